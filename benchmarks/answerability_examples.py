@@ -1,8 +1,8 @@
-"""Questions with texts that answer them and texts that do not, made of question sets in SQuAD's format.
+"""Create training examples of the answerability model from question sets in SQuAD's format.
 
-Texts are what the gate reads: a sentence and those beside it. Those that do not answer come from the same
-paragraph without the sentences that hold the answer, from other paragraphs that share words with the question,
-and from the right text where the question, or the text, says another name, number, opposite or word.
+An example is a question and a text as the gate reads it: a sentence with its neighbours. Negative texts are from
+the same paragraph without the answer sentences, from other paragraphs that share words with the question, or are
+the right text after a name, number, opposite or other word is replaced in the question or the text.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any
 
 from rag_core.text.sentences import sentence_spans
 
-# One paragraph in so many is kept for the check.
+# One paragraph in so many is held out for validation.
 HELD_OUT = 25
 SAME_PARAGRAPH, OTHER_PARAGRAPH, CHANGED = 0.6, 0.35, 0.75
-# Of texts that answer, how many have a word or two replaced too: that a text reads oddly must not tell.
+# Share of positive texts with one or two words replaced, so that an odd word does not indicate a negative text.
 REPLACED = 0.35
-# Of other paragraphs so many are looked at that share most with a question.
+# Number of other paragraphs considered: those that share most with the question.
 NEAREST = 6
 _WORD = re.compile(r"[^\W_]+")
 _LONG_WORD = re.compile(r"\b[a-z]{4,}\b")
@@ -56,13 +56,13 @@ _PAIRS = (
     "heavy light, wet dry, deep shallow, wide narrow, happy sad, safe dangerous, friend enemy, victory defeat, "
     "war peace, attack defend, attacked defended"
 )
-# Names three times as likely as words to be what is changed, as are numbers and opposites.
+# Names, numbers and opposites are this many times as likely to be replaced as other words.
 _TELLING = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question and a text; ``start`` and ``end`` of the answer in it, -1 where it has none."""
+    """A question and a text, with ``start`` and ``end`` of the answer in it; -1 if it has none."""
 
     question: str
     text: str
@@ -73,17 +73,17 @@ class Example:
 
 
 def examples(files: Sequence[Path], seed: int = 0) -> list[Example]:
-    """Examples of all files, shuffled."""
+    """Return the examples of all files, shuffled."""
     draw = random.Random(seed)
-    found: list[Example] = []
+    result: list[Example] = []
     for file in files:
         articles = json.loads(file.read_text("utf-8"))["data"]
         source = _Source(
             [(one["title"], each["context"], each["qas"]) for one in articles for each in one["paragraphs"]]
         )
-        found += source.examples(draw)
-    draw.shuffle(found)
-    return found
+        result += source.examples(draw)
+    draw.shuffle(result)
+    return result
 
 
 class _Source:
@@ -97,35 +97,35 @@ class _Source:
             for word in set(_words(text)):
                 self._having[word].append(number)
         self._idf = {word: math.log(len(paragraphs) / len(where)) for word, where in self._having.items()}
-        asked = [str(one["question"]) for _, _, questions in paragraphs for one in questions]
+        question_texts = [str(one["question"]) for _, _, questions in paragraphs for one in questions]
         alike: dict[str, dict[str, None]] = defaultdict(dict)
-        for question in asked:
+        for question in question_texts:
             for word in _words(question):
                 if word not in _STOPWORDS and word in self._idf:
                     alike[_suffix(word)][word] = None
         self._alike = {suffix: list(words) for suffix, words in alike.items()}
-        self._names = [name[0].rstrip(".?") for question in asked for name in _NAME.finditer(question)]
-        # Another paragraph of the same article is the harder to tell apart.
+        self._names = [name[0].rstrip(".?") for question in question_texts for name in _NAME.finditer(question)]
+        # Paragraphs of the same article are preferred as negatives, because they are harder.
         self._titled = len({title for title, _, _ in paragraphs}) > 1
 
     def examples(self, draw: random.Random) -> Iterator[Example]:
         for number, (_, text, questions) in enumerate(self._paragraphs):
             held_out = sum(map(ord, text[:200])) % HELD_OUT == 0
             for one in questions:
-                asked = " ".join(one["question"].split())
+                question = " ".join(one["question"].split())
                 counted = Counter((answer["text"], answer["answer_start"]) for answer in one["answers"])
-                if len(asked) < 10 or not counted:
+                if len(question) < 10 or not counted:
                     continue
                 (answer, start), _ = min(counted.items(), key=lambda pair: (-pair[1], len(pair[0][0])))
                 if not answer.strip() or text[start : start + len(answer)] != answer:
                     continue
-                for made in self._of(number, asked, answer, start, one["answers"], draw):
-                    yield Example(*made, held_out)
+                for fields in self._of(number, question, answer, start, one["answers"], draw):
+                    yield Example(*fields, held_out)
 
     def _of(
         self,
         number: int,
-        asked: str,
+        question: str,
         answer: str,
         start: int,
         answers: Sequence[Mapping[str, Any]],
@@ -133,33 +133,39 @@ class _Source:
     ) -> Iterator[tuple[str, str, int, int, str]]:
         text, spans = self._paragraphs[number][1], self._sentences[number]
         end = start + len(answer)
-        own = [at for at, (first, last) in enumerate(spans) if first < end and last > start]
-        if not own:
+        answer_sentences = [at for at, (first, last) in enumerate(spans) if first < end and last > start]
+        if not answer_sentences:
             return
-        told = {
+        excluded = {
             at
             for at, (first, last) in enumerate(spans)
             for each in answers
             if first < each["answer_start"] + len(each["text"]) and last > each["answer_start"]
         }
-        first = max(0, own[0] - draw.choice((0, 1, 1, 1, 2)))
-        last = min(len(spans), own[-1] + 1 + draw.choice((0, 1, 1, 1, 2)))
+        first = max(0, answer_sentences[0] - draw.choice((0, 1, 1, 1, 2)))
+        last = min(len(spans), answer_sentences[-1] + 1 + draw.choice((0, 1, 1, 1, 2)))
         begin = spans[first][0]
         around = text[begin : spans[last - 1][1]]
-        keys = {word for word in _words(asked) if word not in _STOPWORDS}
-        yield (asked, *self._with_words_replaced(around, start - begin, end - begin, keys, draw), "answers")
-        beside = self._beside(number, told, keys)
-        if beside and draw.random() < SAME_PARAGRAPH:
-            yield asked, beside[0] if draw.random() < 0.8 else draw.choice(beside), -1, -1, "same paragraph"
+        keys = {word for word in _words(question) if word not in _STOPWORDS}
+        yield (question, *self._with_words_replaced(around, start - begin, end - begin, keys, draw), "answers")
+        same_paragraph = self._beside(number, excluded, keys)
+        if same_paragraph and draw.random() < SAME_PARAGRAPH:
+            yield (
+                question,
+                same_paragraph[0] if draw.random() < 0.8 else draw.choice(same_paragraph),
+                -1,
+                -1,
+                "same paragraph",
+            )
         if keys and draw.random() < OTHER_PARAGRAPH and (other := self._elsewhere(number, keys, answer, draw)):
-            yield asked, other, -1, -1, "other paragraph"
-        if draw.random() < CHANGED and (changed := self._changed(asked, around, answer, draw)):
+            yield question, other, -1, -1, "other paragraph"
+        if draw.random() < CHANGED and (changed := self._changed(question, around, answer, draw)):
             yield changed[0], changed[1], -1, -1, changed[2]
 
     def _with_words_replaced(
         self, text: str, start: int, end: int, keys: set[str], draw: random.Random
     ) -> tuple[str, int, int]:
-        """The text, now and then with a word or two replaced that neither question nor answer has."""
+        """Return the text, sometimes with one or two words replaced that are in neither question nor answer."""
         if draw.random() >= REPLACED:
             return text, start, end
         free = [
@@ -176,20 +182,20 @@ class _Source:
                     start, end = start + len(other) - len(one[0]), end + len(other) - len(one[0])
         return text, start, end
 
-    def _beside(self, number: int, told: set[int], keys: set[str]) -> list[str]:
-        """Sentences of a paragraph with those beside them, without any that tells, those like the question first."""
+    def _beside(self, number: int, excluded: set[int], keys: set[str]) -> list[str]:
+        """Return texts of the paragraph without answer sentences, most similar to the question first."""
         text, spans = self._paragraphs[number][1], self._sentences[number]
-        found = []
+        candidates = []
         for at in range(len(spans)):
-            if at not in told:
-                first = at - 1 if at and at - 1 not in told else at
-                last = at + 1 if at + 1 < len(spans) and at + 1 not in told else at
+            if at not in excluded:
+                first = at - 1 if at and at - 1 not in excluded else at
+                last = at + 1 if at + 1 < len(spans) and at + 1 not in excluded else at
                 passage = text[spans[first][0] : spans[last][1]]
-                found.append((self._shared(passage, keys), spans[first][0], passage))
-        return [passage for _, _, passage in sorted(found, reverse=True)]
+                candidates.append((self._shared(passage, keys), spans[first][0], passage))
+        return [passage for _, _, passage in sorted(candidates, reverse=True)]
 
     def _elsewhere(self, number: int, keys: set[str], answer: str, draw: random.Random) -> str:
-        """The sentences of another paragraph that share most with the question, empty where none does."""
+        """Return the text of another paragraph that shares most with the question; empty if there is none."""
         title = self._paragraphs[number][0]
         scores: dict[int, float] = defaultdict(float)
         for word in sorted(keys & self._idf.keys()):
@@ -210,43 +216,43 @@ class _Source:
     def _shared(self, text: str, keys: set[str]) -> float:
         return sum(self._idf.get(word, 0.0) for word in keys & set(_words(text)))
 
-    def _changed(self, asked: str, text: str, answer: str, draw: random.Random) -> tuple[str, str, str] | None:
-        """Question and text that no longer go together since one of them says something else, and what was changed."""
-        made = [*self._replacements(asked, text, draw)]
-        if not made:
+    def _changed(self, question: str, text: str, answer: str, draw: random.Random) -> tuple[str, str, str] | None:
+        """Return question and text after a replacement in one of them, and the kind; ``None`` if impossible."""
+        replacements = [*self._replacements(question, text, draw)]
+        if not replacements:
             return None
-        (start, end), other, kind, _ = draw.choices(made, [weight for *_, weight in made])[0]
-        said = re.compile(rf"\b{re.escape(asked[start:end])}\b", re.IGNORECASE)
-        if draw.random() < 0.5 and said.search(text) and not said.search(answer):
-            replaced = said.sub(lambda match: other.capitalize() if match[0][0].isupper() else other, text)
-            return asked, replaced, f"{kind} in text"
-        return asked[:start] + other + asked[end:], text, kind
+        (start, end), other, kind, _ = draw.choices(replacements, [weight for *_, weight in replacements])[0]
+        pattern = re.compile(rf"\b{re.escape(question[start:end])}\b", re.IGNORECASE)
+        if draw.random() < 0.5 and pattern.search(text) and not pattern.search(answer):
+            replaced = pattern.sub(lambda match: other.capitalize() if match[0][0].isupper() else other, text)
+            return question, replaced, f"{kind} in text"
+        return question[:start] + other + question[end:], text, kind
 
     def _replacements(
-        self, asked: str, text: str, draw: random.Random
+        self, question: str, text: str, draw: random.Random
     ) -> Iterator[tuple[tuple[int, int], str, str, float]]:
-        """Spans of a question, what could stand there instead, what kind it is of, and how likely it is to be taken."""
-        said = set(_words(text))
-        for word in re.finditer(r"\b[\w'’-]+", asked):
+        """Yield possible replacements: the span in the question, the new text, the kind, and the weight."""
+        text_words = set(_words(text))
+        for word in re.finditer(r"\b[\w'’-]+", question):
             if opposites := _OPPOSITES.get(word[0].lower()):
                 other = draw.choice(opposites)
-                if other not in said or word[0].lower() in said:
+                if other not in text_words or word[0].lower() in text_words:
                     yield word.span(), other, "opposite", _TELLING
-        for number in _NUMBER.finditer(asked):
+        for number in _NUMBER.finditer(question):
             value = int(re.sub(r"\D", "", number[0]))
             steps = (-20, -10, -3, -2, -1, 1, 2, 3, 5, 10, 20) if value > 20 else (1, 2, 3, 4)
             other = str(value + draw.choice(steps))
-            if other not in said:
+            if other not in text_words:
                 yield number.span(), other, "number", _TELLING
-        for name in _NAME.finditer(asked):
-            own = name[0].rstrip(".?")
+        for name in _NAME.finditer(question):
+            name_text = name[0].rstrip(".?")
             others = [draw.choice(self._names) for _ in range(4)]
-            if strange := [one for one in others if one != own and one.lower() not in text.lower()]:
-                yield (name.start(), name.start() + len(own)), strange[0], "name", _TELLING
-        for word in _LONG_WORD.finditer(asked):
-            if word[0] in said and word[0] not in _STOPWORDS and (alike := self._alike.get(_suffix(word[0]))):
+            if strange := [one for one in others if one != name_text and one.lower() not in text.lower()]:
+                yield (name.start(), name.start() + len(name_text)), strange[0], "name", _TELLING
+        for word in _LONG_WORD.finditer(question):
+            if word[0] in text_words and word[0] not in _STOPWORDS and (alike := self._alike.get(_suffix(word[0]))):
                 others = [draw.choice(alike) for _ in range(5)]
-                if strange := [one for one in others if one != word[0] and one not in said]:
+                if strange := [one for one in others if one != word[0] and one not in text_words]:
                     yield word.span(), strange[0], "word", 1.0
 
 
@@ -255,17 +261,17 @@ def _words(text: str) -> list[str]:
 
 
 def _suffix(word: str) -> str:
-    """What a word ends in, roughly of what kind it is."""
+    """Return the suffix of a word, as a rough word class."""
     return next((one for one in _SUFFIXES if word.endswith(one)), "" if len(word) > 3 else "short")
 
 
 def _opposites() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
+    opposites: dict[str, list[str]] = defaultdict(list)
     for pair in _PAIRS.split(", "):
         one, other = pair.split()
-        found[one].append(other)
-        found[other].append(one)
-    return dict(found)
+        opposites[one].append(other)
+        opposites[other].append(one)
+    return dict(opposites)
 
 
 _OPPOSITES = _opposites()

@@ -1,11 +1,11 @@
-"""How many statements that their source does not support are found out, and how many true ones are blamed.
+"""Measure how many unsupported statements the verifier flags, and how many supported ones.
 
     python -m benchmarks.citations DATA [--without-vectors] [--show]
 
 DATA holds ``pdfs/`` and ``questions.jsonl`` with ``question``, ``document``, ``evidence``
-(``[{"document", "page_index"}]``), ``answers`` and ``passage``. Each passage is looked up in its
-PDF's text as the app reads it. True statements are its sentences, the same in other words (see
-`benchmarks.statements`), and statements made from question and answer; broken ones differ in one
+(``[{"document", "page_index"}]``), ``answers`` and ``passage``. Each passage is located in the text
+of its PDF as the app extracts it. True statements are its sentences, paraphrases of them (see
+`benchmarks.statements`), and statements formed from question and answer; broken ones differ in one
 number, date, name or negation, or cite another passage. Intervals are 95 % percentile bootstrap
 over passages (2,000 resamples, seed 0).
 """
@@ -38,7 +38,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Case:
-    """A statement that cites a passage. ``group`` is the passage that it was made from."""
+    """A statement that cites a passage; ``group`` is the number of the passage it was created from."""
 
     kind: str
     broken: bool
@@ -48,7 +48,7 @@ class Case:
 
 
 def page_texts(folder: Path) -> dict[tuple[str, int], str]:
-    """The text of every page, by document and page index."""
+    """Return the text of every page, by document and page index."""
     with closing(PdfParser(ocr="off")) as extractor:
         return {
             (file.name, page.page_index): page.text
@@ -58,15 +58,15 @@ def page_texts(folder: Path) -> dict[tuple[str, int], str]:
         }
 
 
-def located(row: dict[str, Any], pages: dict[tuple[str, int], str], rank: int) -> Passage | None:
-    """The passage as it stands in the PDF, line ends and all; ``None`` where it goes on on another page."""
+def locate_passage(row: dict[str, Any], pages: dict[tuple[str, int], str], rank: int) -> Passage | None:
+    """Return the passage as in the PDF, with its line breaks; ``None`` if it continues on another page."""
     evidence = row["evidence"][0]
     text = pages[evidence["document"], evidence["page_index"]]
     page, offsets = normalize_with_offsets(text)
-    found = fuzz.partial_ratio_alignment(normalize_with_offsets(row["passage"])[0], page, score_cutoff=LEAST_SCORE)
-    if found is None or found.dest_end - found.dest_start < 0.95 * len(row["passage"]):
+    alignment = fuzz.partial_ratio_alignment(normalize_with_offsets(row["passage"])[0], page, score_cutoff=LEAST_SCORE)
+    if alignment is None or alignment.dest_end - alignment.dest_start < 0.95 * len(row["passage"]):
         return None
-    start, end = offsets[found.dest_start], offsets[found.dest_end - 1] + 1
+    start, end = offsets[alignment.dest_start], offsets[alignment.dest_end - 1] + 1
     index = evidence["page_index"]
     return Passage(
         1, str(rank), row["document"], "v", row["document"], index, str(index + 1), index, start, end, text[start:end],
@@ -75,19 +75,23 @@ def located(row: dict[str, Any], pages: dict[tuple[str, int], str], rank: int) -
 
 
 def cases(rows: Sequence[dict[str, Any]], pages: dict[tuple[str, int], str]) -> Iterator[Case]:
-    """True and broken statements, of every kind that a sentence allows."""
+    """Yield true and broken statements, of every kind that a sentence allows."""
     chance = random.Random(SEED)
     by_text = {row["passage"]: row for row in rows}
-    placed = [(row, found) for n, row in enumerate(by_text.values()) if (found := located(row, pages, n))]
-    print(f"{len(placed)} of {len(by_text)} passages lie whole on their page")
+    placed = [
+        (row, passage_on_page)
+        for n, row in enumerate(by_text.values())
+        if (passage_on_page := locate_passage(row, pages, n))
+    ]
+    print(f"{len(placed)} of {len(by_text)} passages are complete on their page")
     questions = defaultdict(list)
     for row in rows:
         questions[row["passage"]].append(row)
     for group, (row, passage) in enumerate(placed):
-        beside = [one for other, one in placed if one is not passage and other["document"] == row["document"]]
-        apart = [one for other, one in placed if other["document"] != row["document"]]
-        texts = [one.text for one in beside]
-        statements = [made for sentence in sentences(row["passage"]) for made in true_statements(sentence)]
+        same_document = [one for other, one in placed if one is not passage and other["document"] == row["document"]]
+        other_documents = [one for other, one in placed if other["document"] != row["document"]]
+        texts = [one.text for one in same_document]
+        statements = [statement for sentence in sentences(row["passage"]) for statement in true_statements(sentence)]
         answered = (from_question(one["question"], one["answers"][0]) for one in questions[row["passage"]])
         statements += [("from question", one) for one in answered if one]
         for kind, text in statements:
@@ -96,19 +100,19 @@ def cases(rows: Sequence[dict[str, Any]], pages: dict[tuple[str, int], str]) -> 
                 wrong = make(text, row["passage"], texts, chance)
                 if wrong is not None and wrong != text:
                     yield Case(name, True, wrong, passage, group)
-            if beside:
-                yield Case("passage of the document", True, text, chance.choice(beside), group)
-            yield Case("passage of another", True, text, chance.choice(apart), group)
+            if same_document:
+                yield Case("passage of the document", True, text, chance.choice(same_document), group)
+            yield Case("passage of another", True, text, chance.choice(other_documents), group)
 
 
-def flagged(case: Case, vectors: TextEncoder | None) -> str:
-    """Why the statement counts as not supported; empty where it counts as supported."""
+def get_reason(case: Case, vectors: TextEncoder | None) -> str:
+    """Return why the verifier flags the statement; empty if it does not."""
     verified = verify_answer(f"{case.text} [1]", [case.passage], vectors)
     return next((one.reason for one in verified.statements if not one.supported), "")
 
 
 def interval(outcomes: Sequence[tuple[int, bool]]) -> str:
-    """A share with its interval, resampling the passages that the statements were made from."""
+    """Format a share with its interval, resampling passages."""
     groups = np.array([group for group, _ in outcomes])
     _, inverse = np.unique(groups, return_inverse=True)
     hits = np.bincount(inverse, weights=[hit for _, hit in outcomes])
@@ -119,7 +123,7 @@ def interval(outcomes: Sequence[tuple[int, bool]]) -> str:
 
 
 def bundled_vectors() -> TextEncoder:
-    """Token vectors of the embedder that the app brings along."""
+    """Return a function that computes token vectors with the bundled embedder."""
     from rag_core.embedding import load_embedder
     from rag_core.settings import BUNDLED_EMBEDDER
 
@@ -143,16 +147,16 @@ def main() -> None:
     vectors = None if arguments.without_vectors else bundled_vectors()
     outcomes: dict[tuple[bool, str], list[tuple[int, bool]]] = defaultdict(list)
     for case in cases(rows, page_texts(arguments.data / "pdfs")):
-        reason = flagged(case, vectors)
+        reason = get_reason(case, vectors)
         for kind in (case.kind, "all"):
             outcomes[case.broken, kind].append((case.group, bool(reason)))
         if arguments.show and bool(reason) != case.broken:
-            print(f"{case.kind}\n  {case.text}\n  {reason or 'taken for supported'}")
+            print(f"{case.kind}\n  {case.text}\n  {reason or 'not flagged'}")
     for broken, title in ((False, "true statements flagged"), (True, "broken statements flagged")):
         print(title)
-        for (was_broken, kind), found in sorted(outcomes.items()):
+        for (was_broken, kind), results in sorted(outcomes.items()):
             if was_broken == broken:
-                print(f"  {kind:24} {interval(found)}", flush=True)
+                print(f"  {kind:24} {interval(results)}", flush=True)
 
 
 if __name__ == "__main__":

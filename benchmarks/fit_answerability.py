@@ -1,18 +1,17 @@
-"""Fit the model that the gate reads with: whether a sentence and those beside it answer a question.
+"""Fit the answerability model of the gate: whether a sentence with its neighbours answers a question.
 
     python -m benchmarks.fit_answerability FOLDER [--passes 2] [--write]
 
 FOLDER holds ``nyt_v1.0.json``, ``new_wiki_v1.0.json``, ``reddit_v1.0.json`` and ``amazon_reviews_v1.0.json``:
 38,000 questions on 7,700 paragraphs with their answers (Miller, Krauth, Recht and Schmidt, "The effect of natural
-distribution shift on question answering models", ICML 2020), as they lie in ``benchmark_tasks/squad_shifts`` of
-the source package bigbench 1.0.0 (Apache-2.0). The set beside them that is made of SQuAD's own articles is not
-read, since retrieval is measured on such.
+distribution shift on question answering models", ICML 2020), from ``benchmark_tasks/squad_shifts`` of the source
+package bigbench 1.0.0 (Apache-2.0). The set of SQuAD articles in the same folder is not used, because retrieval is
+measured on these.
 
-The bundled embedder's weights stay as they are; each matrix of the encoder gains a product of two small ones. Two
-things are learned: where the answer begins and ends (Rajpurkar, Jia and Liang, "Know what you don't know:
-Unanswerable questions for SQuAD", ACL 2018; at the first token where there is none), and whether there is one.
-The second alone is kept. Figures are of paragraphs that had no part in it. On two cores a pass takes 20
-minutes, and no two runs end with the same numbers.
+The weights of the bundled embedder stay frozen; each matrix of the encoder gets a low-rank update. The model learns
+where the answer starts and ends (Rajpurkar, Jia and Liang, "Know what you don't know: Unanswerable questions for
+SQuAD", ACL 2018; at the first token if there is none), and whether there is an answer. Only the weights of the
+second task are kept. Metrics are computed on held-out paragraphs. The training is not deterministic.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _NEVER = -1e4
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Token ids of question and text, where the text begins, and the answer's first and last token: 0 if none."""
+    """Token ids of question and text, the start of the text, and the answer's first and last token: 0 if none."""
 
     ids: list[int]
     text_at: int
@@ -61,7 +60,7 @@ class Item:
 
 
 class LowRank(nn.Module):
-    """A linear layer that stays as it is, and a product of two small matrices beside it."""
+    """A frozen linear layer with a trainable low-rank update."""
 
     def __init__(self, layer: nn.Linear) -> None:
         super().__init__()
@@ -70,27 +69,27 @@ class LowRank(nn.Module):
         self.up = nn.Parameter(torch.zeros(layer.out_features, RANK))
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        made: torch.Tensor = self.layer(states) + (states @ self.down.T.to(states.dtype)) @ self.up.T.to(states.dtype)
-        return made
+        output: torch.Tensor = self.layer(states) + (states @ self.down.T.to(states.dtype)) @ self.up.T.to(states.dtype)
+        return output
 
 
 class Reader(nn.Module):
-    """Three numbers a token: does the answer begin here, does it end here, and, at the first, is there one."""
+    """Three logits per token: the answer starts here, it ends here, and, at the first token, it exists."""
 
     def __init__(self) -> None:
         super().__init__()
-        # Attention written out is the faster of the two on a processor that multiplies bf16.
+        # Eager attention is faster on CPUs with bf16 multiplication.
         self.model = AutoModel.from_pretrained(str(bundled.folder()), attn_implementation="eager")
         self.model.requires_grad_(False).to(torch.bfloat16)
         _adapt(self.model.encoder)
         self.head = nn.Linear(self.model.config.hidden_size, 3)
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        made: torch.Tensor = self.head(self.model(input_ids=ids, attention_mask=mask).last_hidden_state.float())
-        return made
+        output: torch.Tensor = self.head(self.model(input_ids=ids, attention_mask=mask).last_hidden_state.float())
+        return output
 
     def fitted(self) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
-        """What is kept, by the names of the weights that it changes; the head's two vectors are of the last number."""
+        """Return the weights to store, by name; those of the head are for the last logit only."""
         kept = {}
         for name, part in self.model.named_modules():
             if isinstance(part, LowRank):
@@ -109,42 +108,42 @@ def _adapt(part: nn.Module) -> None:
             _adapt(child)
 
 
-def items(found: Sequence[Example]) -> list[Item]:
-    """Examples as the model reads them, without those whose answer was cut off."""
+def items(examples_to_encode: Sequence[Example]) -> list[Item]:
+    """Tokenize examples, without those whose answer is truncated."""
     tokenizer = Tokenizer.from_file(str(bundled.folder() / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(WINDOW, strategy="only_second")
-    encodings = tokenizer.encode_batch([(one.question, one.text) for one in found])
-    made = []
-    for example, encoding in zip(found, encodings, strict=True):
+    encodings = tokenizer.encode_batch([(one.question, one.text) for one in examples_to_encode])
+    encoded = []
+    for example, encoding in zip(examples_to_encode, encodings, strict=True):
         span = _span(example, encoding)
         if span is not None:
-            made.append(Item(encoding.ids, encoding.sequence_ids.index(1), *span, example.kind))
-    return made
+            encoded.append(Item(encoding.ids, encoding.sequence_ids.index(1), *span, example.kind))
+    return encoded
 
 
 def _span(example: Example, encoding: Encoding) -> tuple[int, int] | None:
     if example.start < 0:
         return 0, 0
-    own = [at for at, sequence in enumerate(encoding.sequence_ids) if sequence == 1]
-    first = [at for at in own if encoding.offsets[at][0] <= example.start < encoding.offsets[at][1]]
-    last = [at for at in own if encoding.offsets[at][0] < example.end <= encoding.offsets[at][1]]
+    text_tokens = [at for at, sequence in enumerate(encoding.sequence_ids) if sequence == 1]
+    first = [at for at in text_tokens if encoding.offsets[at][0] <= example.start < encoding.offsets[at][1]]
+    last = [at for at in text_tokens if encoding.offsets[at][0] < example.end <= encoding.offsets[at][1]]
     return (first[0], last[-1]) if first and last else None
 
 
-def batches(found: Sequence[Item], draw: random.Random) -> Iterator[list[Item]]:
-    """All items once, in random order, those of like length together."""
-    order = draw.sample(range(len(found)), len(found))
+def batches(dataset: Sequence[Item], draw: random.Random) -> Iterator[list[Item]]:
+    """Yield all items once, in random order, in batches of similar length."""
+    order = draw.sample(range(len(dataset)), len(dataset))
     parts = []
     for begin in range(0, len(order), 40 * BATCH):
-        alike = sorted(order[begin : begin + 40 * BATCH], key=lambda at: len(found[at].ids))
+        alike = sorted(order[begin : begin + 40 * BATCH], key=lambda at: len(dataset[at].ids))
         parts += [alike[first : first + BATCH] for first in range(0, len(alike), BATCH)]
     draw.shuffle(parts)
-    return ([found[at] for at in part] for part in parts)
+    return ([dataset[at] for at in part] for part in parts)
 
 
 def read(model: Reader, batch: Sequence[Item]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """How likely the answer begins and ends at each token, shape (texts, tokens), and whether there is one."""
+    """Return logits of the answer's start and end, shape (texts, tokens), and of its existence, shape (texts,)."""
     longest = max(len(one.ids) for one in batch)
     ids, mask = torch.zeros(2, len(batch), longest, dtype=torch.long)
     readable = torch.zeros(len(batch), longest, dtype=torch.bool)
@@ -153,23 +152,23 @@ def read(model: Reader, batch: Sequence[Item]) -> tuple[torch.Tensor, torch.Tens
         mask[row, : len(one.ids)] = 1
         readable[row, one.text_at : len(one.ids) - 1] = True
         readable[row, 0] = True
-    made = model(ids, mask)
-    begins, ends = (made[..., at].masked_fill(~readable, _NEVER) for at in (0, 1))
-    return begins, ends, made[:, 0, 2]
+    logits = model(ids, mask)
+    begins, ends = (logits[..., at].masked_fill(~readable, _NEVER) for at in (0, 1))
+    return begins, ends, logits[:, 0, 2]
 
 
-def train(model: Reader, found: Sequence[Item], passes: float, seed: int = 0) -> None:
-    """Fit the small matrices and the head."""
+def train(model: Reader, dataset: Sequence[Item], passes: float, seed: int = 0) -> None:
+    """Train the low-rank updates and the head."""
     draw = random.Random(seed)
     chosen = [one for one in model.parameters() if one.requires_grad]
     optimizer = torch.optim.AdamW(chosen, lr=LEARNING_RATE, weight_decay=0.01)
-    steps = int(passes * math.ceil(len(found) / BATCH))
+    steps = int(passes * math.ceil(len(dataset) / BATCH))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min(1.0, (step + 1) / WARM_UP) * max(0.02, 1 - step / steps)
     )
     losses: list[float] = []
     while len(losses) < steps:
-        for batch in batches(found, draw):
+        for batch in batches(dataset, draw):
             begins, ends, answers = read(model, batch)
             where = [torch.tensor([getattr(one, name) for one in batch]) for name in ("first", "last")]
             spans = functional.cross_entropy(begins, where[0]) + functional.cross_entropy(ends, where[1])
@@ -187,11 +186,11 @@ def train(model: Reader, found: Sequence[Item], passes: float, seed: int = 0) ->
                 break
 
 
-def show(model: Reader, found: Sequence[Item]) -> None:
-    """How well texts that answer are told from each kind of those that do not."""
+def show(model: Reader, dataset: Sequence[Item]) -> None:
+    """Print the AUROC of positive texts against each kind of negative texts."""
     by_kind: dict[str, list[float]] = defaultdict(list)
     with torch.no_grad():
-        for batch in batches(found, random.Random(0)):
+        for batch in batches(dataset, random.Random(0)):
             for one, score in zip(batch, read(model, batch)[2].tolist(), strict=True):
                 by_kind[one.kind].append(score)
     answering = by_kind.pop("answers")
@@ -203,13 +202,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--passes", type=float, default=2.0)
-    parser.add_argument("--write", action="store_true", help="put the result in place of the present one")
+    parser.add_argument("--write", action="store_true", help="replace the current weights by the result")
     arguments = parser.parse_args()
     torch.manual_seed(0)
-    found = examples([arguments.folder / f"{name}_v1.0.json" for name in SETS])
+    dataset = examples([arguments.folder / f"{name}_v1.0.json" for name in SETS])
     model = Reader().eval()
-    train(model, items([one for one in found if not one.held_out]), arguments.passes)
-    show(model, items([one for one in found if one.held_out]))
+    train(model, items([one for one in dataset if not one.held_out]), arguments.passes)
+    show(model, items([one for one in dataset if one.held_out]))
     if arguments.write:
         save_file(model.fitted(), FITTED)
 

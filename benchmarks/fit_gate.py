@@ -1,13 +1,13 @@
-"""Fit the gate: how likely a passage answers a question, from what retrieval knows of the two.
+"""Fit the calibration of the gate: the probability that a passage answers a question, from retrieval features.
 
     python -m benchmarks.fit_gate DATA [--check OTHER] [--write]
 
 DATA holds ``pdfs/`` and ``questions.jsonl`` (``question`` and ``kind``: answerable, adversarial,
-off-corpus). The gate that comes along was fitted on the 487 questions of ``gate_questions.jsonl``,
-written by hand over texts in Debian's packages anarchism, debian-handbook, dict-foldoc, dict-jargon and
-dict-elements, which ``benchmarks.gate_corpus`` makes PDFs of. Adversarial questions count a twentieth:
-fully counted they would teach it to refuse much that can be answered. Figures are out of ten-fold
-cross-validation; ``--check`` prints the fitted gate's on questions that had no part in it.
+off-corpus). The bundled gate was fitted on the 487 questions of ``gate_questions.jsonl``, written by
+hand about texts in Debian's packages anarchism, debian-handbook, dict-foldoc, dict-jargon and
+dict-elements, which ``benchmarks.gate_corpus`` converts to PDFs. Adversarial questions have a low
+weight, because with a full weight the gate refuses many answerable questions. Metrics are from ten-fold
+cross-validation; ``--check`` also prints those of the fitted gate on other questions.
 """
 
 from __future__ import annotations
@@ -35,27 +35,31 @@ ADVERSARIAL_WEIGHT = 0.05
 KINDS = ("answerable", "off-corpus", "adversarial")
 
 
-def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
-    """Each question's kind; of its first passages closeness, topic, unmet and the reading's log-odds, shape (n, 4)."""
+def collect_features(data: Path) -> tuple[list[str], list[FloatArray]]:
+    """Return kinds, and features of first passages (closeness, topic, unmet, reading log-odds), shape (n, 4)."""
     rows = read_questions(data)
     kinds, features = [], []
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
         index_pdfs(engine, data)
         for row in rows:
-            found, readings = [], []
+            rows_of_question, readings = [], []
             for passage in engine.search(row["question"], top_k=5).passages:
-                made = passage.scores
-                if made["answerable"] is not None:
-                    closeness = ((made["rerank"] or 0.0) + (made["sentence"] or 0.0)) / 2
-                    found.append((closeness, made["topic"], min(len(passage.unmet), MOST_UNMET)))
-                    readings.append(made["reading"])
+                scores_of_passage = passage.scores
+                if scores_of_passage["answerable"] is not None:
+                    closeness = ((scores_of_passage["rerank"] or 0.0) + (scores_of_passage["sentence"] or 0.0)) / 2
+                    rows_of_question.append(
+                        (closeness, scores_of_passage["topic"], min(len(passage.unmet), MOST_UNMET))
+                    )
+                    readings.append(scores_of_passage["reading"])
             kinds.append(row["kind"])
-            features.append(np.column_stack([np.array(found, np.float32).reshape(-1, 3), log_odds(readings)]))
+            features.append(
+                np.column_stack([np.array(rows_of_question, np.float32).reshape(-1, 3), log_odds(readings)])
+            )
     return kinds, features
 
 
 def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
-    """A logistic regression on each question's best passage, best as the present gate sees it."""
+    """Fit a logistic regression on the best passage of each question, as ranked by the current gate."""
     present = calibration()
     weights = np.array([present.closeness, present.topic, present.unmet, present.reading])
     best = []
@@ -81,7 +85,7 @@ def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
 
 
 def fit_topic(kinds: Sequence[str], features: Sequence[FloatArray]) -> TopicCalibration:
-    """A logistic regression of "on the topic", adversarial questions being so, on each question's best passage."""
+    """Fit a logistic regression of "on topic", which includes adversarial questions, on each best passage."""
     present = calibration().on_topic
     weights = np.array([present.closeness, present.topic, 0.0, present.reading])
     best = [rows[int((rows @ weights).argmax())] if len(rows) else np.zeros(4) for rows in features]
@@ -93,7 +97,7 @@ def fit_topic(kinds: Sequence[str], features: Sequence[FloatArray]) -> TopicCali
 
 
 def topic_scores(fitted: TopicCalibration, features: Sequence[FloatArray]) -> FloatArray:
-    """The probability that the passages are on the topic, for each question: that of its best passage."""
+    """Return the on-topic probability of each question's best passage."""
     values = [
         max((fitted.probability(float(c), float(c), float(t), float(r)) for c, t, _, r in rows), default=0.0)
         for rows in features
@@ -102,7 +106,7 @@ def topic_scores(fitted: TopicCalibration, features: Sequence[FloatArray]) -> Fl
 
 
 def scores(fitted: Calibration, features: Sequence[FloatArray]) -> FloatArray:
-    """The gate's probability for each question: that of its best passage."""
+    """Return the gate's probability of each question's best passage."""
     values = [max((_probability(fitted, row) for row in rows), default=0.0) for rows in features]
     return np.array(values, np.float32)
 
@@ -113,10 +117,10 @@ def _probability(fitted: Calibration, row: FloatArray) -> float:
 
 
 def show(name: str, kinds: Sequence[str], values: FloatArray) -> None:
-    """AUROC against each kind of unanswerable question, and rates at some thresholds."""
+    """Print the AUROC against each kind of unanswerable question, and answer rates at some thresholds."""
     by_kind = {kind: values[[one == kind for one in kinds]] for kind in KINDS}
-    found = [f"{kind} AUROC {auroc(by_kind['answerable'].tolist(), by_kind[kind].tolist()):.4f}" for kind in KINDS[1:]]
-    print(f"{name}: {', '.join(found)}")
+    areas = [f"{kind} AUROC {auroc(by_kind['answerable'].tolist(), by_kind[kind].tolist()):.4f}" for kind in KINDS[1:]]
+    print(f"{name}: {', '.join(areas)}")
     for threshold in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85):
         answered = [f"{kind} {np.mean(by_kind[kind] >= threshold):.3f}" for kind in KINDS]
         print(f"  at {threshold:.2f} answered: {', '.join(answered)}")
@@ -126,9 +130,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--check", type=Path)
-    parser.add_argument("--write", action="store_true", help="put the coefficients in place of the present ones")
+    parser.add_argument("--write", action="store_true", help="replace the current coefficients")
     arguments = parser.parse_args()
-    kinds, features = observed(arguments.data)
+    kinds, features = collect_features(arguments.data)
     held_out, topic_held_out = np.zeros(len(kinds), np.float32), np.zeros(len(kinds), np.float32)
     for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(kinds, kinds):
         fold = fit([kinds[one] for one in train], [features[one] for one in train])
@@ -140,7 +144,7 @@ def main() -> None:
     fitted = replace(fit(kinds, features), embedder=identity.weights, projection=identity.projection)
     print(json.dumps(asdict(fitted), indent=2))
     if arguments.check:
-        others, other_features = observed(arguments.check)
+        others, other_features = collect_features(arguments.check)
         show("on other questions", others, scores(fitted, other_features))
         show("on the topic, on other questions", others, topic_scores(fitted.on_topic, other_features))
     if arguments.write:

@@ -1,16 +1,15 @@
-"""Fit the projection of token vectors that comes with the bundled model.
+"""Fit the projection of token vectors for the bundled model.
 
     python -m benchmarks.fit_projection FOLDER... [--dimension 256] [--out FILE]
 
-The leading eigenvectors of the uncentred second moment of unit token vectors: of all linear maps to
-that many dimensions, the one that keeps most of their inner products, which is what MaxSim is made
-of. A random rotation mixes them, which changes no inner product and spreads what the first axes hold
-over all, so that four bits are enough for each number: what comes back has a cosine of 0.994 to what
-went in, and 0.978 without it. (In four bits, 256 numbers take the room of 128 in eight.)
+The projection consists of the leading eigenvectors of the uncentred second moment of unit token
+vectors: of all linear maps to that dimension, it best preserves inner products, which MaxSim sums. A
+random rotation leaves inner products unchanged and spreads the variance of the first axes evenly, so
+that four bits per number are enough. (256 numbers of four bits need as much space as 128 of eight.)
 
-FOLDER holds text or HTML that has nothing to do with what retrieval is measured on; the matrix in the
-repository was fitted on the Debian packages anarchism 15.3, debian-handbook 11 (English), gnucash-docs
-4.13 (English) and the glosses of wordnet-base 3.0.
+FOLDER holds text or HTML that is unrelated to the data that retrieval is measured on; the bundled matrix
+was fitted on the Debian packages anarchism 15.3, debian-handbook 11 (English), gnucash-docs 4.13
+(English) and the glosses of wordnet-base 3.0.
 """
 
 from __future__ import annotations
@@ -34,21 +33,21 @@ TAG = re.compile(r"<(script|style).*?</\1>|<[^>]+>", re.S | re.I)
 
 
 def paragraphs(folder: Path) -> list[str]:
-    """Paragraphs of 80 to 900 characters in the text and HTML files below a folder."""
-    found = []
+    """Return the paragraphs of 80 to 900 characters in the text and HTML files of a folder."""
+    kept = []
     for file in sorted(folder.rglob("*")):
         if not file.is_file() or not re.search(r"\.(html?|txt|md|xml)$|/data\.\w+$", str(file)):
             continue
         text = file.read_text("utf-8", "ignore")
-        if file.name.startswith("data."):  # a WordNet file: the gloss follows the bar
+        if file.name.startswith("data."):  # a WordNet file, with the gloss after the bar
             blocks = [line.split("|", 1)[1] for line in text.splitlines() if "|" in line]
         else:
             blocks = re.split(r"</p>|</li>|</h\d>|\n\s*\n", text)
         for block in blocks:
             plain = " ".join(html.unescape(TAG.sub(" ", block)).split())
             if 80 <= len(plain) <= 900:
-                found.append(plain)
-    return found
+                kept.append(plain)
+    return kept
 
 
 def token_vectors(embedder: TransformerEmbedder, texts: Sequence[str]) -> list[FloatArray]:
@@ -70,9 +69,9 @@ def main() -> None:
     shuffle = random.Random(0)
     texts: list[str] = []
     for folder in arguments.folders:
-        some = list(dict.fromkeys(paragraphs(folder)))
-        shuffle.shuffle(some)
-        texts += some[: PARAGRAPHS // len(arguments.folders)]
+        unique = list(dict.fromkeys(paragraphs(folder)))
+        shuffle.shuffle(unique)
+        texts += unique[: PARAGRAPHS // len(arguments.folders)]
     embedder = BundledEmbedder()
     texts.sort(key=len)
     moment = np.zeros((embedder.identity.dimension,) * 2, np.float64)

@@ -1,17 +1,15 @@
-"""How well follow-up questions find their page: as asked, and rewritten to stand alone.
+"""Measure how well follow-up questions find their page: as asked, and rewritten.
 
     python -m benchmarks.follow_ups DATA [--show N]
 
-DATA holds ``pdfs/`` and ``questions.jsonl`` as `benchmarks.quality` reads them. Labelled questions
-come without conversations, so these are made by machine: a pair is two questions with evidence in
-one document that share a name; the first is asked as it stands, the second with that name taken out
-by `follow_up`: replaced by "its" or "their", "there", "it", "they" or "them", whichever its place
-calls for; persons are not told from things.
-Such follow-ups are easier than people's in that each leans on a name which the question before it
-holds, and harder in that the question before is often about something else on the page. The words
-of the pronouns are known to the rules that are measured, since English has no others. Questions of
-the data that are left as they are although another one went before tell how often a rewrite is
-wrongly made.
+DATA holds ``pdfs/`` and ``questions.jsonl`` as `benchmarks.quality` reads them. The questions have no
+conversations, so the benchmark generates them: a pair is two questions with evidence in one document
+that share a name. The first is asked as it is; in the second, `follow_up` replaces the name by "its",
+"their", "there", "it", "they" or "them", according to its position; it does not distinguish persons
+from things.
+Such follow-ups are easier than real ones, because each refers to a name in the previous question, and
+harder, because the previous question is often about another topic. The benchmark also asks each
+original question after another one, to measure how often a question is rewritten by mistake.
 
 Intervals are 95 % percentile bootstrap over conversations (10,000 resamples, seed 0).
 """
@@ -58,31 +56,31 @@ def _is_plural(name: Phrase) -> bool:
 
 
 def follow_up(question: str, name: Phrase) -> str:
-    """The question with a name taken out and a pronoun in its place; empty where a pronoun cannot stand there.
+    """Return the question with a name replaced by a pronoun; empty if a pronoun does not fit.
 
-    That is where the name is one of a row ("Syria and Egypt") or the first part of a longer phrase
-    ("Ohio territory"), which is taken to begin wherever a lower-case content word follows a name that
-    is not the subject after an auxiliary.
+    It does not fit in a list of names ("Syria and Egypt") or at the start of a longer phrase ("Ohio
+    territory"), which is assumed if a lower-case content word follows the name, unless the name is the
+    subject after an auxiliary.
     """
-    before, rest = question[: name.start], question[name.end :]
+    before, after = question[: name.start], question[name.end :]
     last = tokens(before)[-1].word if tokens(before) else ""
-    following = tokens(rest)[0] if tokens(rest) else None
-    genitive = re.match(r"['’]s?(?!\w)", rest)
+    following = tokens(after)[0] if tokens(after) else None
+    genitive = re.match(r"['’]s?(?!\w)", after)
     if last in ("and", "or") or (following and following.word in ("and", "or") and not genitive):
         return ""
     if genitive:
-        return before + ("their" if _is_plural(name) else "its") + rest[genitive.end() :]
+        return before + ("their" if _is_plural(name) else "its") + after[genitive.end() :]
     subject = last in AUXILIARIES
-    if following and not following.is_function and rest.strip()[0] not in ",;?" and not subject:
+    if following and not following.is_function and after.strip()[0] not in ",;?" and not subject:
         return ""
     if last in ("in", "at"):
-        return _IN.sub("", before) + "there" + rest
+        return _IN.sub("", before) + "there" + after
     plural = "they" if subject or not before.strip() else "them"
-    return before + (plural if _is_plural(name) else "it") + rest
+    return before + (plural if _is_plural(name) else "it") + after
 
 
 def pairs(rows: Sequence[Row]) -> Iterator[Pair]:
-    """Each question after one that shares a name with it, over the same document, and page where there is one."""
+    """Yield each question with one that shares a name, on the same document and preferably the same page."""
     labelled = [row for row in rows if row["evidence"]]
     for second in labelled:
         near = sorted(
@@ -91,41 +89,43 @@ def pairs(rows: Sequence[Row]) -> Iterator[Pair]:
         )
         for first in near:
             shared = {_without_article(one).lower() for one in find_names(first["question"])}
-            found = [one for one in find_names(second["question"]) if _without_article(one).lower() in shared]
-            made = follow_up(second["question"], found[0]) if found else ""
-            if made:
-                yield Pair(first, second, made)
+            names = [one for one in find_names(second["question"]) if _without_article(one).lower() in shared]
+            question = follow_up(second["question"], names[0]) if names else ""
+            if question:
+                yield Pair(first, second, question)
                 break
 
 
-def ranks(engine: Engine, asked: Sequence[tuple[str, Row]]) -> list[float]:
-    """The rank of the evidence page, question by question."""
-    found = []
-    for question, row in asked:
+def ranks(engine: Engine, questions: Sequence[tuple[str, Row]]) -> list[float]:
+    """Return the rank of the evidence page of each question."""
+    page_ranks = []
+    for question, row in questions:
         passages = engine.search(question, top_k=DEPTH).passages
-        found.append(page_rank(row, pages_of(passages, "named")))
-    return found
+        page_ranks.append(page_rank(row, pages_of(passages, "named")))
+    return page_ranks
 
 
 def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
-    """Print the figures, and some of the conversations."""
-    made = list(pairs(rows))
-    rewritten = [complete(one.follow_up, [Message("", "user", one.first["question"], now())]) for one in made]
-    for one, question in list(zip(made, rewritten, strict=True))[:show]:
+    """Print the metrics, and some of the conversations."""
+    conversations = list(pairs(rows))
+    rewritten = [complete(one.follow_up, [Message("", "user", one.first["question"], now())]) for one in conversations]
+    for one, question in list(zip(conversations, rewritten, strict=True))[:show]:
         print(f"  {one.first['question']}\n    {one.second['question']}\n    {one.follow_up}\n    {question}")
-    same = sum(one.first["evidence"][0] == one.second["evidence"][0] for one in made)
-    print(f"{len(made)} conversations, {same} of them over one page")
-    rows_asked = [one.second for one in made]
+    same = sum(one.first["evidence"][0] == one.second["evidence"][0] for one in conversations)
+    print(f"{len(conversations)} conversations, {same} of them about one page")
+    rows_asked = [one.second for one in conversations]
     for label, questions in (
-        ("full question", [one.second["question"] for one in made]),
-        ("follow-up alone", [one.follow_up for one in made]),
+        ("full question", [one.second["question"] for one in conversations]),
+        ("follow-up alone", [one.follow_up for one in conversations]),
         ("rewritten", rewritten),
     ):
-        found = ranks(engine, list(zip(questions, rows_asked, strict=True)))
-        cells = [f"recall@{k} {interval([rank <= k for rank in found])}" for k in (1, 5)]
+        page_ranks = ranks(engine, list(zip(questions, rows_asked, strict=True)))
+        cells = [f"recall@{k} {interval([rank <= k for rank in page_ranks])}" for k in (1, 5)]
         print(f"{label:16} page {cells[0]}  {cells[1]}", flush=True)
-    changed = [asked != question for asked, question in zip((one.follow_up for one in made), rewritten, strict=True)]
-    print(f"follow-ups told  {interval(changed)}")
+    changed = [
+        asked != question for asked, question in zip((one.follow_up for one in conversations), rewritten, strict=True)
+    ]
+    print(f"follow-ups found {interval(changed)}")
     kept = [
         complete(one["question"], [Message("", "user", other["question"], now())]) == one["question"]
         for other, one in _neighbours(rows)
@@ -134,14 +134,14 @@ def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
 
 
 def _neighbours(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
-    """Each question with the one before it in the file."""
+    """Return each question with the previous one in the file."""
     return list(pairwise(rows))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--show", type=int, default=0, help="print so many of the conversations")
+    parser.add_argument("--show", type=int, default=0, help="number of conversations to print")
     arguments = parser.parse_args()
     rows = read_questions(arguments.data)
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:

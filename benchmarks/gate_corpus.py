@@ -1,11 +1,11 @@
-"""Make the PDFs and the questions that the gate is fitted on.
+"""Create the PDFs and questions that the gate is fitted on.
 
     apt-get install anarchism debian-handbook dict-foldoc dict-jargon dict-elements
     python -m benchmarks.gate_corpus OUT
 
-Takes the paragraphs that ``gate_questions.jsonl`` asks about, named by their SHA-256, out of the installed
-texts, with a seeded sample of others beside them, three a page, and puts the questions with the page of
-each into OUT.
+Extracts the paragraphs that ``gate_questions.jsonl`` asks about, identified by their SHA-256, from the
+installed texts, adds a seeded sample of other paragraphs, writes three per page to PDFs in OUT, and
+writes the questions with their pages to OUT.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ A_PAGE, A_DOCUMENT = 3, 24
 
 
 def text_of(markup: str) -> str:
-    """The text of a page of HTML, a blank line between its blocks."""
+    """Return the text of an HTML page, with blank lines between its blocks."""
     markup = re.sub(r"(?is)<(script|style|pre|head).*?</\1>", " ", markup)
     markup = re.sub(r"(?i)</?(p|div|h\d|li|br|tr|table|ul|ol|dd|dt)[^>]*>", "\n\n", markup)
     return html.unescape(re.sub(r"<[^>]+>", "", markup))
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Blocks of 90 to 220 words in sentences."""
+    """Yield blocks of 90 to 220 words that consist of sentences."""
     for block in re.split(r"\n\s*\n", text):
         paragraph = " ".join(block.split())
         letters = sum(character.isalpha() or character == " " for character in paragraph)
@@ -43,15 +43,15 @@ def paragraphs(text: str) -> Iterator[str]:
             yield paragraph
 
 
-def installed() -> dict[str, str]:
-    """Every paragraph of the installed texts by its name, in the order of the files."""
+def read_installed() -> dict[str, str]:
+    """Return every paragraph of the installed texts by its hash, in the order of the files."""
     pages = [*Path("/usr/share/doc/anarchism").rglob("*.html"), *Path("/usr/share/doc/debian-handbook").rglob("*.html")]
     texts = [text_of(page.read_text("utf-8", errors="replace")) for page in sorted(pages)]
     for name in ("elements", "foldoc", "jargon"):
         with gzip.open(f"/usr/share/dictd/{name}.dict.dz", "rt", errors="replace") as stream:
             texts.append(stream.read())
-    found = (paragraph for text in texts for paragraph in paragraphs(text))
-    return {hashlib.sha256(one.encode()).hexdigest()[:16]: one for one in found}
+    all_paragraphs = (paragraph for text in texts for paragraph in paragraphs(text))
+    return {hashlib.sha256(one.encode()).hexdigest()[:16]: one for one in all_paragraphs}
 
 
 def main() -> None:
@@ -60,12 +60,12 @@ def main() -> None:
     folder = parser.parse_args().out
     (folder / "pdfs").mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
-    texts = installed()
-    asked = sorted({row["passage"] for row in rows if row["passage"]})
-    if missing := [one for one in asked if one not in texts]:
-        raise SystemExit(f"{len(missing)} of {len(asked)} paragraphs are not in the installed versions of the texts.")
-    others = sorted(texts.keys() - set(asked))
-    names = asked + random.Random(0).sample(others, min(OTHERS, len(others)))
+    texts = read_installed()
+    needed = sorted({row["passage"] for row in rows if row["passage"]})
+    if missing := [one for one in needed if one not in texts]:
+        raise SystemExit(f"{len(missing)} of {len(needed)} paragraphs are not in the installed versions of the texts.")
+    others = sorted(texts.keys() - set(needed))
+    names = needed + random.Random(0).sample(others, min(OTHERS, len(others)))
     random.Random(1).shuffle(names)
     place: dict[str, tuple[str | None, int | None]] = {}
     for first in range(0, len(names), A_DOCUMENT):
@@ -73,7 +73,7 @@ def main() -> None:
         of_document = names[first : first + A_DOCUMENT]
         pages = [of_document[start : start + A_PAGE] for start in range(0, len(of_document), A_PAGE)]
         place |= {one: (document, index) for index, page in enumerate(pages) for one in page}
-        # The PDF's built-in font has Latin letters alone.
+        # The built-in font of the PDF has only Latin-1 characters.
         lines = [[texts[one].encode("latin-1", "replace").decode("latin-1") for one in page] for page in pages]
         (folder / "pdfs" / document).write_bytes(make_pdf(*lines))
     with (folder / "questions.jsonl").open("w", encoding="utf-8") as stream:

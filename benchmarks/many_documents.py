@@ -1,11 +1,11 @@
-"""A library of many small documents: how long the list, a search and the Documents page take.
+"""Measure a library of many small documents: the list, a search and the Documents page.
 
     python -m benchmarks.many_documents [--documents 10000]
 
-The documents are made here, one page of four sentences each. Prints the seconds of indexing, the
-milliseconds of listing all documents, percentiles of a search over all and over one, and of opening the
-Documents page in Chromium: from the address to the table, each time in a fresh browser profile, which fetches the
-whole web application first, and in one that has been here before.
+The documents are generated, with one page of four sentences each. Prints the seconds of indexing, and percentiles
+of the milliseconds to list all documents, to search in all and in one, and to open the Documents page in Chromium
+until the table is visible: in fresh browser profiles, which load the whole web application first, and in one with a
+cache.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PLACES = "Oslo Porto Quito Lagos Osaka Perth Tunis Turku Salta Davao Izmir Leeds
 
 
 def document(number: int) -> bytes:
-    """One page of sentences that no other document holds."""
+    """Return a PDF of one page with sentences that no other document contains."""
     chance = random.Random(number)
     sentences = [
         f"The {chance.choice(THINGS)} {number}-{line} {chance.choice(DEEDS)} in {chance.choice(PLACES)} "
@@ -41,8 +41,8 @@ def document(number: int) -> bytes:
     return make_pdf(" ".join(sentences))
 
 
-def timed(call: Callable[[int], object], times: int) -> str:
-    """Percentiles in milliseconds over repeated calls."""
+def measure_calls(call: Callable[[int], object], times: int) -> str:
+    """Format the percentiles, in milliseconds, of repeated calls."""
     taken = []
     for number in range(times):
         started = time.perf_counter()
@@ -51,8 +51,8 @@ def timed(call: Callable[[int], object], times: int) -> str:
     return f"p50 {np.percentile(taken, 50):.1f} ms  p95 {np.percentile(taken, 95):.1f} ms"
 
 
-def opened(folder: Path, count: int, times: int) -> tuple[str, str]:
-    """Percentiles of opening the Documents page of a warm app: in fresh browser profiles, and in one that knows it."""
+def measure_page(folder: Path, count: int, times: int) -> tuple[str, str]:
+    """Return percentiles of opening the Documents page of a warm app: in fresh profiles, and in a used one."""
     with serve(folder) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
 
@@ -72,10 +72,10 @@ def opened(folder: Path, count: int, times: int) -> tuple[str, str]:
                 page_opens(context)
 
         opens_first(0)
-        first = timed(opens_first, times)
-        with profile() as known:
-            page_opens(known)
-            again = timed(lambda _: page_opens(known), times)
+        first = measure_calls(opens_first, times)
+        with profile() as used_profile:
+            page_opens(used_profile)
+            again = measure_calls(lambda _: page_opens(used_profile), times)
         browser.close()
     return first, again
 
@@ -83,18 +83,18 @@ def opened(folder: Path, count: int, times: int) -> tuple[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=10_000)
-    parser.add_argument("--data-dir", type=Path, default=None, help="keep the library here, and use it when it is")
+    parser.add_argument("--data-dir", type=Path, default=None, help="store the library here; reuse it if it exists")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         library = arguments.data_dir or Path(folder) / "data"
         measure(library, arguments.documents)
-        first, again = opened(library, arguments.documents, 10)
+        first, again = measure_page(library, arguments.documents, 10)
         print("Documents page, first visit:", first)
         print("Documents page, later ones: ", again)
 
 
 def measure(library: Path, count: int) -> None:
-    """Fill the library, and time what the engine does with it."""
+    """Fill the library, and measure indexing, listing and searching."""
     with Engine(load_settings(data_dir=library)) as engine:
         started = time.perf_counter()
         if len(engine.documents.list()) < count:
@@ -103,11 +103,11 @@ def measure(library: Path, count: int) -> None:
         print(f"indexing {count} documents: {time.perf_counter() - started:.1f} s")
         engine.search("warm up")
         names = [one.name for one in engine.documents.list()]
-        print("list of documents:", timed(lambda number: engine.documents.list(), 20))
+        print("list of documents:", measure_calls(lambda number: engine.documents.list(), 20))
         question = "What did the {} in {} cost in {}?"
         ask = [question.format(THINGS[n % 15], PLACES[n % 14], 1950 + n % 70) for n in range(200)]
-        print("search over all:  ", timed(lambda number: engine.search(ask[number]), 200))
-        one = timed(lambda number: engine.search(ask[number], documents=[names[number]]), 100)
+        print("search over all:  ", measure_calls(lambda number: engine.search(ask[number]), 200))
+        one = measure_calls(lambda number: engine.search(ask[number], documents=[names[number]]), 100)
         print("search in one:    ", one)
 
 

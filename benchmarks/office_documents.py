@@ -1,10 +1,10 @@
-"""Make the PDFs and the questions of a small office, for `benchmarks.with_model`.
+"""Create the PDFs and questions of a small office, for `benchmarks.with_model`.
 
     python -m benchmarks.office_documents OUT
 
-Six documents, written for this purpose, lie as text in ``benchmarks/office``: a line beginning with ``#`` is a
-heading, one that begins with ``|`` a row of a table, ``=`` alone a new page, any other a paragraph. Of the 40
-questions, 28 have an answer in the documents; the other 12 are about facts that the documents do not state.
+The six documents are text files in ``benchmarks/office``: a line that starts with ``#`` is a heading, a line that
+starts with ``|`` a table row, ``=`` alone a page break, and any other line a paragraph. Of the 40 questions, 28 have
+an answer in the documents; the other 12 are about facts that the documents do not state.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SOURCES = Path(__file__).with_name("office")
 
 
 def blocks(text: str) -> Iterator[Flowable]:
-    """The blocks of a document, in order."""
+    """Yield the blocks of a document, in order."""
     styles = getSampleStyleSheet()
     for is_table, group in groupby(text.splitlines(), key=lambda line: line.startswith("|")):
         lines = list(group)

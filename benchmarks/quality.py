@@ -1,4 +1,4 @@
-"""How well passages are found, answers given and questions refused, stage by stage, with intervals.
+"""Measure retrieval by stage, answers and refusals, with intervals.
 
     python -m benchmarks.quality DATA [--scoped] [--peer "COMMAND"]
 
@@ -44,15 +44,15 @@ def index_pdfs(engine: Engine, data: Path) -> None:
 
 
 def page_rank(row: Row, pages: Sequence[PageKey]) -> float:
-    """1-based rank of the first evidence page, pages counted once; infinite where absent."""
+    """Return the 1-based rank of the first evidence page, without duplicate pages; infinite if absent."""
     rank = first_rank(pages, [(one["document"], one["page_index"]) for one in row["evidence"]])
     return float("inf") if rank is None else rank
 
 
 def pages_of(passages: Sequence[Passage], stage: str) -> list[PageKey]:
-    """Pages, by document name, of the passages that a stage scored, in its order.
+    """Return the pages, by document name, of the passages that a stage scored, in its order.
 
-    A stage that had nothing to score left the order as the one before it made it.
+    A stage that scored no passage keeps the order of the previous stage.
     """
     scored = [(passage.scores[stage], passage) for passage in passages if passage.scores.get(stage) is not None]
     ordered = [passage for _, passage in sorted(scored, key=lambda pair: -float(pair[0] or 0.0))]
@@ -62,21 +62,21 @@ def pages_of(passages: Sequence[Passage], stage: str) -> list[PageKey]:
 
 
 def interval(values: Sequence[float]) -> str:
-    """Mean with its 95 % bootstrap interval."""
-    found = mean_interval(values)
-    return f"{found.value:.3f} ({found.low:.3f}–{found.high:.3f})"
+    """Format the mean with its 95 % bootstrap interval."""
+    estimate = mean_interval(values)
+    return f"{estimate.value:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
 
 
 def show_ranks(name: str, ranks: Sequence[float]) -> None:
-    """One line of a table of retrieval figures."""
+    """Print one line of retrieval metrics."""
     cells = [f"{name:10}"]
     cells += [f"recall@{k} {interval([rank <= k for rank in ranks])}" for k in (1, 5)]
     cells.append(f"MRR@10 {interval([1 / rank if rank <= 10 else 0.0 for rank in ranks])}")
     print("  ".join(cells), flush=True)
 
 
-def retrieval(engine: Engine, rows: Sequence[Row], scoped: bool) -> None:
-    """Page ranks by stage."""
+def measure_retrieval(engine: Engine, rows: Sequence[Row], scoped: bool) -> None:
+    """Print the retrieval metrics of each stage."""
     labelled = [row for row in rows if row["evidence"]]
     ranks: dict[str, list[float]] = {stage: [] for stage in STAGES}
     for row in labelled:
@@ -88,44 +88,48 @@ def retrieval(engine: Engine, rows: Sequence[Row], scoped: bool) -> None:
         show_ranks(stage, ranks[stage])
 
 
-def answering(engine: Engine, rows: Sequence[Row]) -> None:
-    """Answers and refusals."""
-    given: dict[str, list[tuple[Row, Answer]]] = {}
+def measure_answers(engine: Engine, rows: Sequence[Row]) -> None:
+    """Print the metrics of answers and refusals."""
+    answers_by_kind: dict[str, list[tuple[Row, Answer]]] = {}
     for row in rows:
-        given.setdefault(row.get("kind", "answerable"), []).append((row, engine.answer(row["question"], top_k=5)))
-    answerable = given["answerable"]
-    said = [(row, one) for row, one in answerable if one.state is AnswerState.ANSWERED]
+        answers_by_kind.setdefault(row.get("kind", "answerable"), []).append(
+            (row, engine.answer(row["question"], top_k=5))
+        )
+    answerable = answers_by_kind["answerable"]
+    answered = [(row, one) for row, one in answerable if one.state is AnswerState.ANSWERED]
     on_page = [
         (citation.document, citation.page_index) in {(e["document"], e["page_index"]) for e in row["evidence"]}
-        for row, one in said
+        for row, one in answered
         for citation in one.citations
     ]
     holds = [one.state is AnswerState.ANSWERED and holds_gold(row, one.text) for row, one in answerable]
     print("answered     ", interval([one.state is AnswerState.ANSWERED for _, one in answerable]))
     if any(row.get("answers") for row, _ in answerable):
         print("holds gold   ", interval(holds))
-    if short := [(row, one.short) for row, one in said if one.short]:
-        # A whole date says more than the year that was expected.
+    if short := [(row, one.short) for row, one in answered if one.short]:
+        # A whole date is right if only the year was expected, and the other way round.
         right = [holds_gold(row, text) or any(text in gold for gold in row.get("answers") or []) for row, text in short]
         print(f"short answers {len(short)}, right {sum(right)}")
     if on_page:
         print("cited page   ", interval(on_page))
-    print("median words ", int(np.median([len(one.text.split()) for _, one in said])))
+    print("median words ", int(np.median([len(one.text.split()) for _, one in answered])))
     for kind in ("off-corpus", "adversarial"):
-        if kind in given:
-            refused = interval([one.state is AnswerState.ABSTAINED for _, one in given[kind]])
-            area = auroc([one.gate.score for _, one in answerable], [one.gate.score for _, one in given[kind]])
+        if kind in answers_by_kind:
+            refused = interval([one.state is AnswerState.ABSTAINED for _, one in answers_by_kind[kind]])
+            area = auroc(
+                [one.gate.score for _, one in answerable], [one.gate.score for _, one in answers_by_kind[kind]]
+            )
             print(f"{kind} refused {refused}  AUROC {area:.4f}")
 
 
 def holds_gold(row: Row, text: str) -> bool:
-    """Whether one of the expected answers stands in a text, white space and case aside."""
+    """Whether a text contains one of the expected answers, ignoring white space and case."""
     folded = " ".join(text.split()).casefold()
     return any(" ".join(gold.split()).casefold() in folded for gold in row.get("answers") or [])
 
 
-def peer(command: Sequence[str], data: Path, rows: Sequence[Row], folder: Path) -> None:
-    """The same page ranks for another program."""
+def measure_peer(command: Sequence[str], data: Path, rows: Sequence[Row], folder: Path) -> None:
+    """Print the retrieval metrics of another program."""
 
     def call(*words: str) -> str:
         line = [*command, "--data-dir", str(folder / "peer"), *words, "--json"]
@@ -135,12 +139,12 @@ def peer(command: Sequence[str], data: Path, rows: Sequence[Row], folder: Path) 
     labelled = [row for row in rows if row["evidence"]]
     questions = folder / "questions.jsonl"
     questions.write_text("".join(json.dumps({"id": row["id"], "question": row["question"]}) + "\n" for row in labelled))
-    found = [json.loads(line) for line in call("search", "--questions", str(questions), "--top-k", "20").splitlines()]
+    results = [json.loads(line) for line in call("search", "--questions", str(questions), "--top-k", "20").splitlines()]
     ranks = [
         page_rank(
             row, ranked_pages((one["document"], one["page_index"], one["page_index"]) for one in answer["passages"])
         )
-        for row, answer in zip(labelled, found, strict=True)
+        for row, answer in zip(labelled, results, strict=True)
     ]
     show_ranks("peer", ranks)
 
@@ -154,11 +158,11 @@ def main() -> None:
     rows = read_questions(arguments.data)
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
         index_pdfs(engine, arguments.data)
-        retrieval(engine, rows, arguments.scoped)
+        measure_retrieval(engine, rows, arguments.scoped)
         if arguments.peer:
-            peer(arguments.peer, arguments.data, rows, Path(folder))
+            measure_peer(arguments.peer, arguments.data, rows, Path(folder))
         if not arguments.scoped:
-            answering(engine, rows)
+            measure_answers(engine, rows)
 
 
 if __name__ == "__main__":

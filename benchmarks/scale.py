@@ -1,21 +1,20 @@
-"""How a question's time, recall, memory and disk grow with the number of chunks.
+"""Measure how search time, recall, memory and disk use grow with the number of chunks.
 
     python -m benchmarks.scale DATA [--sizes 1000 10000 100000] [--distinct N] [--svg FILE]
 
-DATA holds ``pdfs/`` and ``questions.jsonl``. Its documents are indexed once, as the *base*; all other
-chunks are made from it and written straight into the stores, past the embedder, so that a hundred
-thousand take minutes:
+DATA holds ``pdfs/`` and ``questions.jsonl``. Its documents are indexed once, as the *base*. All other
+chunks are generated from it and written directly to the stores, without the embedder, to save time:
 
-- text: a base chunk's words, those in fewer than `COMMON` of the base chunks mostly replaced by made
-  words whose frequencies follow Zipf's law, so that common words are as common as in real text and
-  rare ones stay rare;
-- dense vectors: a base vector, half as much of another, and noise as long as that half, at unit length;
-- token vectors: a base chunk's with noise. Past ``--distinct`` chunks share those of earlier ones,
-  which saves disk and changes no step of a search.
+- text: the words of a base chunk, most of the words in less than `COMMON` of the base chunks replaced
+  by generated words whose frequencies follow Zipf's law, so that common words are as frequent as in
+  real text and rare words stay rare;
+- dense vectors: the unit vector of a base vector plus half of another one and noise of that length;
+- token vectors: those of a base chunk with noise. Beyond ``--distinct``, chunks share those of earlier
+  chunks, which saves disk space and does not change the search.
 
-Then each question is searched `ROUNDS` times through `Engine.search`, in a process of its own; its
-time is the median of its rounds, and percentiles are over questions. Recall compares Chroma's
-approximate search with an exact one over the same vectors.
+Then each question is searched `ROUNDS` times through `Engine.search`, in a separate process; its time
+is the median of the rounds, and percentiles are over questions. Recall compares Chroma's approximate
+search with an exact search over the same vectors.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ ROUNDS = 3
 CHUNKS_A_DOCUMENT = 100
 BATCH = 1000
 COMMON = 0.05
-KEPT = 0.1  # share of rarer words that stay as they are, so that questions find something
+KEPT = 0.1  # share of rare words that are not replaced, so that questions have matches
 SYLLABLES = [consonant + vowel for consonant in "bdfghklmnprstvz" for vowel in "aeiou"]
 STAGES = ("embed", "dense", "lexical", "rerank", "gate", "total")
 _WORD = re.compile(r"[^\W_]+")
@@ -61,7 +60,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """Real chunks that others are made from, with their embeddings and how common their words are."""
+    """Real chunks that others are generated from, with their embeddings and common words."""
 
     spans: Sequence[ChunkSpan]
     embeddings: Sequence[Embedding]
@@ -71,7 +70,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was measured at one size; milliseconds are p50 and p95 by stage, bytes by store."""
+    """The measurements at one size: milliseconds as p50 and p95 by stage, bytes by store."""
 
     chunks: int
     ms: dict[str, tuple[float, float]]
@@ -82,34 +81,34 @@ class Figures:
 
 
 def make_base(data: Path, folder: Path) -> Base:
-    """Index DATA, and embed an even choice of its chunks."""
+    """Index DATA, and embed an evenly spaced sample of its chunks."""
     with Engine(load_settings(data_dir=folder)) as engine:
         index_pdfs(engine, data)
         spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
         spans = spans[:: max(1, len(spans) // BASE)][:BASE]
         embedder = load_embedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
-    made = embedder.embed([embedded_text(span.prefix, span.text) for span in spans])
+    embeddings = embedder.embed([embedded_text(span.prefix, span.text) for span in spans])
     held_by = Counter(word for span in spans for word in {word.lower() for word in _WORD.findall(span.text)})
     common = frozenset(word for word, count in held_by.items() if count >= COMMON * len(spans))
-    return Base(spans, made, np.stack([one.dense for one in made]), common)
+    return Base(spans, embeddings, np.stack([one.dense for one in embeddings]), common)
 
 
-def made_text(base: Base, text: str, chance: random.Random) -> str:
-    """The text with most of its rarer words replaced."""
+def generate_text(base: Base, text: str, chance: random.Random) -> str:
+    """Return the text with most of its rare words replaced."""
 
     def other(match: re.Match[str]) -> str:
         word = match.group()
         if word.lower() in base.common or chance.random() < KEPT:
             return word
-        # The rank of a word under Zipf's law among a few hundred thousand: log-uniform.
+        # Under Zipf's law, the rank of a word is log-uniform.
         rank = int(len(SYLLABLES) ** chance.uniform(1, 3))
         return "".join(SYLLABLES[rank // len(SYLLABLES) ** place % len(SYLLABLES)] for place in range(3))
 
     return _WORD.sub(other, text)
 
 
-def made_chunks(base: Base, first: int, count: int) -> tuple[list[ChunkSpan], list[Embedding]]:
-    """Chunks ``first`` to ``first + count``, the same in every run."""
+def generate_chunks(base: Base, first: int, count: int) -> tuple[list[ChunkSpan], list[Embedding]]:
+    """Return the chunks ``first`` to ``first + count``, the same in every run."""
     chance, noise = random.Random(first), np.random.default_rng(first)
     picked = noise.integers(len(base.spans), size=(count, 2))
     dense = base.dense[picked[:, 0]] + 0.5 * base.dense[picked[:, 1]]
@@ -117,7 +116,7 @@ def made_chunks(base: Base, first: int, count: int) -> tuple[list[ChunkSpan], li
     dense /= np.linalg.norm(dense, axis=1, keepdims=True)
     spans, embeddings = [], []
     for position, number in enumerate(picked[:, 0]):
-        text = made_text(base, base.spans[number].text, chance)
+        text = generate_text(base, base.spans[number].text, chance)
         ordinal = (first + position) % CHUNKS_A_DOCUMENT
         spans.append(
             replace(base.spans[number], ordinal=ordinal, text=text, page_index=ordinal, page_index_end=ordinal)
@@ -129,12 +128,12 @@ def made_chunks(base: Base, first: int, count: int) -> tuple[list[ChunkSpan], li
 
 
 def fill(settings: Settings, base: Base, size: int, distinct: int, vectors_file: Path) -> None:
-    """Write chunks into the stores until there are ``size``."""
+    """Write chunks to the stores until there are ``size``."""
     stores = Stores(settings)
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
         for first in range(stores.library.counts()["chunks"], size, BATCH):
-            spans, embeddings = made_chunks(base, first, min(BATCH, size - first))
+            spans, embeddings = generate_chunks(base, first, min(BATCH, size - first))
             write(stores, generation, first, spans, embeddings, distinct)
             with vectors_file.open("ab") as file:
                 file.write(np.stack([one.dense for one in embeddings]).tobytes())
@@ -151,26 +150,26 @@ def write(
     embeddings: Sequence[Embedding],
     distinct: int,
 ) -> None:
-    """Store one batch as the indexer would: documents, pages, chunks, words, vectors, then publish."""
+    """Store a batch like the indexer: documents, pages, chunks, words, vectors, then publish."""
     versions, ids = [], []
     for offset in range(0, len(spans), CHUNKS_A_DOCUMENT):
         name = f"{(first + offset) // CHUNKS_A_DOCUMENT:07}"
-        own = spans[offset : offset + CHUNKS_A_DOCUMENT]
+        document_spans = spans[offset : offset + CHUNKS_A_DOCUMENT]
         _, version = stores.library.add_version(
-            f"{name}.pdf", "default", name, len(own), generation_id=generation.generation_id
+            f"{name}.pdf", "default", name, len(document_spans), generation_id=generation.generation_id
         )
-        pages = [Page(span.page_index, str(span.page_index + 1), span.text, PageState.TEXT) for span in own]
+        pages = [Page(span.page_index, str(span.page_index + 1), span.text, PageState.TEXT) for span in document_spans]
         stores.library.save_pages(version, pages)
-        ids += stores.library.save_chunks(version, own)
-        versions += [version] * len(own)
+        ids += stores.library.save_chunks(version, document_spans)
+        versions += [version] * len(document_spans)
     assert ids == list(range(first + 1, first + 1 + len(spans))), "the folder was not empty"
     rows = zip(spans, versions, strict=True)
     stores.words.add(ids, [(span.prefix, span.text, version) for span, version in rows])
     if first < distinct:
         hashes = [text_hash(span.prefix, span.text) for span in spans]
         stores.vectors.save(generation.space, dict(zip(hashes, embeddings, strict=True)))
-        known = stores.vectors.known(generation.space, hashes)
-        stores.vectors.link({chunk_id: known[key] for chunk_id, key in zip(ids, hashes, strict=True)})
+        vector_ids = stores.vectors.known(generation.space, hashes)
+        stores.vectors.link({chunk_id: vector_ids[key] for chunk_id, key in zip(ids, hashes, strict=True)})
     else:
         stores.vectors.link({chunk_id: 1 + (chunk_id - 1) % distinct for chunk_id in ids})
     stores.dense(generation.generation_id).add(ids, np.stack([one.dense for one in embeddings]), versions)
@@ -179,7 +178,7 @@ def write(
 
 
 def measure(settings: Settings, questions: Sequence[str], vectors_file: Path) -> Figures:
-    """Search all questions in rounds, then compare Chroma with exact search. Runs in a fresh process."""
+    """Search all questions in rounds, then compare Chroma with exact search; run this in a new process."""
     with Engine(settings) as engine:
         engine.warm_up()
         while not engine.readiness().ready:
@@ -188,7 +187,7 @@ def measure(settings: Settings, questions: Sequence[str], vectors_file: Path) ->
         engine.search(questions[-1])
         first_s = time.perf_counter() - started
         rounds = [[engine.search(question).timings_ms for question in questions] for _ in range(ROUNDS)]
-        memory = resident()
+        memory = resident_bytes()
         chunks = engine.status().counts["chunks"]
     medians = {stage: np.median([[timings[stage] for timings in one] for one in rounds], axis=0) for stage in STAGES}
     ms = {stage: (float(np.percentile(one, 50)), float(np.percentile(one, 95))) for stage, one in medians.items()}
@@ -196,30 +195,30 @@ def measure(settings: Settings, questions: Sequence[str], vectors_file: Path) ->
 
 
 def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> dict[int, float]:
-    """Share of the true 10 and 100 nearest chunks that Chroma finds, mean over questions."""
+    """Return the share of the 10 and 100 nearest chunks that Chroma finds, as means over questions."""
     stores = Stores(settings)
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
-        asked = [generation.embedder.embed_question(question) for question in questions]
+        embedded = [generation.embedder.embed_question(question) for question in questions]
         dense = stores.dense(generation.generation_id)
-        found = [[hit.chunk_id for hit in dense.retrieve(question, 100)] for question in asked]
+        approximate = [[hit.chunk_id for hit in dense.retrieve(question, 100)] for question in embedded]
     finally:
         stores.close()
-    vectors = np.memmap(vectors_file, np.float32, "r").reshape(-1, len(asked[0].dense))
-    similarities = np.stack([question.dense for question in asked]) @ vectors.T
+    vectors = np.memmap(vectors_file, np.float32, "r").reshape(-1, len(embedded[0].dense))
+    similarities = np.stack([question.dense for question in embedded]) @ vectors.T
     exact = np.argsort(-similarities, axis=1)[:, :100] + 1
-    pairs = list(zip(exact.tolist(), found, strict=True))
+    pairs = list(zip(exact.tolist(), approximate, strict=True))
     return {k: float(np.mean([len({*true[:k]} & {*near[:k]}) / k for true, near in pairs])) for k in (10, 100)}
 
 
-def resident() -> int:
-    """Bytes of this process that no file backs; mapped files lie in the system's cache and can be dropped."""
+def resident_bytes() -> int:
+    """Return the anonymous memory of this process in bytes, without mapped files, which the system can drop."""
     status = Path("/proc/self/status").read_text()
-    return 1024 * int(re.search(r"RssAnon:\s+(\d+)", status).group(1))  # type: ignore[union-attr] # Linux tells it
+    return 1024 * int(re.search(r"RssAnon:\s+(\d+)", status).group(1))  # type: ignore[union-attr] # always present on Linux
 
 
 def disk(folder: Path) -> dict[str, int]:
-    """Bytes of each store."""
+    """Return the bytes of each store."""
     return {
         "database": (folder / "footnote.sqlite").stat().st_size,
         "words": (folder / "words.sqlite").stat().st_size,
@@ -228,7 +227,7 @@ def disk(folder: Path) -> dict[str, int]:
 
 
 def lines(figures: Figures) -> Iterator[str]:
-    """One row of the table: medians by stage, then what else was measured."""
+    """Yield the row of the table: medians by stage, then the other measurements."""
     cells = [f"{figures.chunks:,}", *(f"{figures.ms[stage][0]:.1f}" for stage in STAGES)]
     cells += [f"{figures.ms['total'][1]:.1f}", *(f"{value:.3f}" for value in figures.recall.values())]
     cells += [f"{figures.first_s:.1f}", f"{figures.memory / 1e6:,.0f}"]
@@ -237,7 +236,7 @@ def lines(figures: Figures) -> Iterator[str]:
 
 
 def chart(measured: Sequence[Figures]) -> str:
-    """Median milliseconds by stage, and the total's p95, over the number of chunks, as SVG."""
+    """Return an SVG chart of the median milliseconds by stage, and the p95 of the total, by number of chunks."""
     values = [
         {"chunks": one.chunks, "ms": one.ms[stage][0], "stage": stage} for one in measured for stage in STAGES
     ] + [{"chunks": one.chunks, "ms": one.ms["total"][1], "stage": "total, p95"} for one in measured]
@@ -260,9 +259,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
-    parser.add_argument("--distinct", type=int, default=100_000, help="chunks with token vectors of their own")
-    parser.add_argument("--data-dir", type=Path, default=None, help="keep the library here, and use it when it is")
-    parser.add_argument("--svg", type=Path, default=None, help="write the curves here")
+    parser.add_argument("--distinct", type=int, default=100_000, help="number of chunks with distinct token vectors")
+    parser.add_argument("--data-dir", type=Path, default=None, help="store the library here; reuse it if it exists")
+    parser.add_argument("--svg", type=Path, default=None, help="write the chart to this file")
     arguments = parser.parse_args()
     rows = (arguments.data / "questions.jsonl").read_text("utf-8").splitlines()
     questions = [json.loads(row)["question"] for row in rows][:QUESTIONS]
@@ -285,7 +284,7 @@ def main() -> None:
         print(f"| chunks | {' | '.join(columns)} |\n|{' --- |' * (1 + len(columns))}")
         for size in sorted(arguments.sizes):
             fill(settings, base, size, arguments.distinct, vectors_file)
-            # A process of its own, so that its memory is that of answering alone.
+            # A separate process, so that its memory is that of searching only.
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
                 measured.append(pool.submit(measure, settings, questions, vectors_file).result())
             print(*lines(measured[-1]), sep="\n", flush=True)

@@ -1,9 +1,9 @@
-"""How much of a scanned page is read: pages made into pictures, and their words counted again.
+"""Measure OCR: render pages as images, read them, and compare the words.
 
     python -m benchmarks.scans FOLDER [--pages 10] [--scale 2.5]
 
 FOLDER holds PDFs with a text layer. Pages with at least 150 words are drawn at random (seed 0),
-rendered, wrapped as PDFs without text, and read. Words are compared as a multiset, case aside.
+rendered, saved as PDFs without text, and read. Words are compared as multisets, ignoring case.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ LEAST_WORDS = 150
 
 
 def words(text: str) -> Counter[str]:
-    """Words of a text with how often each stands there."""
+    """Count the words of a text."""
     return Counter(WORD.findall(text.casefold()))
 
 
-def picture_of(file: Path, number: int, scale: float) -> bytes:
-    """A page as a PDF that holds nothing but its picture."""
+def render_page(file: Path, number: int, scale: float) -> bytes:
+    """Return a page as a PDF that contains only its image."""
     document = pypdfium2.PdfDocument(file)
     picture = document[number].render(scale=scale).to_pil().convert("L")
     document.close()
@@ -46,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--pages", type=int, default=10)
-    parser.add_argument("--scale", type=float, default=2.5, help="pixels a point: 2.5 is 180 dpi")
+    parser.add_argument("--scale", type=float, default=2.5, help="pixels per point; 2.5 is 180 dpi")
     arguments = parser.parse_args()
     chance = random.Random(0)
     files = sorted(arguments.folder.glob("*.pdf"))
@@ -60,14 +60,14 @@ def main() -> None:
             if expected.total() < LEAST_WORDS:
                 continue
             scan = Path(folder) / "scan.pdf"
-            scan.write_bytes(picture_of(file, page.page_index, arguments.scale))
+            scan.write_bytes(render_page(file, page.page_index, arguments.scale))
             started = time.perf_counter()
-            (found,) = [item for item in reader.parse(scan) if isinstance(item, Page)]
+            (page_read,) = [item for item in reader.parse(scan) if isinstance(item, Page)]
             seconds = time.perf_counter() - started
-            recalls.append((expected & words(found.text)).total() / expected.total())
+            recalls.append((expected & words(page_read.text)).total() / expected.total())
             print(
                 f"{file.name} page {page.page_index + 1}: {recalls[-1]:.3f} of {expected.total()} words, "
-                f"{found.state.value}, confidence {found.confidence or 0:.2f}, {seconds:.1f} s",
+                f"{page_read.state.value}, confidence {page_read.confidence or 0:.2f}, {seconds:.1f} s",
                 flush=True,
             )
     print(f"mean {sum(recalls) / len(recalls):.3f}, lowest {min(recalls):.3f}")

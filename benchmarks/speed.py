@@ -1,11 +1,10 @@
-"""How fast documents are indexed and questions answered, as ratios within one run on one machine.
+"""Measure the speed of indexing and answering, as ratios within one run on one machine.
 
     python -m benchmarks.speed DATA [--peer "COMMAND"]
 
-DATA holds ``pdfs/`` and ``questions.jsonl``. Each question is asked for the first time, and then `ROUNDS` - 1 times
-again; percentiles are over questions, the second ones over the median of a question's later times, which a machine
-that does other things as well disturbs less. ``--peer`` names another program with the same ``add`` and
-``reindex`` commands, measured in the same run.
+DATA holds ``pdfs/`` and ``questions.jsonl``. Each question is asked once, and then `ROUNDS` - 1 times again.
+Percentiles are over questions: those of the first time, and those of the median of the later times, which other load
+on the machine affects less. ``--peer`` names another program with the same ``add`` command, measured in the same run.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ from rag_core.types import Answer, Delta, embedded_text
 ROUNDS = 6
 
 
-def warmed_up(engine: Engine) -> None:
-    """Have workers started and all models loaded, as they are a few seconds after the app was."""
+def warm_up(engine: Engine) -> None:
+    """Start the workers and load all models, as the app does after its start."""
     engine.warm_up()
     engine.load_search()
 
 
-def indexing(engine: Engine, files: Sequence[Path]) -> tuple[int, int, float]:
-    """Pages, chunks and seconds of indexing all files, model loading left out."""
-    warmed_up(engine)
+def measure_indexing(engine: Engine, files: Sequence[Path]) -> tuple[int, int, float]:
+    """Index all files; return the pages, the chunks, and the seconds without model loading."""
+    warm_up(engine)
     started = time.perf_counter()
     engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
     seconds = time.perf_counter() - started
@@ -45,8 +44,8 @@ def indexing(engine: Engine, files: Sequence[Path]) -> tuple[int, int, float]:
     return counts["pages"], counts["chunks"], seconds
 
 
-def embedding_alone(engine: Engine) -> float:
-    """Seconds to embed the same chunks in sorted batches, and nothing else."""
+def measure_embedding(engine: Engine) -> float:
+    """Return the seconds to embed the same chunks in sorted batches."""
     spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
     spans.sort(key=lambda span: span.tokens)
     texts = [embedded_text(span.prefix, span.text) for span in spans]
@@ -56,10 +55,10 @@ def embedding_alone(engine: Engine) -> float:
     return time.perf_counter() - started
 
 
-def words_first(file: Path, folder: Path) -> tuple[int, float]:
-    """Pages of a file, and seconds from its upload until a question finds it, by its words alone."""
+def measure_words_first(file: Path, folder: Path) -> tuple[int, float]:
+    """Return the pages of a file, and the seconds from its upload until a search by words finds it."""
     with Engine(load_settings(data_dir=folder)) as engine:
-        warmed_up(engine)
+        warm_up(engine)
         data = file.read_bytes()
         started = time.perf_counter()
         job = engine.documents.submit(file.name, data)
@@ -74,26 +73,26 @@ def percentiles(values: Sequence[float]) -> str:
     return f"p50 {np.percentile(values, 50):6.1f} ms  p95 {np.percentile(values, 95):6.1f} ms"
 
 
-def asking(engine: Engine, questions: Sequence[str]) -> None:
-    """Where the time of a question goes, and when its first piece of text comes."""
+def measure_questions(engine: Engine, questions: Sequence[str]) -> None:
+    """Print the time of each stage of a question, and the time until the first text."""
     engine.search(questions[0])
     rounds = [[timings(engine, question) for question in questions] for _ in range(ROUNDS)]
     first, *again = rounds
     for name in dict.fromkeys(name for one in first for name in one):
-        asked = [number for number, one in enumerate(first) if name in one]
-        usual = [float(np.median([one[number][name] for one in again])) for number in asked]
-        print(f"  {name:10} {percentiles([first[number][name] for number in asked])}   again {percentiles(usual)}")
+        positions = [number for number, one in enumerate(first) if name in one]
+        usual = [float(np.median([one[number][name] for one in again])) for number in positions]
+        print(f"  {name:10} {percentiles([first[number][name] for number in positions])}   again {percentiles(usual)}")
     print(f"  first text {percentiles([first_text(engine, question) for question in questions])}")
 
 
 def timings(engine: Engine, question: str) -> dict[str, float]:
-    """Milliseconds by stage; ``retrieval`` is all but the gate."""
+    """Return milliseconds by stage; ``retrieval`` is the total without the gate."""
     took = engine.search(question, top_k=5).timings_ms
     return {**took, "retrieval": took["total"] - took["gate"]}
 
 
 def first_text(engine: Engine, question: str) -> float:
-    """Milliseconds from a question to the first piece of its answer."""
+    """Return the milliseconds from a question to the first text of its answer."""
     started = time.perf_counter()
     events = engine.ask(question)
     first = next(event for event in events if isinstance(event, Delta))
@@ -113,17 +112,17 @@ def main() -> None:
     lines = (arguments.data / "questions.jsonl").read_text("utf-8").splitlines()
     questions = [json.loads(line)["question"] for line in lines][:200]
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
-        pages, chunks, seconds = indexing(engine, files)
+        pages, chunks, seconds = measure_indexing(engine, files)
         print(f"indexing: {pages} pages, {chunks} chunks in {seconds:.1f} s, {pages / seconds:.1f} pages/s")
-        alone = embedding_alone(engine)
+        alone = measure_embedding(engine)
         print(f"embedding the same chunks alone: {alone:.1f} s, {alone / seconds:.2f} of indexing")
         again = engine.jobs.wait([engine.index.rebuild().job_id])[0].seconds
         print(f"re-index, nothing changed: {again:.2f} s, {again / seconds:.4f} of indexing")
         longest = max(files, key=lambda file: file.stat().st_size)
-        of_pages, found_after = words_first(longest, Path(folder) / "words")
+        of_pages, found_after = measure_words_first(longest, Path(folder) / "words")
         print(f"{longest.name}, {of_pages} pages: found by its words {found_after:.1f} s after its upload")
         print("a question:")
-        asking(engine, questions)
+        measure_questions(engine, questions)
         if arguments.peer:
             started = time.perf_counter()
             command = [*arguments.peer, "--data-dir", str(Path(folder) / "peer"), "add", str(arguments.data / "pdfs")]

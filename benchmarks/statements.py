@@ -1,7 +1,7 @@
-"""True statements about passages, put in other words by rule, and the same with one thing made false.
+"""Generate true statements about passages, as paraphrases by rule, and false ones with one error.
 
-The rules know nothing of how statements are checked: they are what a writer does (reorder clauses,
-drop what is beside the point, use another form or a common synonym) and what a model gets wrong.
+The rules are independent of the verifier: paraphrases do what a writer does (reorder clauses, omit
+details, use another form or a common synonym), and errors are those that models make.
 """
 
 from __future__ import annotations
@@ -71,45 +71,45 @@ Break = Callable[[str, str, Sequence[str], random.Random], str | None]
 
 
 def sentences(passage: str) -> list[str]:
-    """The sentences of a passage that say something: eight words or more, with an end."""
-    found = [passage[start:end] for start, end in sentence_spans(passage)]
-    return [one for one in found if len(one.split()) >= 8 and one[-1] in ".!?"]
+    """Return the complete sentences of a passage that have at least eight words."""
+    parts = [passage[start:end] for start, end in sentence_spans(passage)]
+    return [one for one in parts if len(one.split()) >= 8 and one[-1] in ".!?"]
 
 
 def true_statements(sentence: str) -> Iterator[tuple[str, str]]:
-    """The sentence as it is and in other words, each with the kind of change; only what did change."""
+    """Yield the sentence and its paraphrases, each with the kind of change; without unchanged ones."""
     yield "verbatim", sentence
-    made = {
-        "reordered": reordered(sentence),
-        "shortened": shortened(sentence),
-        "reworded": reworded(sentence),
-        "all three": reworded(reordered(shortened(sentence))),
+    paraphrases = {
+        "reordered": reorder(sentence),
+        "shortened": shorten(sentence),
+        "reworded": reword(sentence),
+        "all three": reword(reorder(shorten(sentence))),
     }
-    seen = {sentence, made["reordered"], made["shortened"], made["reworded"]}
-    for kind, text in made.items():
+    seen = {sentence, paraphrases["reordered"], paraphrases["shortened"], paraphrases["reworded"]}
+    for kind, text in paraphrases.items():
         if text != sentence and (kind != "all three" or text not in seen):
             yield kind, text
 
 
-def reordered(sentence: str) -> str:
-    """With a leading adverbial or clause put last."""
+def reorder(sentence: str) -> str:
+    """Move a leading adverbial or clause to the end."""
     if match := _LEADING.match(sentence):
-        rest = match[2][0].upper() + match[2][1:]
-        return f"{rest} {match[1][0].lower()}{match[1][1:]}{match[3]}"
+        main_clause = match[2][0].upper() + match[2][1:]
+        return f"{main_clause} {match[1][0].lower()}{match[1][1:]}{match[3]}"
     if match := _SUBORDINATE.match(sentence):
         return f"{match[3][0].upper()}{match[3][1:]}, {match[1].lower()} {match[2]}{match[4]}"
     return sentence
 
 
-def shortened(sentence: str) -> str:
-    """Without asides, openers, adverbs and relative clauses."""
+def shorten(sentence: str) -> str:
+    """Remove parentheses, sentence openers, adverbs and relative clauses."""
     text = _OPENER.sub("", _ASIDE.sub("", sentence))
     text = _RELATIVE.sub("", _ADVERB.sub("", text))
     return text[0].upper() + text[1:]
 
 
-def reworded(sentence: str) -> str:
-    """With common synonyms and other forms of numbers, dates and contractions."""
+def reword(sentence: str) -> str:
+    """Replace words by common synonyms, and numbers, dates and negations by other forms."""
     text = sentence
     for pattern, form in _FORMS:
         text = re.sub(pattern, form, text)
@@ -122,7 +122,7 @@ def _synonym(word: str) -> str:
 
 
 def from_question(question: str, answer: str) -> str | None:
-    """A statement that answers a question, where the question's form allows one by rule."""
+    """Return a statement that answers a question; ``None`` if no rule fits the question."""
     question = question.strip().rstrip("?").strip()
     if match := re.match(r"(?:Who|What|Which \w+) ((?:is|was|were|are) )(the .+)$", question):
         subject = match[2][0].upper() + match[2][1:]
@@ -136,7 +136,7 @@ def from_question(question: str, answer: str) -> str | None:
 
 
 def wrong_number(text: str, passage: str, others: Sequence[str], random: random.Random) -> str | None:
-    """One number made another: one of the passage's, or a changed one."""
+    """Replace a number by another one of the passage, or change it; ``None`` if there is none."""
     places = [match for match in _NUMBER.finditer(text) if not _YEAR.fullmatch(match[0])]
     if not places:
         return None
@@ -153,7 +153,7 @@ def wrong_number(text: str, passage: str, others: Sequence[str], random: random.
 
 
 def wrong_date(text: str, passage: str, others: Sequence[str], random: random.Random) -> str | None:
-    """One year or month made another: another of the passage's, or a near one."""
+    """Replace a year or month by another one of the passage, or a near one; ``None`` if there is none."""
     places = [*_YEAR.finditer(text), *_MONTH.finditer(text)]
     if not places:
         return None
@@ -168,7 +168,7 @@ def wrong_date(text: str, passage: str, others: Sequence[str], random: random.Ra
 
 
 def wrong_name(text: str, passage: str, others: Sequence[str], random: random.Random) -> str | None:
-    """One name made another of the same passage where it has one, else of the document."""
+    """Replace a name by another one of the passage or the document; ``None`` if there is none."""
     places = list(_NAME.finditer(text))
     if not places:
         return None
@@ -182,7 +182,7 @@ def wrong_name(text: str, passage: str, others: Sequence[str], random: random.Ra
 
 
 def wrong_negation(text: str, passage: str, others: Sequence[str], random: random.Random) -> str | None:
-    """A "not" put in, or taken out where there is one."""
+    """Remove a negation, or insert one; ``None`` if neither is possible."""
     if match := _PLAIN_NEGATION.search(text):
         return text[: match.start()] + text[match.end() :]
     places = list(_AUXILIARY.finditer(text))

@@ -1,11 +1,12 @@
-"""Measure answers written by a language model against the same model simply prompted with the same passages.
+"""Compare answers written by a language model with answers of the same model to a plain prompt.
 
     RAG_GGUF=model.gguf python -m benchmarks.with_model DATA [--limit 40] [--rows FILE]
     RAG_OPENAI_BASE_URL=… RAG_OPENAI_MODEL=… python -m benchmarks.with_model DATA
 
 DATA holds ``pdfs/`` and ``questions.jsonl`` with ``question``, ``answerable`` and, for questions with an answer,
-``values``: texts of which one must stand in the answer, numbers by value. The plain prompt is two sentences long, and
-what it refuses is told from its words. ``--rows`` keeps every answer, as JSON lines. Intervals are 95 % bootstrap.
+``values``: texts of which the answer must contain one, with numbers compared by value. The plain prompt contains the
+same passages and two sentences of instructions; refusals are recognised by their words. ``--rows`` writes every
+answer to a file, as JSON lines. Intervals are 95 % bootstrap.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ MOST_MARKS_LISTED = 20
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with what was answered, and what the model answers to the plain prompt.
+    """A question with the answer of the app and the model's answer to the plain prompt.
 
-    ``retracted`` is whether what the model wrote was replaced or taken back; ``None`` if it was not asked.
+    ``retracted`` is whether the app replaced or retracted the model's text; ``None`` if it did not ask the model.
     """
 
     row: dict[str, Any]
@@ -50,20 +51,20 @@ class Asked:
 
 
 def questions(data: Path, limit: int | None) -> list[dict[str, Any]]:
-    """The questions, or a sample of them that is always the same."""
+    """Return the questions, or a sample that is the same in every run."""
     rows = read_questions(data)
     return random.Random(SEED).sample(rows, limit) if limit and limit < len(rows) else rows
 
 
 def holds_value(row: dict[str, Any], text: str) -> bool:
-    """Whether one of the expected values stands in a text: a number by value, other text as it is."""
+    """Whether a text contains one of the expected values; numbers are compared by value."""
     folded = " ".join(text.split()).casefold()
-    said = parse_numbers(text)
+    numbers = parse_numbers(text)
     for value in row.get("values") or [row["answer"]]:
         if " ".join(value.split()).casefold() in folded:
             return True
         expected = parse_numbers(value)
-        if expected and all(any(numbers_match(one, other) for other in said) for one in expected):
+        if expected and all(any(numbers_match(one, other) for other in numbers) for one in expected):
             return True
     return False
 
@@ -80,16 +81,16 @@ def ask(engine: Engine, model: LanguageModel, rows: Sequence[dict[str, Any]]) ->
 
 
 def plain_messages(question: str, passages: Sequence[Passage]) -> list[dict[str, str]]:
-    """The plain prompt over the same passages."""
+    """Return the messages of the plain prompt with the same passages."""
     blocks = [f"[{one.rank}] {one.document} p. {one.page_label}\n{one.text}" for one in passages]
     text = "\n\n".join([*blocks, f"Question: {question}"])
     return [{"role": "system", "content": PLAIN}, {"role": "user", "content": text}]
 
 
-def show(asked: Sequence[Asked]) -> None:
+def show(results: Sequence[Asked]) -> None:
     """Print the table and a sample of the marks."""
-    there = [one for one in asked if one.row["answerable"]]
-    missing = [one for one in asked if not one.row["answerable"]]
+    there = [one for one in results if one.row["answerable"]]
+    missing = [one for one in results if not one.row["answerable"]]
     print(f"{len(there)} questions with an answer, {len(missing)} without\n")
     print("| | with the product | plain prompt |\n| --- | --- | --- |")
     outcomes = [(_outcome(one.row, _product(one)), _outcome(one.row, _plain(one))) for one in there]
@@ -99,8 +100,8 @@ def show(asked: Sequence[Asked]) -> None:
     product, plain = ([read(one) is not None for one in missing] for read in (_product, _plain))
     if missing:
         print(f"| missing facts answered | {sum(product)} {interval(product)} | {sum(plain)} {interval(plain)} |")
-    answered = [one.answer for one in asked if one.answer.state is AnswerState.ANSWERED]
-    retracted = [one.retracted for one in asked if one.retracted is not None]
+    answered = [one.answer for one in results if one.answer.state is AnswerState.ANSWERED]
+    retracted = [one.retracted for one in results if one.retracted is not None]
     statements = [(answer, one) for answer in answered for one in answer.statements]
     print(f"| replaced or retracted | {sum(retracted)} of {len(retracted)} | |")
     print(f"| sentences with a citation | {_share([one.supported for _, one in statements])} | |")
@@ -112,15 +113,15 @@ def show(asked: Sequence[Asked]) -> None:
         print(f"- “{answer.text[one.start : one.end]}” {one.mark_text}\n  compared with: {' '.join(compared.split())}")
 
 
-def _product(asked: Asked) -> str | None:
-    """What the model answered, without quotes below it; ``None`` for a refusal."""
-    answer = asked.answer
+def _product(result: Asked) -> str | None:
+    """Return the model's text in the app's answer, without the quotes below it; ``None`` for a refusal."""
+    answer = result.answer
     return answer.text[: answer.quotes_start] if answer.state is AnswerState.ANSWERED else None
 
 
-def _plain(asked: Asked) -> str | None:
-    refused = starts_with_no_answer(asked.plain) or "don't know" in asked.plain.casefold()
-    return None if refused else asked.plain
+def _plain(result: Asked) -> str | None:
+    refused = starts_with_no_answer(result.plain) or "don't know" in result.plain.casefold()
+    return None if refused else result.plain
 
 
 def _outcome(row: dict[str, Any], text: str | None) -> str:
@@ -133,15 +134,15 @@ def _share(values: Sequence[bool]) -> str:
     return f"{sum(values)} of {len(values)}" if values else "none"
 
 
-def _json_row(asked: Asked) -> str:
-    answer = asked.answer
+def _json_row(result: Asked) -> str:
+    answer = result.answer
     return json.dumps(
         {
-            "question": asked.row["question"],
-            "answerable": asked.row["answerable"],
+            "question": result.row["question"],
+            "answerable": result.row["answerable"],
             "state": answer.state.value,
             "text": answer.marked_text,
-            "plain": asked.plain,
+            "plain": result.plain,
             "gate": answer.gate.score,
             "citations": [[one.marker, one.document, one.page_label, one.quote, one.added] for one in answer.citations],
             "notices": answer.notices,
@@ -163,13 +164,13 @@ def main() -> None:
         model = LanguageModel(settings)
         with Engine(settings) as engine:
             index_pdfs(engine, arguments.data)
-            asked = []
+            results = []
             for one in ask(engine, model, questions(arguments.data, arguments.limit)):
-                asked.append(one)
+                results.append(one)
                 if arguments.rows:
-                    arguments.rows.write_text("".join(f"{_json_row(one)}\n" for one in asked), "utf-8")
+                    arguments.rows.write_text("".join(f"{_json_row(one)}\n" for one in results), "utf-8")
         model.close()
-    show(asked)
+    show(results)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Take the pictures in README from the app itself, over documents that are made here.
+"""Take the screenshots of the README in the app, with generated documents.
 
 python -m docs.screenshots
 """
@@ -54,7 +54,7 @@ LABELS = [
 
 
 def report() -> bytes:
-    """Two pages of a report: a history, and a year in prose and in a table."""
+    """Return a report of two pages: a history, and a year as prose and a table."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=1)
     _page(canvas, "Tern Island Harbour", ("The harbour of Tern Island was founded in 1868 by fishermen from the north",
@@ -82,7 +82,7 @@ def _page(canvas: Canvas, heading: str, lines: tuple[str, ...]) -> None:
 
 
 def shoot(page: Page, name: str) -> None:
-    """Save what the page shows now, in few colours: flat areas and text need no more."""
+    """Save a screenshot of the page, with few colours, which suffice for flat areas and text."""
     quiet(page)
     page.wait_for_timeout(500)  # animations of opening and closing
     with Image.open(io.BytesIO(page.screenshot())) as image:
@@ -90,7 +90,7 @@ def shoot(page: Page, name: str) -> None:
 
 
 def fill(page: Page, address: str) -> str:
-    """Add the documents, ask the questions and evaluate; returns the address of the conversation."""
+    """Add the documents, ask the questions and evaluate; return the address of the conversation."""
     page.goto(f"{address}/documents")
     expect(page.get_by_role("heading", name="Documents")).to_be_visible()
     files = ((REPORT, report()), (MINUTES, scanned(make_pdf(LINES))), (GUIDE_NAME, guide_pdf()))
@@ -113,7 +113,7 @@ def fill(page: Page, address: str) -> str:
 
 
 def opened(name: str, question: str) -> Callable[[Page, str], None]:
-    """Shows the source of a question's first citation."""
+    """Return a function that takes a screenshot of the source of a question's first citation."""
 
     def show(page: Page, scheme: str) -> None:
         message = page.get_by_test_id("stChatMessage").filter(has=page.get_by_role("button", name="Source 1"))
@@ -127,7 +127,7 @@ def opened(name: str, question: str) -> Callable[[Page, str], None]:
 
 
 def pictures(browser: Browser, scheme: str, address: str, conversation: str) -> None:
-    """Every picture in one colour scheme."""
+    """Take every screenshot in one colour scheme."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
@@ -135,7 +135,7 @@ def pictures(browser: Browser, scheme: str, address: str, conversation: str) -> 
     answer = page.get_by_test_id("stChatMessage").last
     expect(answer.get_by_role("button", name="Source 1").first).to_be_visible()
     quiet(page)
-    page.wait_for_timeout(1000)  # the chat scrolls to its end by itself
+    page.wait_for_timeout(1000)  # the chat scrolls to its end
     page.get_by_test_id("stChatMessage").nth(-2).evaluate("one => one.scrollIntoView({block: 'start'})")
     shoot(page, f"chat-{scheme}")
     opened("source", SPENDING)(page, scheme)

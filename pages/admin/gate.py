@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.problems import told
-from pages.shared.text import count, threshold_text
+from pages.shared.problems import show_errors
+from pages.shared.text import format_count, threshold_text
 from rag_core.engine import Engine
 from rag_core.types import decimals
 
 _THRESHOLD, _TOP_K, _WITH_MODEL = "gate_threshold", "gate_top_k", "gate_with_model"
 
 
-def gate(engine: Engine) -> None:
+def show_answer_settings(engine: Engine) -> None:
     """Let the operator change the threshold and the number of passages."""
     st.subheader("Answering", anchor=False)
     # Connecting or disconnecting a model switches to the other threshold.
@@ -58,8 +58,8 @@ def _recent(engine: Engine) -> None:
         return
     above = sum(score >= engine.preferences.threshold for score in scores)
     words = (
-        f"Best scores of the newest {count(len(scores), 'question')} in conversations: {above:,} reached the threshold "
-        "in use (dashed line)."
+        f"Best scores of the newest {format_count(len(scores), 'question')} in conversations: {above:,} reached the "
+        "threshold in use (dashed line)."
     )
     st.caption(words)
     st.vega_lite_chart(
@@ -68,14 +68,14 @@ def _recent(engine: Engine) -> None:
 
 
 def _save(engine: Engine) -> None:
-    with told():
+    with show_errors():
         engine.preferences.set_threshold(st.session_state[_THRESHOLD])
         engine.preferences.set_top_k(int(st.session_state[_TOP_K]))
         st.toast("Saved", icon=":material/check:")
 
 
 def _reset(engine: Engine) -> None:
-    with told():
+    with show_errors():
         engine.preferences.set_threshold(None)
         engine.preferences.set_top_k(None)
         st.session_state[_THRESHOLD] = engine.preferences.threshold

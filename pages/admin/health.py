@@ -5,14 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.shared.text import count, plain, size
+from pages.shared.text import format_count, plain, size
 from rag_core.types import Status
 
 # The counts shown first, in this order; the engine's other counts follow the table of stores.
 _COUNTS = ("documents", "pages", "chunks")
 
 
-def health(status: Status) -> None:
+def show_health(status: Status) -> None:
     """Show whether everything works, the problems, and the main counts."""
     if status.healthy:
         st.success("Everything works.", icon=":material/check_circle:")
@@ -24,7 +24,7 @@ def health(status: Status) -> None:
         st.metric("On disk", size(sum(status.disk_bytes.values())), width="content")
 
 
-def stores(status: Status) -> None:
+def show_stores(status: Status) -> None:
     """Show the number of entries in each store."""
     st.subheader("Stores", anchor=False)
     st.caption("The database is the source of truth; the word index and the vector index contain the same chunks.")
@@ -39,12 +39,12 @@ def stores(status: Status) -> None:
         column_config={"Entries": st.column_config.NumberColumn(format="localized")},
         alt="Entries in each store",
     )
-    rest = {name: number for name, number in status.counts.items() if name not in _COUNTS}
-    if rest:
-        st.caption(" · ".join(f"{plain(name)}: {number:,}" for name, number in rest.items()))
+    other_counts = {name: number for name, number in status.counts.items() if name not in _COUNTS}
+    if other_counts:
+        st.caption(" · ".join(f"{plain(name)}: {number:,}" for name, number in other_counts.items()))
 
 
-def installation(status: Status) -> None:
+def show_installation(status: Status) -> None:
     """Show how answers are written, the data folder, disk use and package versions."""
     st.subheader("Installation", anchor=False)
     writer = "quoted from the documents" if status.generator == "extractive" else f"written by {status.generator}"
@@ -67,4 +67,4 @@ def installation(status: Status) -> None:
             alt="Versions of packages",
         )
     if failed := status.counts.get("failed", 0):
-        st.caption(f"{count(failed, 'document')} failed. Open the Documents page to see why and to try again.")
+        st.caption(f"{format_count(failed, 'document')} failed. Open the Documents page to see why and to try again.")

@@ -7,10 +7,10 @@ import dataclasses
 import pandas as pd
 import streamlit as st
 
-from pages.shared.jobs import remember
-from pages.shared.library import searchable
-from pages.shared.problems import told
-from pages.shared.text import count, duration
+from pages.shared.jobs import track_jobs
+from pages.shared.library import find_searchable
+from pages.shared.problems import show_errors
+from pages.shared.text import duration, format_count
 from rag_core.engine import Engine
 from rag_core.types import Fingerprint, Status
 
@@ -30,10 +30,10 @@ _ALL = ""
 _TEXT = {"chunk_tokens", "chunk_overlap", "extractor", "prefix"}
 
 
-def index(engine: Engine, status: Status) -> None:
+def show_index(engine: Engine, status: Status) -> None:
     """Compare the index with the settings; offer to re-index."""
     st.subheader("Index", anchor=False)
-    with told():
+    with show_errors():
         differing = engine.index.differences()
         _compare(status.built_with, status.configured, set(differing))
         _rebuild(engine, status, set(differing))
@@ -61,11 +61,11 @@ def _short(value: object) -> str:
 
 
 def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
-    names = {one.document_id: one.name for one in searchable(engine.documents.list())}
+    names = {one.document_id: one.name for one in find_searchable(engine.documents.list())}
     if not names:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        wanted = st.selectbox(
+        document_id = st.selectbox(
             "Re-index",
             [_ALL, *names],
             format_func=lambda one: names[one] if one else f"All documents ({len(names):,})",
@@ -77,13 +77,13 @@ def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
             key="reindex",
             type="primary" if differing else "secondary",
             on_click=_start,
-            args=[engine, wanted],
+            args=[engine, document_id],
         )
-    if wanted:
+    if document_id:
         st.caption("The file is read and indexed again. Until that is done, answers use the current version.")
     else:
-        held = f"{count(len(names), 'document')}, {count(status.stores.get('database', 0), 'chunk')}"
-        st.caption(f"{held}. {_plan(differing, engine.index.estimate_seconds())}")
+        totals = f"{format_count(len(names), 'document')}, {format_count(status.stores.get('database', 0), 'chunk')}"
+        st.caption(f"{totals}. {_plan(differing, engine.index.estimate_seconds())}")
 
 
 def _plan(differing: set[str], seconds: float | None) -> str:
@@ -100,6 +100,6 @@ def _plan(differing: set[str], seconds: float | None) -> str:
     return f"Answers use the current index until the new one is complete; {reused}{pace}."
 
 
-def _start(engine: Engine, wanted: str) -> None:
-    with told():
-        remember([engine.index.rebuild([wanted] if wanted else None)])
+def _start(engine: Engine, document_id: str) -> None:
+    with show_errors():
+        track_jobs([engine.index.rebuild([document_id] if document_id else None)])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.problems import told
-from pages.shared.text import count, plain
+from pages.shared.problems import show_errors
+from pages.shared.text import format_count, plain
 from rag_core.engine import Engine
 from rag_core.types import ModelCheck
 
@@ -18,10 +18,10 @@ _ICONS = {
 _APIS = {"chat": "Chat Completions", "responses": "Responses"}
 
 
-def model(engine: Engine) -> None:
+def show_model(engine: Engine) -> None:
     """Show which model writes the answers; let the operator test it or choose another one."""
     st.subheader("Language model", anchor=False)
-    with told():
+    with show_errors():
         _in_use(engine)
         if engine.models.endpoint:
             _controls(engine)
@@ -83,13 +83,13 @@ def _controls(engine: Engine) -> None:
 
 
 def _list(engine: Engine) -> None:
-    with told():
+    with show_errors():
         st.session_state[_LISTED] = engine.models.list()
-        st.toast(f"{count(len(st.session_state[_LISTED]), 'model')} listed", icon=":material/check:")
+        st.toast(f"{format_count(len(st.session_state[_LISTED]), 'model')} listed", icon=":material/check:")
 
 
 def _use(engine: Engine, name: str | None) -> None:
-    with told():
+    with show_errors():
         engine.models.select(name)
         st.session_state[_CHOSEN] = engine.models.current or None
 

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.admin.gate import gate
-from pages.admin.health import health, installation, stores
-from pages.admin.index import index
-from pages.admin.model import model
-from pages.admin.usage import usage
-from pages.admin.watches import watches
-from pages.shared.backend import arrive, backend
-from pages.shared.jobs import job_panel
-from pages.shared.warmth import warmth
+from pages.admin.gate import show_answer_settings
+from pages.admin.health import show_health, show_installation, show_stores
+from pages.admin.index import show_index
+from pages.admin.model import show_model
+from pages.admin.usage import show_usage
+from pages.admin.watches import show_watched_folders
+from pages.shared.backend import backend, enter_page
+from pages.shared.jobs import show_jobs
+from pages.shared.warmth import show_warm_up
 
-arrive("admin")
+enter_page("admin")
 back = backend()
 st.title("Admin", anchor=False)
-warmth(back.engine)
+show_warm_up(back.engine)
 with st.spinner("Checking every store"):
     status = back.engine.status()
-health(status)
-job_panel(back.engine)
-index(back.engine, status)
-stores(status)
-watches(back.engine)
-model(back.engine)
-usage(back.engine)
-gate(back.engine)
-installation(status)
+show_health(status)
+show_jobs(back.engine)
+show_index(back.engine, status)
+show_stores(status)
+show_watched_folders(back.engine)
+show_model(back.engine)
+show_usage(back.engine)
+show_answer_settings(back.engine)
+show_installation(status)

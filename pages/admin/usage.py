@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import streamlit as st
 
-from pages.shared.problems import told
+from pages.shared.problems import show_errors
 from rag_core.engine import Engine
 
 _PERIODS = {"Last 30 days": timedelta(days=30), "All time": None}
 _COUNTS = ("Requests", "Tokens in", "Tokens out")
 
 
-def usage(engine: Engine) -> None:
+def show_usage(engine: Engine) -> None:
     """Show totals by model, including deleted answers; nothing if no model was used."""
-    with told():
+    with show_errors():
         if not engine.models.usage_totals():
             return
         period = st.segmented_control(

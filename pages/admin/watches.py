@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.jobs import MOST, remember
-from pages.shared.problems import told
-from pages.shared.text import count, moment, plain
+from pages.shared.jobs import MOST, track_jobs
+from pages.shared.problems import show_errors
+from pages.shared.text import format_count, format_time, plain
 from rag_core.engine import Engine
 from rag_core.types import WatchedFolder
 
 
-def watches(engine: Engine) -> None:
+def show_watched_folders(engine: Engine) -> None:
     """List the watched folders with their last check and its problem."""
     st.subheader("Watched folders", anchor=False)
-    found = engine.watches.list()
-    if not found:
+    folders = engine.watches.list()
+    if not folders:
         # The app must be closed, because only one process at a time can open the data folder.
         st.caption(
             "None. To watch a folder, close the app, run `python -m rag_core watch FOLDER`, and start the app again. "
             "The app then checks the folder regularly."
         )
-    for one in found:
+    for one in folders:
         with st.container(border=True):
             st.text(one.url)
-            looked = moment(one.checked_at) if one.checked_at else "never"
-            st.caption(f"{count(one.files, 'file')} · last check: {looked}")
+            last_check = format_time(one.checked_at) if one.checked_at else "never"
+            st.caption(f"{format_count(one.files, 'file')} · last check: {last_check}")
             if one.problem:
                 st.warning(plain(one.problem), icon=":material/error:")
             with st.container(horizontal=True, gap="small"):
@@ -43,14 +43,14 @@ def watches(engine: Engine) -> None:
 
 
 def _sync(engine: Engine, watch: WatchedFolder) -> None:
-    with told():
-        found = engine.watches.sync(watch.watch_id)
-        if found is None:  # removed in another window
+    with show_errors():
+        result = engine.watches.sync(watch.watch_id)
+        if result is None:  # removed in another window
             return
-        remember([job for job in engine.jobs.list(limit=MOST) if job.job_id in found.job_ids])
-        if not found.problem:
+        track_jobs([job for job in engine.jobs.list(limit=MOST) if job.job_id in result.job_ids])
+        if not result.problem:
             counts = (
                 f"{len(paths):,} {what}"
-                for paths, what in ((found.added, "added"), (found.changed, "changed"), (found.removed, "removed"))
+                for paths, what in ((result.added, "added"), (result.changed, "changed"), (result.removed, "removed"))
             )
             st.toast(f"Folder checked: {', '.join(counts)}", icon=":material/check:")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.chat.current import current
+from pages.chat.current import current_id
 from pages.chat.questions import answer_again, ask_instead, ask_next, search_again
 from pages.shared.backend import Backend
 from pages.shared.runs import Run
@@ -17,7 +17,7 @@ from rag_core.types import Answer, Message, Scope
 _LOOK_S = 0.3
 
 
-def searched_for(back: Backend, message: Message, answer: Answer, *, last: bool) -> None:
+def show_rewritten_search(back: Backend, message: Message, answer: Answer, *, last: bool) -> None:
     """Show the rewritten follow-up that was searched for; let the reader edit it if the answer is the last one."""
     if not answer.rewritten:
         return
@@ -33,7 +33,7 @@ def searched_for(back: Backend, message: Message, answer: Answer, *, last: bool)
             )
 
 
-def actions(back: Backend, message: Message) -> None:
+def show_actions(back: Backend, message: Message) -> None:
     """Show the actions below the newest answer."""
     key = message.message_id
     st.button(
@@ -55,7 +55,7 @@ def actions(back: Backend, message: Message) -> None:
     _export(back, key)
 
 
-def follow_ups(back: Backend, suggesting: Run | None, message: Message, scope: Scope) -> None:
+def show_follow_ups(back: Backend, suggesting: Run | None, message: Message, scope: Scope) -> None:
     """Show suggested questions that the documents answer; rerun the page when they arrive."""
     if suggesting:
         _wait_for_suggestions(suggesting)
@@ -83,21 +83,21 @@ def _wait_for_suggestions(run: Run) -> None:
 
 
 def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[str], None]) -> None:
-    def asked() -> None:
-        wanted = str(st.session_state[f"{key}_text"]).strip()
-        if wanted:
-            on_ask(wanted)
+    def submit() -> None:
+        text = str(st.session_state[f"{key}_text"]).strip()
+        if text:
+            on_ask(text)
 
     with (
         st.popover(label, icon=":material/edit:", type="tertiary", key=key),
         st.form(f"{key}_form", border=False, enter_to_submit=False),
     ):
         st.text_area(field, text, key=f"{key}_text")
-        st.form_submit_button("Ask", type="primary", key=f"{key}_ask", on_click=asked)
+        st.form_submit_button("Ask", type="primary", key=f"{key}_ask", on_click=submit)
 
 
 def _export(back: Backend, key: str) -> None:
-    identity = str(current())
+    identity = str(current_id())
     with st.popover("Export", icon=":material/download:", type="tertiary", key=f"export_{key}"):
         st.caption("The whole conversation with its sources")
         _download(
@@ -106,8 +106,8 @@ def _export(back: Backend, key: str) -> None:
         _download("PDF", lambda: back.engine.conversations.export_pdf(identity), "pdf", "application/pdf", key=key)
 
 
-def _download(label: str, made: Callable[[], str | bytes], suffix: str, mime: str, *, key: str) -> None:
+def _download(label: str, create: Callable[[], str | bytes], suffix: str, mime: str, *, key: str) -> None:
     """Show a download button; the file is created on a click."""
     st.download_button(
-        label, data=made, file_name=f"conversation.{suffix}", mime=mime, key=f"{suffix}_{key}", on_click="ignore"
+        label, data=create, file_name=f"conversation.{suffix}", mime=mime, key=f"{suffix}_{key}", on_click="ignore"
     )

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.chat.questions import ask, give_back
-from pages.chat.scope import widen
+from pages.chat.questions import ask, return_to_input
+from pages.chat.scope import add_to_scope
 from pages.shared import keys
 from pages.shared.backend import Backend
-from pages.shared.jobs import submit
-from pages.shared.problems import told
+from pages.shared.jobs import submit_files
+from pages.shared.problems import show_errors
 from pages.shared.runs import Progress, Run
 from pages.shared.text import plain
-from pages.shared.warmth import warming
+from pages.shared.warmth import describe_warm_up
 from rag_core.types import Scope, Stage
 
 # Seconds to wait for a quick answer before showing progress, and between two updates of the progress.
 _AT_ONCE_S, _LOOK_S = 0.3, 0.15
 
 
-def prompt(back: Backend, asked: Scope, *, locked: bool) -> None:
+def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
     """Show the input for questions and PDFs; ``locked`` while an answer is written.
 
     Streamlit's own lock and stop button are not used, because they apply to a script run, which is
@@ -28,16 +28,16 @@ def prompt(back: Backend, asked: Scope, *, locked: bool) -> None:
     settings = back.engine.settings
 
     def submitted() -> None:
-        given = st.session_state[keys.ASK]
-        if not given:
+        value = st.session_state[keys.ASK]
+        if not value:
             return
-        with told():
-            held_back = len(st.session_state.get(keys.CLASHES, {}))
-            jobs = submit(back.engine, [(one.name, one.getvalue()) for one in given.files])
-            scope = widen(back.engine, asked, jobs)
-            question = given.text.strip()
-            if question and len(st.session_state.get(keys.CLASHES, {})) > held_back:
-                give_back(question, "the name of an attached file is taken, so the file is not added yet")
+        with show_errors():
+            pending_before = len(st.session_state.get(keys.CLASHES, {}))
+            jobs = submit_files(back.engine, [(one.name, one.getvalue()) for one in value.files])
+            scope = add_to_scope(back.engine, asked, jobs)
+            question = value.text.strip()
+            if question and len(st.session_state.get(keys.CLASHES, {})) > pending_before:
+                return_to_input(question, "the name of an attached file is taken, so the file is not added yet")
             elif question:
                 ask(back, question, scope, [job.job_id for job in jobs])
 
@@ -53,7 +53,7 @@ def prompt(back: Backend, asked: Scope, *, locked: bool) -> None:
     )
 
 
-def answer_under_way(back: Backend, run: Run) -> None:
+def show_running_answer(back: Backend, run: Run) -> None:
     """Show an answer while it is written; rerun the page when it is stored.
 
     A fragment polls the answer. A script run that lasts as long as the answer would block the rest of
@@ -84,7 +84,7 @@ def answer_under_way(back: Backend, run: Run) -> None:
 def _doing(back: Backend, progress: Progress) -> str:
     if progress.stages:
         return progress.stages[-1].label
-    return warming(back.engine) or "Searching"
+    return describe_warm_up(back.engine) or "Searching"
 
 
 def _step(stage: Stage) -> str:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.chat.current import choose, current
+from pages.chat.current import choose_conversation, current_id
 from pages.shared import keys
-from pages.shared.problems import told_next
+from pages.shared.problems import show_errors_next_run
 from rag_core.engine import Engine
 from rag_core.types import Conversation
 
 RENAME, DELETE = "Rename", "Delete"
 
 
-def conversation_dialog(engine: Engine) -> None:
+def open_conversation_dialog(engine: Engine) -> None:
     """Open the dialog that the reader chose in a menu.
 
     Each run opens it until the reader closes it, because a finished answer reruns the page.
@@ -36,7 +36,7 @@ def _closed() -> None:
 def _rename(engine: Engine, one: Conversation) -> None:
     def rename() -> None:
         _closed()
-        with told_next():
+        with show_errors_next_run():
             engine.conversations.rename(one.conversation_id, st.session_state["new_title"])
 
     with st.form("rename", border=False):
@@ -49,10 +49,10 @@ def _rename(engine: Engine, one: Conversation) -> None:
 def _delete(engine: Engine, one: Conversation) -> None:
     def delete() -> None:
         _closed()
-        with told_next():
+        with show_errors_next_run():
             engine.conversations.delete(one.conversation_id)
-        if one.conversation_id == current():
-            choose(None)
+        if one.conversation_id == current_id():
+            choose_conversation(None)
 
     st.text(f"This deletes “{one.title}” and its answers. The documents stay.")
     if st.button("Delete", type="primary", key="confirm_delete_conversation", on_click=delete):

@@ -12,12 +12,12 @@ from rag_core.errors import UnknownConversation
 from rag_core.types import Conversation, Message
 
 
-def current() -> str | None:
+def current_id() -> str | None:
     """Return the id of the open conversation; ``None`` for a new chat."""
     return st.session_state.get(keys.CONVERSATION)
 
 
-def choose(conversation_id: str | None) -> None:
+def choose_conversation(conversation_id: str | None) -> None:
     """Open a conversation, or a new chat."""
     st.session_state[keys.CONVERSATION] = conversation_id
     st.session_state.pop(keys.EARLIER, None)
@@ -36,14 +36,14 @@ def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | 
     back from another page, whose address has no conversation, the session decides.
     """
     named = st.query_params.get(keys.CONVERSATION_PARAM)
-    wanted = named or (current() if arrived else None)
-    if wanted != current() or named != wanted:
-        choose(wanted)
-    if not wanted:
+    conversation_id = named or (current_id() if arrived else None)
+    if conversation_id != current_id() or named != conversation_id:
+        choose_conversation(conversation_id)
+    if not conversation_id:
         return None, []
     try:
-        return engine.conversations.get(wanted), engine.conversations.messages(wanted)
+        return engine.conversations.get(conversation_id), engine.conversations.messages(conversation_id)
     except UnknownConversation:
-        choose(None)
+        choose_conversation(None)
         st.info("That conversation is no longer stored. Here is a new chat.", icon=":material/info:")
         return None, []

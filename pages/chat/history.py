@@ -6,21 +6,21 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.chat.actions import actions, follow_ups, searched_for
-from pages.chat.current import current
+from pages.chat.actions import show_actions, show_follow_ups, show_rewritten_search
+from pages.chat.current import current_id
 from pages.chat.questions import answer_last, scope_of
-from pages.chat.refusal import refusal
+from pages.chat.refusal import show_refusal
 from pages.shared import keys
 from pages.shared.backend import Backend
-from pages.shared.blocks import answer_blocks
-from pages.shared.evidence import linked_sources, source_names, to_copy
-from pages.shared.feedback import feedback, passage_is_right
-from pages.shared.passages import passage_list
-from pages.shared.richtext import richtext
+from pages.shared.blocks import build_answer_blocks
+from pages.shared.evidence import find_linked_sources, format_for_copy, name_sources
+from pages.shared.feedback import confirm_passage, show_feedback
+from pages.shared.passages import show_passages
+from pages.shared.richtext import show_richtext
 from pages.shared.runs import Run
 from pages.shared.source import open_source
-from pages.shared.strategies import STRATEGIES
-from pages.shared.text import count, duration, plain
+from pages.shared.strategies import STRATEGY_NAMES
+from pages.shared.text import duration, format_count, plain
 from rag_core.types import Answer, AnswerState, Message
 
 SHOWN = 20
@@ -42,7 +42,7 @@ _STEPS = {
 }
 
 
-def history(back: Backend, messages: Sequence[Message], suggesting: Run | None) -> dict[str, Answer]:
+def show_history(back: Backend, messages: Sequence[Message], suggesting: Run | None) -> dict[str, Answer]:
     """Show the messages; return their answers by message id.
 
     ``suggesting`` is the run that was suggesting questions when the messages were loaded.
@@ -50,7 +50,7 @@ def history(back: Backend, messages: Sequence[Message], suggesting: Run | None) 
     hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
     if hidden:
         st.button(
-            f"Show {count(hidden, 'earlier message')}",
+            f"Show {format_count(hidden, 'earlier message')}",
             type="tertiary",
             on_click=lambda: st.session_state.update({keys.EARLIER: True}),
         )
@@ -74,27 +74,27 @@ def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool
         st.text(message.text)
         if last:
             with st.container(horizontal=True, gap="small"):
-                actions(back, message)
+                show_actions(back, message)
         return
-    searched_for(back, message, answer, last=last)
+    show_rewritten_search(back, message, answer, last=last)
     _work_done(answer)
     _text(message, answer)
     for notice in answer.notices:
         st.warning(plain(notice), icon=":material/info:")
     if answer.state is AnswerState.ABSTAINED:
-        refusal(back, answer)
-    passage_list(
+        show_refusal(back, answer)
+    show_passages(
         answer,
         key=f"passage_{message.message_id}",
         on_open=lambda rank: open_source(message.message_id, rank),
-        on_confirm=lambda rank: passage_is_right(back.engine, message.message_id, rank),
+        on_confirm=lambda rank: confirm_passage(back.engine, message.message_id, rank),
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        feedback(back.engine, message.message_id)
+        show_feedback(back.engine, message.message_id)
         if last:
-            actions(back, message)
+            show_actions(back, message)
     if last:
-        follow_ups(back, suggesting, message, scope_of(back, str(current())))
+        show_follow_ups(back, suggesting, message, scope_of(back, str(current_id())))
 
 
 def _work_done(answer: Answer) -> None:
@@ -103,8 +103,8 @@ def _work_done(answer: Answer) -> None:
     documents = len({passage.document_id for passage in answer.passages})
     # A summary lists only cited passages, but read many more.
     verb = "Read" if all(passage.scores for passage in answer.passages) else "Cites"
-    label = f"{verb} {count(len(answer.passages), 'passage')} of {count(documents, 'document')}"
-    how = "" if answer.strategy == "plain" else f" · {STRATEGIES[answer.strategy]}"
+    label = f"{verb} {format_count(len(answer.passages), 'passage')} of {format_count(documents, 'document')}"
+    how = "" if answer.strategy == "plain" else f" · {STRATEGY_NAMES[answer.strategy]}"
     with st.expander(f"{label}, {duration(total)}{how}", type="compact"):
         lines = [f"{words}: {duration(timings[name] / 1000)}" for name, words in _STEPS.items() if name in timings]
         written_by = "quoted from the documents" if answer.generator == "extractive" else answer.generator
@@ -112,24 +112,24 @@ def _work_done(answer: Answer) -> None:
 
 
 def _text(message: Message, answer: Answer) -> None:
-    richtext(
-        answer_blocks(answer, source_names(answer)),
+    show_richtext(
+        build_answer_blocks(answer, name_sources(answer)),
         key=f"answer_{message.message_id}",
-        sources=linked_sources(answer),
+        sources=find_linked_sources(answer),
         on_cite=lambda marker: open_source(message.message_id, marker),
-        copy=to_copy(answer),
+        copy=format_for_copy(answer),
     )
     if answer.stopped:
         unchecked = "" if answer.generator == "extractive" else " It was not checked against the sources."
         st.caption(f":material/stop_circle: Stopped before the end. The text so far is kept.{unchecked}")
     written_by = f"Written by {answer.generator}" if answer.generator != "extractive" else ""
-    if made := " · ".join(filter(None, (written_by, answer.usage.label if answer.usage.calls else ""))):
-        st.caption(plain(made))
+    if note := " · ".join(filter(None, (written_by, answer.usage.label if answer.usage.calls else ""))):
+        st.caption(plain(note))
 
 
-def unanswered(back: Backend) -> None:
+def show_missing_answer(back: Backend) -> None:
     """Show why the newest question has no answer, and a button to try again."""
-    problem = back.answers.problem(current() or "")
+    problem = back.answers.problem(current_id() or "")
     if problem:
         st.error(plain(problem), icon=":material/error:")
     else:

@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
-from pages.chat.asking import answer_under_way, prompt
-from pages.chat.current import current, open_conversation
-from pages.chat.history import history, unanswered
-from pages.chat.scope import scope, widen
-from pages.chat.sidebar import sidebar
-from pages.chat.strategy import strategy_select
-from pages.chat.welcome import welcome
-from pages.shared.backend import arrive, backend
-from pages.shared.clashes import clashes
-from pages.shared.jobs import job_panel
-from pages.shared.library import searchable
-from pages.shared.problems import problem
-from pages.shared.source import source_drawer
-from pages.shared.unlock import refused, unlock
-from pages.shared.warmth import warmth
+from pages.chat.asking import show_input, show_running_answer
+from pages.chat.current import current_id, open_conversation
+from pages.chat.history import show_history, show_missing_answer
+from pages.chat.scope import add_to_scope, choose_scope
+from pages.chat.sidebar import show_sidebar
+from pages.chat.strategy import choose_strategy
+from pages.chat.welcome import show_welcome
+from pages.shared.backend import backend, enter_page
+from pages.shared.clashes import ask_about_clashes
+from pages.shared.jobs import show_jobs
+from pages.shared.library import find_searchable
+from pages.shared.problems import show_stored_error
+from pages.shared.source import open_source_drawer
+from pages.shared.unlock import find_rejected, show_password_fields
+from pages.shared.warmth import show_warm_up
 
 back = backend()
-arrived = arrive("chat")
-suggesting = back.answers.suggesting(current() or "")
+arrived = enter_page("chat")
+suggesting = back.answers.suggesting(current_id() or "")
 conversation, messages = open_conversation(back.engine, arrived=arrived)
-run = back.answers.running(current() or "")
+run = back.answers.running(current_id() or "")
 if run is None and conversation and messages[-1:] and messages[-1].role == "user":
     # The answer may have been stored between the two lines above.
     conversation = back.engine.conversations.get(conversation.conversation_id)
     messages = back.engine.conversations.messages(conversation.conversation_id)
-problem()
-sidebar(back.engine)
-warmth(back.engine)
+show_stored_error()
+show_sidebar(back.engine)
+show_warm_up(back.engine)
 library = back.engine.documents.list()
-documents = searchable(library)
-chosen = scope(back.engine, conversation, library)
-strategy_select(back.engine)
+documents = find_searchable(library)
+chosen = choose_scope(back.engine, conversation, library)
+choose_strategy(back.engine)
 if not messages:
-    welcome(back, documents)
-shown = history(back, messages, suggesting)
+    show_welcome(back, documents)
+shown = show_history(back, messages, suggesting)
 if run:
-    answer_under_way(back, run)
+    show_running_answer(back, run)
 elif messages and messages[-1].role == "user":
-    unanswered(back)
-clashes(back.engine, on_added=lambda jobs: widen(back.engine, chosen, jobs))
-job_panel(back.engine)
-unlock(back.engine, refused(back.engine, library), on_opened=lambda jobs: widen(back.engine, chosen, jobs))
-source_drawer(back.engine, shown)
-prompt(back, chosen, locked=run is not None)
+    show_missing_answer(back)
+ask_about_clashes(back.engine, on_added=lambda jobs: add_to_scope(back.engine, chosen, jobs))
+show_jobs(back.engine)
+show_password_fields(
+    back.engine, find_rejected(back.engine, library), on_opened=lambda jobs: add_to_scope(back.engine, chosen, jobs)
+)
+open_source_drawer(back.engine, shown)
+show_input(back, chosen, locked=run is not None)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.chat.current import choose, current
-from pages.chat.strategy import strategy
+from pages.chat.current import choose_conversation, current_id
+from pages.chat.strategy import get_strategy
 from pages.shared import keys
 from pages.shared.backend import Backend
-from pages.shared.jobs import forget_ended
-from pages.shared.library import still_held
+from pages.shared.jobs import untrack_ended_jobs
+from pages.shared.library import remove_missing
 from rag_core.errors import UnknownConversation
 from rag_core.types import Message, Scope
 
@@ -23,23 +23,23 @@ def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ())
     returns to the input instead.
     """
     # A reader who asks a question has seen which files are ready.
-    forget_ended(back.engine)
-    identity = current()
+    untrack_ended_jobs(back.engine)
+    identity = current_id()
     if identity is None:
         identity = back.engine.conversations.create(scope).conversation_id
-        choose(identity)
+        choose_conversation(identity)
         st.session_state.pop(f"{keys.SCOPE}_new", None)
     history = _messages(back, identity)
     if history is None or back.answers.running(identity):
-        give_back(question)
+        return_to_input(question)
         return
     back.engine.conversations.add_message(identity, "user", question)
-    back.answers.start(identity, question, scope, history, job_ids, strategy=strategy(back.engine))
+    back.answers.start(identity, question, scope, history, job_ids, strategy=get_strategy(back.engine))
 
 
 def ask_first(back: Backend, question: str) -> None:
     """Start a conversation with a question; a second click does nothing."""
-    if current() is None:
+    if current_id() is None:
         ask(back, question, Scope())
 
 
@@ -62,15 +62,15 @@ def search_again(back: Backend, message: Message, search_for: str) -> None:
         back.engine.conversations.remove_messages([message.message_id])
         answer_last(back, search_for)
     else:
-        give_back(search_for)
+        return_to_input(search_for)
 
 
 def ask_instead(back: Backend, message: Message, question: str) -> None:
     """Replace the last question and its answer by another question."""
     if not _is_last(back, message):
-        give_back(question)
+        return_to_input(question)
         return
-    identity = str(current())
+    identity = str(current_id())
     messages = back.engine.conversations.messages(identity)
     first = max(position for position, one in enumerate(messages) if one.role == "user")
     back.engine.conversations.remove_messages([one.message_id for one in messages[first:]])
@@ -79,22 +79,22 @@ def ask_instead(back: Backend, message: Message, question: str) -> None:
 
 def answer_last(back: Backend, search_for: str | None = None) -> None:
     """Answer the last question, which has no answer."""
-    identity = str(current())
+    identity = str(current_id())
     messages = _messages(back, identity)
     if not messages or messages[-1].role != "user":
         return
     scope = scope_of(back, identity)
-    how = strategy(back.engine)
+    how = get_strategy(back.engine)
     back.answers.start(identity, messages[-1].text, scope, messages[:-1], search_for=search_for, strategy=how)
 
 
 def scope_of(back: Backend, identity: str) -> Scope:
     """Return the scope of a conversation, without deleted documents and empty collections."""
     conversation = back.engine.conversations.get(identity)
-    return still_held(conversation.scope, back.engine.documents.list())
+    return remove_missing(conversation.scope, back.engine.documents.list())
 
 
-def give_back(question: str, why: str = "the conversation has changed in another window") -> None:
+def return_to_input(question: str, why: str = "the conversation has changed in another window") -> None:
     """Put a question that was not asked back into the input."""
     st.session_state[keys.ASK] = question
     st.toast(f"Your question was not asked, because {why}. It is in the input field again.", icon=":material/info:")
@@ -110,5 +110,5 @@ def _messages(back: Backend, identity: str) -> Sequence[Message] | None:
 
 def _is_last(back: Backend, message: Message) -> bool:
     """Whether a message is still the last one: an earlier click or another window may have added some."""
-    messages = _messages(back, str(current())) or []
+    messages = _messages(back, str(current_id())) or []
     return [one.message_id for one in messages[-1:]] == [message.message_id]

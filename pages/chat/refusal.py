@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.backend import Backend
-from pages.shared.library import searchable
+from pages.shared.library import find_searchable
 from pages.shared.text import plain, score
 from rag_core.types import Answer
 
 
-def refusal(back: Backend, answer: Answer) -> None:
+def show_refusal(back: Backend, answer: Answer) -> None:
     """Show why a question is not answered, and what the reader can do."""
-    if not answer.passages and not searchable(back.engine.documents.list()):
+    if not answer.passages and not find_searchable(back.engine.documents.list()):
         st.caption("There are no documents to ask yet. Drop PDFs on the input field below, then ask again.")
         return
     if answer.passages:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.chat.current import current
+from pages.chat.current import current_id
 from pages.shared import keys
-from pages.shared.library import collections, searchable, still_held
-from pages.shared.problems import told
-from pages.shared.text import count
+from pages.shared.library import count_by_collection, find_searchable, remove_missing
+from pages.shared.problems import show_errors
+from pages.shared.text import format_count
 from rag_core.engine import Engine
 from rag_core.types import Conversation, DocumentInfo, DocumentStatus, Job, Scope
 
@@ -19,28 +19,30 @@ from rag_core.types import Conversation, DocumentInfo, DocumentStatus, Job, Scop
 _COLLECTION = "collection:"
 
 
-def scope(engine: Engine, conversation: Conversation | None, library: Sequence[DocumentInfo]) -> Scope:
+def choose_scope(engine: Engine, conversation: Conversation | None, library: Sequence[DocumentInfo]) -> Scope:
     """Let the reader choose documents and collections; return them.
 
     The choice is stored with the conversation, or in the session until the conversation starts. A file
     dropped into the conversation can be chosen before it is indexed.
     """
-    can_be_asked = searchable(library)
+    can_be_asked = find_searchable(library)
     coming = [one for one in library if one.status in (DocumentStatus.QUEUED, DocumentStatus.INDEXING)]
-    held = {f"{_COLLECTION}{name}": f"Collection {name} ({n:,})" for name, n in collections(can_be_asked).items()}
-    names = {**held, **{one.document_id: one.name for one in [*can_be_asked, *coming]}}
+    collection_names = {
+        f"{_COLLECTION}{name}": f"Collection {name} ({n:,})" for name, n in count_by_collection(can_be_asked).items()
+    }
+    names = {**collection_names, **{one.document_id: one.name for one in [*can_be_asked, *coming]}}
     identity = conversation.conversation_id if conversation else "new"
     key = f"{keys.SCOPE}_{identity}"
     stored = conversation.scope if conversation else Scope()
     chosen = [one for one in st.session_state.get(key, _entries(stored)) if one in names]
-    options = [*dict.fromkeys([*held, *(one.document_id for one in can_be_asked), *chosen])]
+    options = [*dict.fromkeys([*collection_names, *(one.document_id for one in can_be_asked), *chosen])]
     if not options:
         return Scope()
     st.session_state[key] = chosen
 
     def changed() -> None:
         if conversation:
-            with told():
+            with show_errors():
                 engine.conversations.set_scope(conversation.conversation_id, _scope(st.session_state[key]))
 
     st.multiselect(
@@ -52,24 +54,24 @@ def scope(engine: Engine, conversation: Conversation | None, library: Sequence[D
         label_visibility="collapsed",
         on_change=changed,
     )
-    _tell_gone(stored, still_held(stored, library), asks_others=bool(chosen))
+    _tell_gone(stored, remove_missing(stored, library), asks_others=bool(chosen))
     return _scope(chosen)
 
 
-def widen(engine: Engine, asked: Scope, jobs: Sequence[Job]) -> Scope:
+def add_to_scope(engine: Engine, scope: Scope, jobs: Sequence[Job]) -> Scope:
     """Add files that were dropped into a limited conversation to its scope; return the scope."""
-    added = [job.document_id for job in jobs if job.document_id and job.document_id not in asked.documents]
-    if not asked or not added:
-        return asked
-    wider = replace(asked, documents=(*asked.documents, *added))
-    if identity := current():
+    added = [job.document_id for job in jobs if job.document_id and job.document_id not in scope.documents]
+    if not scope or not added:
+        return scope
+    wider = replace(scope, documents=(*scope.documents, *added))
+    if identity := current_id():
         engine.conversations.set_scope(identity, wider)
     st.session_state[f"{keys.SCOPE}_{identity or 'new'}"] = _entries(wider)
     return wider
 
 
-def _entries(asked: Scope) -> list[str]:
-    return [*(f"{_COLLECTION}{name}" for name in asked.collections), *asked.documents]
+def _entries(scope: Scope) -> list[str]:
+    return [*(f"{_COLLECTION}{name}" for name in scope.collections), *scope.documents]
 
 
 def _scope(entries: Sequence[str]) -> Scope:
@@ -77,11 +79,12 @@ def _scope(entries: Sequence[str]) -> Scope:
     return Scope(tuple(one for one in entries if not one.startswith(_COLLECTION)), tuple(named))
 
 
-def _tell_gone(stored: Scope, held: Scope, *, asks_others: bool) -> None:
-    rest = "It now searches the others." if asks_others else "It now searches all documents."
-    if gone := len(stored.documents) - len(held.documents):
+def _tell_gone(stored: Scope, remaining: Scope, *, asks_others: bool) -> None:
+    consequence = "It now searches the others." if asks_others else "It now searches all documents."
+    if gone := len(stored.documents) - len(remaining.documents):
         was = "was" if gone == 1 else "were"
-        st.caption(f"{count(gone, 'document')} this conversation was limited to {was} deleted. {rest}")
-    if gone := len(stored.collections) - len(held.collections):
-        contains = "contains" if gone == 1 else "contain"
-        st.caption(f"{count(gone, 'collection')} this conversation was limited to {contains} no documents. {rest}")
+        st.caption(f"{format_count(gone, 'document')} this conversation was limited to {was} deleted. {consequence}")
+    if gone := len(stored.collections) - len(remaining.collections):
+        verb = "contains" if gone == 1 else "contain"
+        words = f"{format_count(gone, 'collection')} this conversation was limited to {verb} no documents."
+        st.caption(f"{words} {consequence}")

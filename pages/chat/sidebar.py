@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.chat.conversation_dialogs import DELETE, RENAME, conversation_dialog
-from pages.chat.current import choose, current
+from pages.chat.conversation_dialogs import DELETE, RENAME, open_conversation_dialog
+from pages.chat.current import choose_conversation, current_id
 from pages.shared import keys
-from pages.shared.problems import told_next
+from pages.shared.problems import show_errors_next_run
 from pages.shared.text import is_today, plain, shortened
 from rag_core.engine import Engine
 from rag_core.types import Conversation
@@ -29,29 +29,29 @@ _CLOSE_WHERE_IT_COVERS = st.components.v2.component(
 _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
 
 
-def sidebar(engine: Engine) -> None:
+def show_sidebar(engine: Engine) -> None:
     """Show the button for a new chat, a search, and the conversations: pinned first, then by day."""
     with st.sidebar:
         st.button("New chat", icon=":material/add:", width="stretch", key="new_chat", on_click=_chosen, args=[None])
         with st.container():
             _list(engine)
         _uncover()
-    conversation_dialog(engine)
+    open_conversation_dialog(engine)
 
 
 def _chosen(conversation_id: str | None) -> None:
-    choose(conversation_id)
-    made, _ = st.session_state.get(keys.CHOICES, (0, False))
-    st.session_state[keys.CHOICES] = (made + 1, True)
+    choose_conversation(conversation_id)
+    number, _ = st.session_state.get(keys.CHOICES, (0, False))
+    st.session_state[keys.CHOICES] = (number + 1, True)
 
 
 def _uncover() -> None:
     """Close the sidebar after a choice if the window is so narrow that it covers the conversation."""
-    made, just_now = st.session_state.get(keys.CHOICES, (0, False))
+    number, just_now = st.session_state.get(keys.CHOICES, (0, False))
     if just_now:
-        st.session_state[keys.CHOICES] = (made, False)
+        st.session_state[keys.CHOICES] = (number, False)
         # A new key each time, because an existing component would not run its script again.
-        _CLOSE_WHERE_IT_COVERS(key=f"close_sidebar_{made}")
+        _CLOSE_WHERE_IT_COVERS(key=f"close_sidebar_{number}")
 
 
 def _list(engine: Engine) -> None:
@@ -62,14 +62,14 @@ def _list(engine: Engine) -> None:
         icon=":material/search:",
         key="conversation_search",
     )
-    found = engine.conversations.list(query)
-    if query and not found:
+    conversations = engine.conversations.list(query)
+    if query and not conversations:
         st.caption("No conversation contains these words.")
-    _group(engine, "Pinned", [one for one in found if one.pinned])
-    loose = [one for one in found if not one.pinned][:SHOWN]
+    _group(engine, "Pinned", [one for one in conversations if one.pinned])
+    loose = [one for one in conversations if not one.pinned][:SHOWN]
     _group(engine, "Today", [one for one in loose if is_today(one.updated_at)])
     _group(engine, "Earlier", [one for one in loose if not is_today(one.updated_at)])
-    if len(found) > SHOWN:
+    if len(conversations) > SHOWN:
         st.caption("Search to find older ones.")
 
 
@@ -89,7 +89,7 @@ def _row(engine: Engine, one: Conversation) -> None:
     with row:
         label = plain(shortened(one.title, TITLE_CHARS))
         st.button(
-            f"**{label}**" if identity == current() else label,
+            f"**{label}**" if identity == current_id() else label,
             key=f"open_{identity}",
             type="tertiary",
             help=plain(one.title) if len(one.title) > TITLE_CHARS else None,
@@ -107,6 +107,6 @@ def _row(engine: Engine, one: Conversation) -> None:
     if menu in (RENAME, DELETE):
         st.session_state[keys.MENU] = (menu, one)
     elif menu:
-        with told_next():
+        with show_errors_next_run():
             engine.conversations.set_pinned(identity, not one.pinned)
         st.rerun()

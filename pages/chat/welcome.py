@@ -8,13 +8,13 @@ import streamlit as st
 
 from pages.chat.questions import ask_first
 from pages.shared.backend import Backend
-from pages.shared.jobs import remember
-from pages.shared.problems import told
-from pages.shared.text import count, plain
+from pages.shared.jobs import track_jobs
+from pages.shared.problems import show_errors
+from pages.shared.text import format_count, plain
 from rag_core.types import DocumentInfo
 
 
-def welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
+def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
     """Say what Footnote does, and what to do first."""
     st.title("Ask your documents", anchor=False)
     if not documents:
@@ -22,8 +22,8 @@ def welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
         return
     pages = sum(one.pages for one in documents)
     st.markdown(
-        f"{count(len(documents), 'document')}, {count(pages, 'page')}. Each sentence of an answer shows the "
-        "page it comes from. If the documents do not contain the answer, Footnote says so."
+        f"{format_count(len(documents), 'document')}, {format_count(pages, 'page')}. Each sentence of an answer shows "
+        "the page it comes from. If the documents do not contain the answer, Footnote says so."
     )
     if len(documents) == 1 and "guide" in documents[0].name.lower():
         _examples(back)
@@ -46,8 +46,8 @@ def _empty(back: Backend) -> None:
 
 
 def _add_guide(back: Backend) -> None:
-    with told():
-        remember([back.engine.documents.add_guide()])
+    with show_errors():
+        track_jobs([back.engine.documents.add_guide()])
 
 
 def _examples(back: Backend) -> None:

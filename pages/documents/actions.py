@@ -8,10 +8,10 @@ from contextlib import suppress
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.jobs import remember
-from pages.shared.library import collection_words
-from pages.shared.problems import told, told_next
-from pages.shared.text import count, plain
+from pages.shared.jobs import track_jobs
+from pages.shared.library import collection_label
+from pages.shared.problems import show_errors, show_errors_next_run
+from pages.shared.text import format_count, plain
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types import DEFAULT_COLLECTION, DeleteReceipt, DocumentInfo, DocumentStatus
@@ -21,7 +21,7 @@ _LISTED = 10
 _INTO = "collect_into"
 
 
-def actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
+def show_actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
     """Show the buttons for the selected documents."""
     if not chosen:
         return
@@ -62,14 +62,16 @@ def actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterabl
             )
 
 
-def receipts() -> None:
+def show_receipts() -> None:
     """Show the result of the last deletion until the reader closes it."""
     shown: list[DeleteReceipt] = st.session_state.get(keys.RECEIPTS, [])
     if not shown:
         return
     left = sum(one.chunks_remaining for one in shown)
     removed = sum(one.chunks_removed for one in shown)
-    title = f"Deleted {count(len(shown), 'document')}: {count(removed, 'chunk')} removed, {left} remaining"
+    title = (
+        f"Deleted {format_count(len(shown), 'document')}: {format_count(removed, 'chunk')} removed, {left} remaining"
+    )
     with st.container(border=True):
         st.markdown(f"{':material/check:' if not left else ':material/error:'} {title}")
         for one in shown[:_LISTED]:
@@ -91,7 +93,7 @@ def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     if len(chosen) > _LISTED:
         st.caption(f"and {len(chosen) - _LISTED} more")
     st.caption("This removes the pages, chunks and the uploaded file. Earlier answers keep their quotes.")
-    label = f"Delete {count(len(chosen), 'document')}"
+    label = f"Delete {format_count(len(chosen), 'document')}"
     if st.button(label, type="primary", key="confirm_delete", on_click=_delete, args=[engine, chosen]):
         st.rerun()
 
@@ -107,19 +109,19 @@ def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterab
             "Collection",
             [*collections, DEFAULT_COLLECTION],
             index=None,
-            format_func=collection_words,
+            format_func=collection_label,
             placeholder="Choose one, or type a new name",
             accept_new_options=True,
             key=_INTO,
         )
         st.caption("A conversation can be limited to a collection, including documents that you add to it later.")
-        label, ids = f"Move {count(len(chosen), 'document')}", [one.document_id for one in chosen]
+        label, ids = f"Move {format_count(len(chosen), 'document')}", [one.document_id for one in chosen]
         if st.form_submit_button(label, type="primary", key="collect", on_click=_move, args=[engine, ids]):
             st.rerun()
 
 
 def _move(engine: Engine, ids: Sequence[str]) -> None:
-    with told_next():
+    with show_errors_next_run():
         engine.collections.move_documents(ids, st.session_state[_INTO] or "")
 
 
@@ -127,7 +129,7 @@ def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     # Stored one by one, so that they show what was deleted if a store fails in between.
     receipts: list[DeleteReceipt] = []
     st.session_state[keys.RECEIPTS] = receipts
-    with told_next():
+    with show_errors_next_run():
         for one in chosen:
             # Another window may have deleted it.
             with suppress(UnknownDocument):
@@ -136,11 +138,11 @@ def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
 
 
 def _reindex(engine: Engine, ids: Sequence[str]) -> None:
-    with told():
-        remember([engine.index.rebuild(ids)])
+    with show_errors():
+        track_jobs([engine.index.rebuild(ids)])
 
 
 def _retry(engine: Engine, ids: Sequence[str]) -> None:
     for one in ids:
-        with told():
-            remember([engine.documents.retry(one)])
+        with show_errors():
+            track_jobs([engine.documents.retry(one)])

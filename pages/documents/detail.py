@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.documents.statuses import status_words
+from pages.documents.statuses import describe_status
 from pages.shared.nodes import marked
-from pages.shared.problems import told
-from pages.shared.richtext import richtext
-from pages.shared.text import count, plain
+from pages.shared.problems import show_errors
+from pages.shared.richtext import show_richtext
+from pages.shared.text import format_count, plain
 from rag_core.engine import Engine
 from rag_core.types import DocumentInfo, Page, PageState
 
@@ -19,26 +19,26 @@ CHUNKS_SHOWN = 20
 _READ_AS = {PageState.OCR: "image (OCR)", PageState.MIXED: "text and image"}
 
 
-def detail(engine: Engine, document: DocumentInfo) -> None:
+def show_document(engine: Engine, document: DocumentInfo) -> None:
     """Show the pages and chunks of a document, and its problems."""
     st.subheader(plain(document.name), anchor=False)
-    parts = [status_words(document), count(document.pages, "page"), count(document.chunks, "chunk")]
-    for number, what in (
+    parts = [describe_status(document), format_count(document.pages, "page"), format_count(document.chunks, "chunk")]
+    for number, words in (
         (document.pages_ocr, "read by OCR"),
         (document.pages_empty, "without text"),
         (document.pages_failed, "failed"),
     ):
         if number:
-            parts.append(f"{number:,} {what}")
+            parts.append(f"{number:,} {words}")
     st.caption(" · ".join(parts))
     if document.pages and (title := engine.documents.title(document.document_id)):
         st.caption(f"Title on its first page: {plain(title)}")
     if document.reason:
         st.warning(plain(document.reason), icon=":material/info:")
     pages, chunks = st.tabs(["Pages", "Chunks"])
-    with pages, told():
+    with pages, show_errors():
         _pages(engine, document)
-    with chunks, told():
+    with chunks, show_errors():
         _chunks(engine, document)
 
 
@@ -49,7 +49,7 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
         return
     problems = sum(one.state in (PageState.FAILED, PageState.EMPTY) for one in pages)
     if problems:
-        st.caption(f"{count(problems, 'page')} without text or failed: see the column Note.")
+        st.caption(f"{format_count(problems, 'page')} without text or failed: see the column Note.")
     st.dataframe(
         _frame(pages),
         hide_index=True,
@@ -98,4 +98,4 @@ def _chunks(engine: Engine, document: DocumentInfo) -> None:
     for chunk in chunks[(turn - 1) * CHUNKS_SHOWN : turn * CHUNKS_SHOWN]:
         heading = f" · {plain(chunk.heading)}" if chunk.heading else ""
         st.caption(f"Chunk {chunk.ordinal + 1} · page {chunk.page_index + 1}{heading} · {chunk.tokens} tokens")
-        richtext(marked(chunk.text, []), key=f"chunk_{document.document_id}_{chunk.ordinal}", small=True)
+        show_richtext(marked(chunk.text, []), key=f"chunk_{document.document_id}_{chunk.ordinal}", small=True)

@@ -16,7 +16,7 @@ _COLUMNS = ("name", "status", "reason", "pages", "pages_empty", "pages_failed", 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def failures(documents: Sequence[DocumentInfo]) -> None:
+def show_failures_download(documents: Sequence[DocumentInfo]) -> None:
     """Show a button to download the problems as CSV, if there are any."""
     problems = [one for one in documents if one.status in _PROBLEMS]
     if problems:

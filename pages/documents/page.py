@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.documents.actions import actions, receipts
-from pages.documents.detail import detail
-from pages.documents.failures import failures
-from pages.documents.table import table
-from pages.documents.uploads import uploads
-from pages.shared.backend import arrive, backend
-from pages.shared.clashes import clashes
-from pages.shared.jobs import job_panel
-from pages.shared.problems import problem
-from pages.shared.unlock import refused, unlock
-from pages.shared.warmth import warmth
+from pages.documents.actions import show_actions, show_receipts
+from pages.documents.detail import show_document
+from pages.documents.failures import show_failures_download
+from pages.documents.table import choose_documents
+from pages.documents.uploads import show_uploader
+from pages.shared.backend import backend, enter_page
+from pages.shared.clashes import ask_about_clashes
+from pages.shared.jobs import show_jobs
+from pages.shared.problems import show_stored_error
+from pages.shared.unlock import find_rejected, show_password_fields
+from pages.shared.warmth import show_warm_up
 
-arrive("documents")
+enter_page("documents")
 back = backend()
-problem()
+show_stored_error()
 st.title("Documents", anchor=False)
-warmth(back.engine)
+show_warm_up(back.engine)
 documents = back.engine.documents.list()
-uploads(back.engine)
-clashes(back.engine)
-job_panel(back.engine)
-asked = refused(back.engine, documents)
-unlock(back.engine, asked)
-receipts()
+show_uploader(back.engine)
+ask_about_clashes(back.engine)
+show_jobs(back.engine)
+asked = find_rejected(back.engine, documents)
+show_password_fields(back.engine, asked)
+show_receipts()
 if not documents:
     st.info(
         "The library is empty. Drop PDFs on the field above; you can ask about them as soon as they are indexed.",
         icon=":material/info:",
     )
     st.stop()
-chosen = table(documents)
-actions(back.engine, chosen, back.engine.collections.list())
-failures(documents)
+chosen = choose_documents(documents)
+show_actions(back.engine, chosen, back.engine.collections.list())
+show_failures_download(documents)
 if len(chosen) == 1:
-    unlock(back.engine, [one for one in chosen if one not in asked])
-    detail(back.engine, chosen[0])
+    show_password_fields(back.engine, [one for one in chosen if one not in asked])
+    show_document(back.engine, chosen[0])

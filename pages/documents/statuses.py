@@ -18,15 +18,15 @@ _WORDS = {
 _BY_WORDS = "Searchable by words"
 
 
-def status_words(document: DocumentInfo) -> str:
+def describe_status(document: DocumentInfo) -> str:
     """Return the status of a document."""
     by_words = document.status is DocumentStatus.INDEXING and document.chunks
     return _BY_WORDS if by_words else _WORDS[document.status]
 
 
-def status_and_reason(document: DocumentInfo) -> str:
+def describe_status_with_reason(document: DocumentInfo) -> str:
     """Return the status of a document with its reason, if it has one."""
-    words = status_words(document)
+    words = describe_status(document)
     if not document.reason:
         return words
     # The table already shows the name, and most reasons begin with it.

@@ -12,10 +12,10 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.arrow import DataframeStateInput
 
-from pages.documents.statuses import status_and_reason, status_words
+from pages.documents.statuses import describe_status, describe_status_with_reason
 from pages.shared import keys
-from pages.shared.library import collection_words, collections
-from pages.shared.text import count, plain
+from pages.shared.library import collection_label, count_by_collection
+from pages.shared.text import format_count, plain
 from rag_core.types import DocumentInfo
 
 _STATUSES = "document_statuses"
@@ -24,7 +24,7 @@ _COLUMNS = ("Name", "Collection", "Status", "Pages", "Chunks", "Size, kB", "Adde
 _COLLECTION_WIDTH = 100
 
 
-def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
+def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     """Show the documents that match the search; return the selected ones."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
@@ -34,13 +34,13 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
             label_visibility="collapsed",
             key="document_search",
         )
-    statuses = _picked("Status", Counter(map(status_words, documents)), _STATUSES)
+    statuses = _picked("Status", Counter(map(describe_status, documents)), _STATUSES)
     within = _picked("Collection", Counter(map(_collection, documents)), _COLLECTIONS)
     shown = [
         one
         for one in documents
         if _matches(one, query)
-        and (not statuses or status_words(one) in statuses)
+        and (not statuses or describe_status(one) in statuses)
         and (not within or _collection(one) in within)
     ]
     if not shown:
@@ -49,7 +49,7 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
         st.caption(f"No document{of} has these words in its name or status.")
         return []
     st.caption(_summary(documents, shown))
-    collected = bool(collections(documents))
+    collected = bool(count_by_collection(documents))
     # Streamlit stores the selection by row number. If the rows change, a new key creates a new table, whose
     # default selection is found by document id, so that it does not move to another document.
     identity = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
@@ -73,18 +73,18 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     return chosen
 
 
-def _picked(label: str, found: Mapping[str, int], key: str) -> list[str]:
+def _picked(label: str, counts: Mapping[str, int], key: str) -> list[str]:
     """Let the reader choose among at least two values; return the chosen ones, none for all."""
     # A value that no document has any more would hide all of them.
-    before = [one for one in st.session_state.get(key, []) if one in found]
+    before = [one for one in st.session_state.get(key, []) if one in counts]
     st.session_state[key] = before
-    if len(found) < 2:
+    if len(counts) < 2:
         return []
     return st.pills(
         label,
-        list(found),
+        list(counts),
         selection_mode="multi",
-        format_func=lambda one: f"{plain(one)} ({found[one]:,})",
+        format_func=lambda one: f"{plain(one)} ({counts[one]:,})",
         label_visibility="collapsed",
         key=key,
     )
@@ -100,25 +100,33 @@ def _remember(chosen: list[str]) -> None:
 
 
 def _matches(document: DocumentInfo, query: str) -> bool:
-    text = f"{document.name} {status_words(document)} {document.reason}".casefold()
+    text = f"{document.name} {describe_status(document)} {document.reason}".casefold()
     return all(word in text for word in query.casefold().split())
 
 
 def _summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -> str:
     of = f"{len(shown):,} of " if len(shown) != len(documents) else ""
-    return f"{of}{count(len(documents), 'document')}. Tick rows to open, delete, re-index or move documents."
+    return f"{of}{format_count(len(documents), 'document')}. Tick rows to open, delete, re-index or move documents."
 
 
 def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
     rows = [
-        (one.name, _collection(one), status_and_reason(one), one.pages, one.chunks, ceil(one.size / 1000), one.added_at)
+        (
+            one.name,
+            _collection(one),
+            describe_status_with_reason(one),
+            one.pages,
+            one.chunks,
+            ceil(one.size / 1000),
+            one.added_at,
+        )
         for one in documents
     ]
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
 def _collection(document: DocumentInfo) -> str:
-    return collection_words(document.collection)
+    return collection_label(document.collection)
 
 
 def _configuration(*, wide_status: bool, collected: bool) -> dict[str, Any]:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.jobs import submit
-from pages.shared.library import collection_words
+from pages.shared.jobs import submit_files
+from pages.shared.library import collection_label
 from rag_core.engine import Engine
 from rag_core.types import DEFAULT_COLLECTION
 
 
-def uploads(engine: Engine) -> None:
+def show_uploader(engine: Engine) -> None:
     """Let the reader upload PDFs, and choose a collection if there are any; then empty the drop zone."""
     # The widget keeps its files in every rerun; a new key creates an empty widget.
     turn = st.session_state.setdefault(keys.UPLOADER_ROUND, 0)
-    made = list(engine.collections.list())
+    collections = list(engine.collections.list())
     into = DEFAULT_COLLECTION
-    if made:
+    if collections:
         into = st.selectbox(
             "Add to collection",
-            [DEFAULT_COLLECTION, *made],
-            format_func=collection_words,
+            [DEFAULT_COLLECTION, *collections],
+            format_func=collection_label,
             accept_new_options=True,
             key=keys.COLLECTION,
             width=320,
@@ -34,6 +34,6 @@ def uploads(engine: Engine) -> None:
         max_upload_size=engine.settings.max_file_mb,
     )
     if files:
-        submit(engine, [(one.name, one.getvalue()) for one in files], into or DEFAULT_COLLECTION)
+        submit_files(engine, [(one.name, one.getvalue()) for one in files], into or DEFAULT_COLLECTION)
         st.session_state[keys.UPLOADER_ROUND] = turn + 1
         st.rerun()

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.evaluate.writing import write_label
-from pages.shared.problems import told
-from pages.shared.strategies import STRATEGIES
-from pages.shared.text import count, plain
+from pages.evaluate.writing import show_label_form
+from pages.shared.problems import show_errors
+from pages.shared.strategies import STRATEGY_NAMES
+from pages.shared.text import format_count, plain
 from rag_core.engine import Engine
 from rag_core.types import Baseline, Label, LabelKind, RetrievalConfig
 
@@ -29,8 +29,8 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
 }
 # These call a language model for each question.
 _WITH_MODEL: dict[str, RetrievalConfig | Baseline] = {
-    f"{STRATEGIES[one]} (uses the model)": RetrievalConfig(strategy=one)
-    for one in STRATEGIES
+    f"{STRATEGY_NAMES[one]} (uses the model)": RetrievalConfig(strategy=one)
+    for one in STRATEGY_NAMES
     if one not in ("plain", "summary")
 }
 _EXAMPLE = """\
@@ -39,21 +39,21 @@ _EXAMPLE = """\
 {"question": "Who won the cup in 1930?", "kind": "no answer"}"""
 
 
-def labelled(engine: Engine) -> tuple[str, Sequence[Label]]:
+def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
     """Let the reader choose labelled questions; return their name and the labels."""
-    made = engine.labels.list()
+    app_labels = engine.labels.list()
     source = st.segmented_control(
         "Labelled questions",
         [_APP, _FILE],
-        default=_APP if made else _FILE,
+        default=_APP if app_labels else _FILE,
         required=True,
-        format_func=lambda one: f"{one} ({len(made):,})" if one == _APP else one,
+        format_func=lambda one: f"{one} ({len(app_labels):,})" if one == _APP else one,
         key="labels_from",
     )
     if source == _APP:
-        write_label(engine)
-        _made_in_app(engine, made)
-        return "labels from the app", made
+        show_label_form(engine)
+        _made_in_app(engine, app_labels)
+        return "labels from the app", app_labels
     file = st.file_uploader("Questions with their pages or answers", type=["jsonl", "json", "csv"], key="labels_file")
     if file is None:
         with st.expander("Format of a file of labelled questions", type="compact"):
@@ -63,14 +63,14 @@ def labelled(engine: Engine) -> tuple[str, Sequence[Label]]:
                 "(page), by its position from 0 (page_index) or by words on it (quote)."
             )
         return "", []
-    with told():
+    with show_errors():
         labels = engine.labels.parse_file(file.name, file.getvalue())
         st.caption(_summary(labels))
         return file.name, labels
     return file.name, []
 
 
-def configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
+def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
     """Let the reader choose one configuration to measure, or two to compare."""
     choices = _CHOICES | (_WITH_MODEL if engine.models.current else {})
     names = st.multiselect(
@@ -103,7 +103,7 @@ def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
         )
         chosen = [labels[row].label_id for row in event.selection.rows if row < len(labels)]
         st.button(
-            f"Remove {count(len(chosen), 'label')}" if chosen else "Remove",
+            f"Remove {format_count(len(chosen), 'label')}" if chosen else "Remove",
             icon=":material/delete:",
             disabled=not chosen,
             key="remove_labels",
@@ -113,7 +113,7 @@ def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
 
 
 def _remove(engine: Engine, label_ids: Sequence[str]) -> None:
-    with told():
+    with show_errors():
         for label_id in label_ids:
             engine.labels.remove(label_id)
 
@@ -130,4 +130,4 @@ def _answered_by(label: Label) -> str:
 
 def _summary(labels: Sequence[Label]) -> str:
     without = sum(one.kind is not LabelKind.ANSWERABLE for one in labels)
-    return plain(f"{count(len(labels), 'question')}, {without:,} of them without an answer in the documents")
+    return plain(f"{format_count(len(labels), 'question')}, {without:,} of them without an answer in the documents")

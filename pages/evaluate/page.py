@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.evaluate.choosing import configurations, labelled
-from pages.evaluate.results import results
-from pages.evaluate.running import running, start
-from pages.shared.backend import arrive, backend
-from pages.shared.warmth import warmth
+from pages.evaluate.choosing import choose_configurations, choose_labels
+from pages.evaluate.results import show_results
+from pages.evaluate.running import show_progress, show_run_button
+from pages.shared.backend import backend, enter_page
+from pages.shared.warmth import show_warm_up
 
-arrive("evaluate")
+enter_page("evaluate")
 back = backend()
 st.title("Evaluate", anchor=False)
-warmth(back.engine)
-name, labels = labelled(back.engine)
-start(back.engine, name, labels, configurations(back.engine))
-running(back.engine)
-results(back.engine)
+show_warm_up(back.engine)
+name, labels = choose_labels(back.engine)
+show_run_button(back.engine, name, labels, choose_configurations(back.engine))
+show_progress(back.engine)
+show_results(back.engine)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.evaluate.threshold import threshold
-from pages.evaluate.wrong import wrong
-from pages.shared.text import count, duration, moment
+from pages.evaluate.threshold import show_advised_threshold
+from pages.evaluate.wrong import show_wrong_answers
+from pages.shared.text import duration, format_count, format_time
 from rag_core.engine import Engine
 from rag_core.types import Evaluation, Interval
 
@@ -25,7 +25,7 @@ _CHARTS = {
 }
 
 
-def results(engine: Engine) -> None:
+def show_results(engine: Engine) -> None:
     """Let the reader choose one evaluation, or two to compare, and show them."""
     kept = {one.evaluation_id: one for one in engine.evaluations.list()}
     if not kept:
@@ -35,16 +35,16 @@ def results(engine: Engine) -> None:
         return
     first, second = _chosen(engine, kept)
     shown = [first, second] if second else [first]
-    words = [count(len(one.outcomes), "question") + f" in {duration(one.seconds)}" for one in shown]
+    words = [format_count(len(one.outcomes), "question") + f" in {duration(one.seconds)}" for one in shown]
     st.caption(" · ".join([*words, "values with 95 % intervals (bootstrap over questions)"]))
     _table(_compared(engine, first, second) if second else _figures(first))
-    threshold(engine, first)
+    show_advised_threshold(engine, first)
     _charts(engine, shown)
-    wrong(first)
+    show_wrong_answers(first)
 
 
 def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Evaluation | None]:
-    left, right, rest = st.columns([4, 4, 1.2], vertical_alignment="bottom")
+    left, right, side = st.columns([4, 4, 1.2], vertical_alignment="bottom")
     ids = list(kept)
     # Two that ran together are shown together.
     together = engine.evaluations.state()
@@ -64,7 +64,7 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
         format_func=lambda one: _title(kept[one]) if one else "Nothing",
         key=f"compared_with_{turn}",
     )
-    rest.button(
+    side.button(
         "Remove",
         icon=":material/delete:",
         type="tertiary",
@@ -77,7 +77,7 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
 
 
 def _title(evaluation: Evaluation) -> str:
-    return f"{evaluation.configuration} · {evaluation.name or 'unnamed'} · {moment(evaluation.created_at)}"
+    return f"{evaluation.configuration} · {evaluation.name or 'unnamed'} · {format_time(evaluation.created_at)}"
 
 
 def _table(frame: pd.DataFrame) -> None:
@@ -104,8 +104,10 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
     rows = []
     for metric in dict.fromkeys([*sides[0], *sides[1]]):
         values = [_interval(side[metric].interval) if metric in side else "–" for side in sides]
-        found = differences.get(metric)
-        change = [_interval(found.difference, sign="+"), _p_value(found.p_value)] if found else ["–", "–"]
+        comparison = differences.get(metric)
+        change = (
+            [_interval(comparison.difference, sign="+"), _p_value(comparison.p_value)] if comparison else ["–", "–"]
+        )
         rows.append([metric, *values, *change])
     names = [one.configuration for one in (first, second)]
     if names[0] == names[1]:
@@ -113,8 +115,8 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
     return pd.DataFrame(rows, columns=["Metric", *names, "Second minus first", "p"])
 
 
-def _interval(found: Interval, sign: str = "") -> str:
-    return f"{found.value:{sign}.3f} ({found.low:{sign}.3f} to {found.high:{sign}.3f})"
+def _interval(interval: Interval, sign: str = "") -> str:
+    return f"{interval.value:{sign}.3f} ({interval.low:{sign}.3f} to {interval.high:{sign}.3f})"
 
 
 def _p_value(value: float) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared.problems import told
+from pages.shared.problems import show_errors
 from pages.shared.text import plain
 from rag_core.engine import Engine
 from rag_core.types import Baseline, Label, RetrievalConfig
 
 
-def start(
+def show_run_button(
     engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline]
 ) -> None:
     """Show the button that starts an evaluation."""
@@ -39,7 +39,7 @@ def start(
         )
 
 
-def running(engine: Engine) -> None:
+def show_progress(engine: Engine) -> None:
     """Show the progress of the evaluation and a button to cancel it, or the problem of the last one."""
     state = engine.evaluations.state()
     if state is None:
@@ -65,5 +65,5 @@ def running(engine: Engine) -> None:
 def _begin(
     engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline]
 ) -> None:
-    with told():
+    with show_errors():
         engine.evaluations.start(labels, configurations, name=name, answers=st.session_state["with_answers"])

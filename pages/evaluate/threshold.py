@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.problems import told
+from pages.shared.problems import show_errors
 from pages.shared.text import threshold_text
 from rag_core.engine import Engine
 from rag_core.types import Evaluation
@@ -12,7 +12,7 @@ from rag_core.types import Evaluation
 _SHARES = (0, 1, 2, 5, 10, 15, 20)
 
 
-def threshold(engine: Engine, evaluation: Evaluation) -> None:
+def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
     """Advise a threshold for the share of unanswerable questions that may be answered."""
     if not evaluation.risk_coverage:
         return
@@ -55,6 +55,6 @@ def threshold(engine: Engine, evaluation: Evaluation) -> None:
 
 
 def _use(engine: Engine, value: float) -> None:
-    with told():
+    with show_errors():
         engine.preferences.set_threshold(value)
         st.toast(f"Threshold {threshold_text(value)} is in use", icon=":material/check:")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.library import searchable
-from pages.shared.problems import told
+from pages.shared.library import find_searchable
+from pages.shared.problems import show_errors
 from rag_core.engine import Engine
 from rag_core.types import LabelKind, LabelledPage
 
@@ -13,9 +13,9 @@ _TYPED = ("question", "page", "quote", "answer")
 _ANSWERED, _UNANSWERED = "Yes", "No"
 
 
-def write_label(engine: Engine) -> None:
+def show_label_form(engine: Engine) -> None:
     """Show the form for a question with the page that answers it, or without an answer."""
-    names = list(dict.fromkeys(one.name for one in searchable(engine.documents.list())))
+    names = list(dict.fromkeys(one.name for one in find_searchable(engine.documents.list())))
     with st.expander("Write a label", icon=":material/edit_note:", key="write_label"), st.form("label", border=False):
         st.text_input("Question", max_chars=engine.settings.max_question_chars, key="label_question")
         st.radio("Do the documents answer it?", [_ANSWERED, _UNANSWERED], horizontal=True, key="label_kind")
@@ -41,7 +41,7 @@ def _keep(engine: Engine) -> None:
     evidence = []
     if answered and document:
         evidence = [LabelledPage(document, page=typed["page"], quote="" if typed["page"] else typed["quote"])]
-    with told():
+    with show_errors():
         engine.labels.add(
             typed["question"],
             kind=LabelKind.ANSWERABLE if answered else LabelKind.NO_ANSWER,

@@ -6,22 +6,22 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shared.text import count, plain, shortened
+from pages.shared.text import format_count, plain, shortened
 from rag_core.types import Evaluation, QuestionResult
 
 _SHOWN = 20
 _ANSWER_CHARS = 300
 
 
-def wrong(evaluation: Evaluation) -> None:
+def show_wrong_answers(evaluation: Evaluation) -> None:
     """List the questions that went wrong, and why."""
-    found = [one for one in evaluation.outcomes if one.problem]
-    st.subheader(f"Went wrong: {len(found):,} of {count(len(evaluation.outcomes), 'question')}", anchor=False)
-    if not found:
+    outcomes = [one for one in evaluation.outcomes if one.problem]
+    st.subheader(f"Went wrong: {len(outcomes):,} of {format_count(len(evaluation.outcomes), 'question')}", anchor=False)
+    if not outcomes:
         st.caption("None.")
         return
-    every = len(found) <= _SHOWN or st.toggle(f"Show all {len(found):,}", key="show_all_wrong")
-    for outcome in found if every else found[:_SHOWN]:
+    every = len(outcomes) <= _SHOWN or st.toggle(f"Show all {len(outcomes):,}", key="show_all_wrong")
+    for outcome in outcomes if every else outcomes[:_SHOWN]:
         _one(outcome)
 
 

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.lab.labels import labelled
+from pages.lab.labels import find_labelled_passage
 from pages.shared import keys
-from pages.shared.problems import told
+from pages.shared.problems import show_errors
 from pages.shared.text import plain
 from rag_core.engine import Engine
 from rag_core.types import DocumentInfo, Explanation, Scope
 
 
-def explained(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> Explanation | None:
+def get_explanation(
+    engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope
+) -> Explanation | None:
     """Return the explanation of the question; ``None``, with a hint to the reader, if there is nothing to show.
 
     The explanation is stored until the question, scope, library or settings change, so that a slider
@@ -41,18 +43,18 @@ def explained(engine: Engine, documents: Sequence[DocumentInfo], question: str, 
     kept = st.session_state.get(keys.LAB_EXPLANATION)
     if kept is None or kept[0] != signature:
         explanation = None
-        with st.spinner("Searching, stage by stage"), told():
+        with st.spinner("Searching, stage by stage"), show_errors():
             explanation = engine.explain(question, documents=scope.documents, collections=scope.collections)
         if explanation is None:
             return None
         kept = st.session_state[keys.LAB_EXPLANATION] = (signature, explanation)
         st.session_state.pop(keys.LAB_RIGHT, None)
-    found: Explanation = kept[1]
+    shown: Explanation = kept[1]
     if keys.LAB_RIGHT not in st.session_state:
-        st.session_state[keys.LAB_RIGHT] = labelled(engine, found)
-    for notice in found.notices:
+        st.session_state[keys.LAB_RIGHT] = find_labelled_passage(engine, shown)
+    for notice in shown.notices:
         st.caption(plain(notice))
-    if not found.passages:
+    if not shown.passages:
         st.info("No stage found anything. Use other words, or other documents.", icon=":material/info:")
         return None
-    return found
+    return shown

@@ -19,7 +19,7 @@ _STEPS = {
 }
 
 
-def verdict_of_the_gate(explanation: Explanation) -> None:
+def show_gate_decision(explanation: Explanation) -> None:
     """Show the score that decides, its threshold, and how long each stage took."""
     gate = explanation.gate
     value, needed = (score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))

@@ -5,21 +5,21 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.problems import told
+from pages.shared.problems import show_errors
 from rag_core.engine import Engine
 from rag_core.types import Explanation, LabelledPage, Passage
 
 
-def labelled(engine: Engine, explanation: Explanation) -> str | None:
+def find_labelled_passage(engine: Engine, explanation: Explanation) -> str | None:
     """Return the chunk id of the best passage that starts on a labelled page."""
     right = engine.labels.pages_for(explanation.question)
     on_it = (one.chunk_id for one in explanation.passages if (one.document_id, one.page_index) in right)
     return next(on_it, None)
 
 
-def keep_label(engine: Engine, explanation: Explanation, passage: Passage) -> None:
+def save_label(engine: Engine, explanation: Explanation, passage: Passage) -> None:
     """Label the question with the pages of a passage, and mark the passage as the right one."""
-    with told():
+    with show_errors():
         pages = range(passage.page_index, passage.page_index_end + 1)
         engine.labels.add(explanation.question, evidence=[LabelledPage(passage.document, page) for page in pages])
         st.session_state[keys.LAB_MARKED] = passage.chunk_id

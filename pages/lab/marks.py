@@ -29,7 +29,7 @@ class Mark:
         return f"{self.passage.document}, p. {self.passage.page_label}"
 
 
-def marks_of(explanation: Explanation, right: str | None = None) -> dict[str, Mark]:
+def create_marks(explanation: Explanation, right: str | None = None) -> dict[str, Mark]:
     """Return marks by chunk id, in the final order, for the first passages of every stage and the right one."""
     first = {str(hit.chunk_id) for stage in explanation.stages for hit in stage.hits[:SHOWN]}
     shown = [one for one in explanation.passages if one.chunk_id in first or one.chunk_id == right]

@@ -20,9 +20,9 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def token_matches(found: TokenMatches, *, key: str) -> None:
+def show_token_matches(matches: TokenMatches, *, key: str) -> None:
     """Show the words of the question with their weights, and the passage with its matches marked by strength."""
-    words = words_of(found)
+    words = words_of(matches)
     most = max((one.weight for one in words), default=1.0)
     shown = [
         {
@@ -30,8 +30,8 @@ def token_matches(found: TokenMatches, *, key: str) -> None:
             "share": one.weight / most,
             "weight": f"{100 * one.weight:.0f} %",
             "similarity": f"{one.similarity:.2f}",
-            "met": ", ".join(found.text[start:end] for start, end in one.spans),
+            "met": ", ".join(matches.text[start:end] for start, end in one.spans),
         }
         for one in words
     ]
-    _COMPONENT(key=key, data={"words": shown, "text": list(segments(found.text, words))})
+    _COMPONENT(key=key, data={"words": shown, "text": list(segments(matches.text, words))})

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.lab.explained import explained
-from pages.lab.gate import verdict_of_the_gate
-from pages.lab.marks import marks_of
-from pages.lab.passage import passage_drawer
-from pages.lab.question import question_box
-from pages.lab.ranks import rank_chart
-from pages.lab.stages import stage_columns
-from pages.lab.weighing import right_passage, weighing
-from pages.shared.backend import arrive, backend
-from pages.shared.library import searchable
-from pages.shared.warmth import warmth
+from pages.lab.explained import get_explanation
+from pages.lab.gate import show_gate_decision
+from pages.lab.marks import create_marks
+from pages.lab.passage import open_passage_drawer
+from pages.lab.question import choose_question
+from pages.lab.ranks import show_rank_chart
+from pages.lab.stages import show_stages
+from pages.lab.weighing import get_right_passage, show_weights
+from pages.shared.backend import backend, enter_page
+from pages.shared.library import find_searchable
+from pages.shared.warmth import show_warm_up
 
-arrive("lab")
+enter_page("lab")
 back = backend()
 st.title("Lab", anchor=False)
-warmth(back.engine)
-documents = searchable(back.engine.documents.list())
-question, scope = question_box(documents)
-explanation = explained(back.engine, documents, question, scope)
+show_warm_up(back.engine)
+documents = find_searchable(back.engine.documents.list())
+question, scope = choose_question(documents)
+explanation = get_explanation(back.engine, documents, question, scope)
 if explanation is None:
     st.stop()
-marks = marks_of(explanation, right_passage())
-verdict_of_the_gate(explanation)
-stage_columns(explanation, marks)
-rank_chart(explanation, marks)
-weighing(back.engine, explanation, marks)
-passage_drawer(back.engine, explanation, marks)
+marks = create_marks(explanation, get_right_passage())
+show_gate_decision(explanation)
+show_stages(explanation, marks)
+show_rank_chart(explanation, marks)
+show_weights(back.engine, explanation, marks)
+open_passage_drawer(back.engine, explanation, marks)

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.lab.labels import keep_label
+from pages.lab.labels import save_label
 from pages.lab.marks import Mark
-from pages.lab.matches import token_matches
+from pages.lab.matches import show_token_matches
 from pages.shared import keys
-from pages.shared.evidence import score_bars
-from pages.shared.problems import told
-from pages.shared.richtext import richtext
+from pages.shared.evidence import build_score_bars
+from pages.shared.problems import show_errors
+from pages.shared.richtext import show_richtext
 from pages.shared.text import plain
 from rag_core.engine import Engine
 from rag_core.types import Explanation, TokenMatches
@@ -20,7 +20,7 @@ from rag_core.types import Explanation, TokenMatches
 _WIDTH = 640
 
 
-def passage_drawer(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
+def open_passage_drawer(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Open the drawer if a click asked for it."""
     mark = marks.get(st.session_state.pop(keys.LAB_OPEN, ""))
     if mark is not None:
@@ -38,32 +38,34 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
         if int(passage.chunk_id) in stage.ranks
     ]
     st.caption(f"Rank in {', '.join(ranks)}")
-    known = (passage.document_id, passage.page_index) in engine.labels.pages_for(explanation.question)
+    is_labelled = (passage.document_id, passage.page_index) in engine.labels.pages_for(explanation.question)
     st.button(
         "This passage is right",
         icon=":material/check:",
         key="lab_right_passage",
-        disabled=known,
-        help="The question is labelled with this page." if known else "Saves this page as a label for Evaluate.",
-        on_click=keep_label,
+        disabled=is_labelled,
+        help="The question is labelled with this page." if is_labelled else "Saves this page as a label for Evaluate.",
+        on_click=save_label,
         args=[engine, explanation, passage],
     )
     if keys.LAB_MARKED in st.session_state:
         # Rerun the whole page, because its weights depend on the right passage; that also closes the drawer.
         st.rerun()
-    with told():
+    with show_errors():
         _words(engine.explanations.token_matches(explanation.question, passage.chunk_id))
-    richtext([score_bars(passage, explanation.passages, explanation.gate)], key="lab_passage_scores", small=True)
+    show_richtext(
+        [build_score_bars(passage, explanation.passages, explanation.gate)], key="lab_passage_scores", small=True
+    )
 
 
-def _words(found: TokenMatches) -> None:
-    if not found.matches:
+def _words(matches: TokenMatches) -> None:
+    if not matches.matches:
         st.info("This passage has no token vectors to compare.", icon=":material/info:")
         return
     st.caption(
         "Each word of the question is compared with the most similar word of the passage; rare words weigh more. The "
-        f"sum of weight times similarity is {found.whole:.2f}. Together with the best sentence of the passage, at half "
-        f"the weight, the score is {found.score:.2f}. The document's name, the heading and the table header are "
+        f"sum of weight times similarity is {matches.whole:.2f}. Together with the best sentence of the passage, at "
+        f"half the weight, the score is {matches.score:.2f}. The document's name, the heading and the table header are "
         "compared too."
     )
-    token_matches(found, key="lab_matches")
+    show_token_matches(matches, key="lab_matches")

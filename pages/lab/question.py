@@ -7,17 +7,17 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.library import collections
+from pages.shared.library import count_by_collection
 from rag_core.types import DocumentInfo, Scope
 
 
-def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
+def choose_question(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
     """Let the reader type a question and choose documents, by name, and collections.
 
     All are in the address, so that a reader can link to a question.
     """
-    asked, where = st.columns([2, 1])
-    with asked:
+    left, right = st.columns([2, 1])
+    with left:
         question = st.text_input(
             "Question",
             key=keys.LAB_QUESTION,
@@ -25,7 +25,7 @@ def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
             placeholder="A question about your documents",
             icon=":material/search:",
         )
-    with where:
+    with right:
         limited = st.session_state.get(keys.LAB_COLLECTIONS, st.query_params.get_all(keys.LAB_COLLECTION_PARAM))
         chosen = _chosen(
             "Documents to ask",
@@ -36,7 +36,7 @@ def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
         )
         of = _chosen(
             "Collections to ask",
-            collections(documents),
+            count_by_collection(documents),
             keys.LAB_COLLECTIONS,
             keys.LAB_COLLECTION_PARAM,
             "No whole collection",

@@ -15,18 +15,18 @@ from rag_core.types import Explanation
 _BELOW = SHOWN + 1
 
 
-def rank_chart(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
+def show_rank_chart(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Draw the ranks of the shown passages through the stages."""
     st.subheader("Ranks through the stages", anchor=False)
     st.vega_lite_chart(
-        rank_table(explanation, marks),
+        build_rank_table(explanation, marks),
         _spec([stage.name for stage in explanation.stages], marks),
         key="lab_ranks",
         alt="Rank of each passage in each stage, as listed above",
     )
 
 
-def rank_table(explanation: Explanation, marks: Mapping[str, Mark]) -> pd.DataFrame:
+def build_rank_table(explanation: Explanation, marks: Mapping[str, Mark]) -> pd.DataFrame:
     """Return a row for each stage and each passage that it ranked; ``place`` is the position in the chart."""
     rows = []
     for stage in explanation.stages:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
-from pages.shared.text import count, score, shortened
+from pages.shared.text import format_count, score, shortened
 from rag_core.types import Explanation, StageRanking
 
 _HERE = Path(__file__).parent
@@ -33,7 +33,7 @@ WORDS = {
 _PREVIEW = 200
 
 
-def stage_columns(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
+def show_stages(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Show the first passages of every stage; a click on a passage opens it."""
     st.subheader("Stages", anchor=False)
     st.caption("Each passage keeps its letter and colour. Point at one to follow it; click to see which words match.")
@@ -70,6 +70,6 @@ def _column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:
     return {
         "name": stage.name,
         "words": WORDS.get(stage.name, ""),
-        "note": count(len(stage.hits), "passage"),
+        "note": format_count(len(stage.hits), "passage"),
         "rows": rows,
     }

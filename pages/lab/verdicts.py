@@ -20,8 +20,8 @@ def percent(share: float) -> str:
     return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
 
 
-def sentence(found: EvidenceMass, k: int, rival: str, against: float) -> str:
+def sentence(evidence: EvidenceMass, k: int, rival: str, against: float) -> str:
     """Describe the case; ``rival`` is the passage with more weight, and ``against`` its weight."""
-    return _SENTENCES[found.case].format(
-        rank=found.rank, k=k, rival=rival, against=percent(against), mass=percent(found.mass)
+    return _SENTENCES[evidence.case].format(
+        rank=evidence.rank, k=k, rival=rival, against=percent(against), mass=percent(evidence.mass)
     )

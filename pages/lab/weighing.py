@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.lab.marks import SHOWN, Mark
 from pages.lab.verdicts import percent, sentence
-from pages.lab.weight_chart import weight_chart
+from pages.lab.weight_chart import show_weight_chart
 from pages.shared import keys
 from pages.shared.text import plain
 from rag_core.engine import Engine
@@ -21,7 +21,7 @@ NOT_HERE = "none"
 _TEMPERATURES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
-def weighing(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
+def show_weights(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Let the reader weight the passages; a slider reruns only this part of the page."""
     st.subheader("Weight in an answer", anchor=False)
     st.caption(
@@ -31,7 +31,7 @@ def weighing(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]
     _part(engine, explanation, marks)
 
 
-def right_passage() -> str | None:
+def get_right_passage() -> str | None:
     """Return the chunk id of the passage that the reader or a label marks as right; `NOT_HERE` for none."""
     # The drawer cannot set it, because it is drawn after the widget with that key.
     if keys.LAB_MARKED in st.session_state:
@@ -52,7 +52,7 @@ def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -
             st.info("No passage has a rerank score, so there are no weights.", icon=":material/info:")
             return
         _evidence(engine, weighed, weighting.k, marks)
-        weight_chart(weighed[: max(SHOWN, weighting.k)], marks)
+        show_weight_chart(weighed[: max(SHOWN, weighting.k)], marks)
 
 
 def _sliders(k: int) -> WeightingConfig:
@@ -129,11 +129,11 @@ def _evidence(engine: Engine, weighed: Sequence[WeightedPassage], k: int, marks:
     )
     if right is None:
         return
-    found = engine.explanations.evidence_mass(weighed, k, None if right == NOT_HERE else right)
-    rival = next((one for one in weighed if one.candidate.chunk_id == found.rival), None)
-    name = marks[found.rival].letter if found.rival is not None and found.rival in marks else "another passage"
+    evidence = engine.explanations.evidence_mass(weighed, k, None if right == NOT_HERE else right)
+    rival = next((one for one in weighed if one.candidate.chunk_id == evidence.rival), None)
+    name = marks[evidence.rival].letter if evidence.rival is not None and evidence.rival in marks else "another passage"
     covered, mass = st.columns(2)
-    place = "" if found.rank is None else f", rank {found.rank}"
-    covered.metric("Coverage", f"read{place}" if found.covered else f"not read{place}")
-    mass.metric("Evidence mass", percent(found.mass))
-    st.markdown(plain(sentence(found, k, name, rival.weight if rival else 0.0)))
+    place = "" if evidence.rank is None else f", rank {evidence.rank}"
+    covered.metric("Coverage", f"read{place}" if evidence.covered else f"not read{place}")
+    mass.metric("Evidence mass", percent(evidence.mass))
+    st.markdown(plain(sentence(evidence, k, name, rival.weight if rival else 0.0)))

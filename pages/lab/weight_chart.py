@@ -12,11 +12,11 @@ from pages.lab.verdicts import percent
 from rag_core.types import WeightedPassage
 
 
-def weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) -> None:
+def show_weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) -> None:
     """Draw the weights as bars, with the first rank on top."""
     tooltip = ("passage", "where", "rank", "weight", "score", "freshness", "adjusted")
     st.vega_lite_chart(
-        weight_table(weighed, marks),
+        build_weight_table(weighed, marks),
         {
             "height": {"step": 26},
             "mark": "bar",
@@ -38,7 +38,7 @@ def weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) 
     )
 
 
-def weight_table(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) -> pd.DataFrame:
+def build_weight_table(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) -> pd.DataFrame:
     """Return a row for each passage; a passage without a mark is named by its rank."""
     rows = []
     for one in weighed:

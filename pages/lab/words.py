@@ -26,15 +26,15 @@ class Word:
     spans: tuple[tuple[int, int], ...]
 
 
-def words_of(found: TokenMatches) -> list[Word]:
+def words_of(matches: TokenMatches) -> list[Word]:
     """Return the words of the question that have weight, in their order."""
     words = []
-    for match in _WORD.finditer(found.question):
-        tokens = [one for one in found.matches if match.start() <= one.start < match.end() and one.weight > 0]
+    for match in _WORD.finditer(matches.question):
+        tokens = [one for one in matches.matches if match.start() <= one.start < match.end() and one.weight > 0]
         weight = sum(one.weight for one in tokens)
         if tokens:
             similarity = sum(one.weight * one.similarity for one in tokens) / weight
-            spans = tuple(dict.fromkeys(_whole_word(found.text, one) for one in tokens))
+            spans = tuple(dict.fromkeys(_whole_word(matches.text, one) for one in tokens))
             words.append(Word(match.group(), weight, similarity, spans))
     return words
 

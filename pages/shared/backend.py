@@ -48,7 +48,7 @@ def backend() -> Backend:
         st.stop()
 
 
-def arrive(page: str) -> bool:
+def enter_page(page: str) -> bool:
     """Register that a page is drawn; return whether the reader came from another page."""
     # Drawing a whole page closes an open dialog.
     st.session_state.pop(keys.DIALOG_OPEN, None)

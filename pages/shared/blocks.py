@@ -7,17 +7,17 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from pages.shared.markdown import written
-from pages.shared.nodes import Node, cited, text_node
+from pages.shared.nodes import Node, build_cited_text, text_node
 from rag_core.types import Answer, Claim
 
 # Replaces a bracket in a quote; a Unicode noncharacter, which no text contains.
 _BRACKET = "\ufdd0"
 
 
-def answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
+def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
     """Return the blocks of an answer with citations and marks; only a model's text is parsed as Markdown."""
     if answer.generator == "extractive":
-        return [*short_of(answer), *quoted(answer.text, markers, answer.statements)]
+        return [*build_short_answer(answer), *quoted(answer.text, markers, answer.statements)]
     end = len(answer.text) if answer.quotes_start is None else answer.quotes_start
     model = [one for one in answer.statements if one.start < end]
     quotes = [replace(one, start=one.start - end, end=one.end - end) for one in answer.statements if one.start >= end]
@@ -30,16 +30,16 @@ def quoted(text: str, markers: Collection[int], statements: Iterable[Claim] = ()
     A bracket inside a quoted statement is from the document, as in "see [3]".
     """
     for one in statements:
-        own = text[one.start : one.end].replace("[", _BRACKET)
-        text = text[: one.start] + own + text[one.end :]
+        quote = text[one.start : one.end].replace("[", _BRACKET)
+        text = text[: one.start] + quote + text[one.end :]
     paragraphs = [part.strip("\n") for part in re.split(r"\n\s*\n", text)]
-    nodes: list[Node] = [{"t": "p", "c": cited(part, markers)} for part in paragraphs if part.strip()]
+    nodes: list[Node] = [{"t": "p", "c": build_cited_text(part, markers)} for part in paragraphs if part.strip()]
     for node in nodes:
         node["c"] = [{**one, "s": one["s"].replace(_BRACKET, "[")} if "s" in one else one for one in node["c"]]
     return nodes
 
 
-def short_of(answer: Answer) -> list[Node]:
+def build_short_answer(answer: Answer) -> list[Node]:
     """Return the short answer in bold with its source, as a separate paragraph; empty if there is none."""
     if answer.short_marker is None:
         return []

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.jobs import hand_over
+from pages.shared.jobs import submit_file
 from pages.shared.text import plain
 from rag_core.engine import Engine
 from rag_core.types import Job, SameName
@@ -16,7 +16,7 @@ OnAdded = Callable[[Sequence[Job]], object]
 _CHOICES: dict[str, SameName | None] = {"Replace": "replace", "Keep both": "keep", "Skip this file": None}
 
 
-def clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
+def ask_about_clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
     """Ask about each pending file; call ``on_added`` with the job of a file that is added."""
     for number, (name, *_) in st.session_state.get(keys.CLASHES, {}).items():
         with st.container(border=True):
@@ -36,8 +36,8 @@ def clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
 
 def _settle(engine: Engine, number: int, choice: SameName | None, on_added: OnAdded | None) -> None:
     # A second click finds no pending file.
-    held = st.session_state[keys.CLASHES].pop(number, None)
-    if held and choice:
-        jobs = hand_over(engine, *held, on_same_name=choice)
+    file = st.session_state[keys.CLASHES].pop(number, None)
+    if file and choice:
+        jobs = submit_file(engine, *file, on_same_name=choice)
         if on_added:
             on_added(jobs)

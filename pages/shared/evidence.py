@@ -5,42 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pages.shared.nodes import Node
-from pages.shared.text import ordered, score
+from pages.shared.text import order_scores, score
 from rag_core.types import Answer, AnswerState, Citation, Gate, Passage
 
 # Scores from 0 to 1 by definition; the bars of other scores are relative to the best passage.
 _BOUNDED = frozenset("answerable on_topic rerank statement named cross_encoder sentence topic reading dense".split())
 
 
-def source_names(answer: Answer) -> dict[int, str]:
+def name_sources(answer: Answer) -> dict[int, str]:
     """Return ``report.pdf, page 57`` for each ``n`` that can occur in the answer as ``[n]``."""
     names = {passage.rank: f"{passage.document}, page {passage.page_label}" for passage in answer.passages}
     cited = {one.marker: f"{one.document}, page {one.page_label}" for one in answer.citations}
     return names | cited
 
 
-def to_copy(answer: Answer) -> str:
+def format_for_copy(answer: Answer) -> str:
     """Return an answer with its sources as plain text; empty for a refusal."""
     if answer.state is AnswerState.ABSTAINED:
         return ""
-    names = source_names(answer)
+    names = name_sources(answer)
     listed = "\n".join(f"[{one.rank}] {names[one.rank]}" for one in answer.passages)
     return "\n\n".join(part for part in (answer.short, answer.marked_text, listed) if part)
 
 
-def linked_sources(answer: Answer) -> dict[int, str]:
-    """Return the `source_names` of passages that the answer cites or that its marks were compared with."""
+def find_linked_sources(answer: Answer) -> dict[int, str]:
+    """Return the `name_sources` of passages that the answer cites or that its marks were compared with."""
     compared = {one.compared_rank for one in answer.statements if one.mark}
-    names = source_names(answer)
+    names = name_sources(answer)
     return {rank: name for rank, name in names.items() if f"[{rank}]" in answer.text or rank in compared}
 
 
-def citations_of(answer: Answer, passage: Passage) -> list[Citation]:
+def find_citations(answer: Answer, passage: Passage) -> list[Citation]:
     """Return the citations that quote a passage."""
     return [one for one in answer.citations if one.chunk_id == passage.chunk_id]
 
 
-def passage_for(answer: Answer, marker: int) -> Passage | None:
+def find_passage(answer: Answer, marker: int) -> Passage | None:
     """Return the passage that ``[marker]`` refers to."""
     chunks = [one.chunk_id for one in answer.citations if one.marker == marker]
     for passage in answer.passages:
@@ -49,9 +49,9 @@ def passage_for(answer: Answer, marker: int) -> Passage | None:
     return None
 
 
-def highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[int, int]]:
+def find_highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[int, int]]:
     """Return the offsets to highlight on a page: its quotes, or the whole passage if it is not cited."""
-    cited = citations_of(answer, passage)
+    cited = find_citations(answer, passage)
     if cited:
         return [(one.start, one.end) for one in cited if one.page_index == page_index]
     if page_index == passage.page_index:
@@ -61,19 +61,19 @@ def highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[
     return []
 
 
-def quotes_within(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
+def find_quotes(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
     """Return the quotes as offsets into the text of the passage."""
     return [
         (one.start - passage.start, one.end - passage.start)
-        for one in citations_of(answer, passage)
+        for one in find_citations(answer, passage)
         if one.page_index == passage.page_index and one.start >= passage.start
     ]
 
 
-def score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) -> Node:
+def build_score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) -> Node:
     """Return the scores of a passage as bars, each with a note on its scale."""
     rows = []
-    for name, value in ordered(passage.scores):
+    for name, value in order_scores(passage.scores):
         best = max((one.scores.get(name) or 0.0 for one in passages), default=0.0)
         scale = 1.0 if name in _BOUNDED else best
         decides = name == gate.score_name

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.problems import told
+from pages.shared.problems import show_errors
 from rag_core.engine import Engine
 
 _BAD, _GOOD = 0, 1
 
 
-def feedback(engine: Engine, message_id: str) -> None:
+def show_feedback(engine: Engine, message_id: str) -> None:
     """Show thumbs and a note under an answer, with the earlier rating if there is one."""
     thumb, note = f"thumb_{message_id}", f"note_{message_id}"
     if thumb not in st.session_state:
         before = engine.labels.rating(message_id)
         st.session_state[thumb] = None if before is None else _GOOD if before.good else _BAD
         st.session_state[note] = before.note if before else ""
-    given = st.feedback("thumbs", key=thumb, on_change=_keep, args=[engine, message_id, thumb, note])
-    if given is None:
+    rating = st.feedback("thumbs", key=thumb, on_change=_keep, args=[engine, message_id, thumb, note])
+    if rating is None:
         return
     with st.popover("Note", icon=":material/edit_note:", type="tertiary", key=f"note_open_{message_id}"):
         st.text_area(
@@ -30,17 +30,17 @@ def feedback(engine: Engine, message_id: str) -> None:
         )
 
 
-def passage_is_right(engine: Engine, message_id: str, rank: int) -> None:
+def confirm_passage(engine: Engine, message_id: str, rank: int) -> None:
     """Label the question with the page of a passage."""
-    with told():
+    with show_errors():
         engine.labels.confirm_passage(message_id, rank)
         st.toast("Saved as a labelled question for Evaluate", icon=":material/check:")
 
 
 def _keep(engine: Engine, message_id: str, thumb: str, note: str) -> None:
-    with told():
-        given = st.session_state[thumb]
-        if given is None:
+    with show_errors():
+        rating = st.session_state[thumb]
+        if rating is None:
             engine.labels.withdraw_rating(message_id)
         else:
-            engine.labels.rate_answer(message_id, given == _GOOD, st.session_state[note].strip())
+            engine.labels.rate_answer(message_id, rating == _GOOD, st.session_state[note].strip())

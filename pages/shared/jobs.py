@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.jobwords import is_embedding, job_label, job_outcome, job_share
-from pages.shared.problems import told
+from pages.shared.problems import show_errors
 from pages.shared.text import plain
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
@@ -21,7 +21,7 @@ MOST = 1000
 _SHOWN_OUTCOMES = 3
 
 
-def submit(engine: Engine, files: Sequence[tuple[str, bytes]], collection: str = DEFAULT_COLLECTION) -> list[Job]:
+def submit_files(engine: Engine, files: Sequence[tuple[str, bytes]], collection: str = DEFAULT_COLLECTION) -> list[Job]:
     """Add files to a collection; return their jobs, whose results the job panel shows.
 
     A file whose name is taken by a document with other content waits until the reader decides.
@@ -29,39 +29,39 @@ def submit(engine: Engine, files: Sequence[tuple[str, bytes]], collection: str =
     jobs: list[Job] = []
     for name, data in files:
         if engine.documents.has_name_clash(name, data, collection=collection):
-            held = st.session_state.setdefault(keys.CLASHES, {})
+            pending = st.session_state.setdefault(keys.CLASHES, {})
             # Numbers are not reused, so that a second click on a button does not decide about the next file.
-            held[max(held, default=-1) + 1] = (name, data, collection)
+            pending[max(pending, default=-1) + 1] = (name, data, collection)
         else:
-            jobs += hand_over(engine, name, data, collection)
+            jobs += submit_file(engine, name, data, collection)
     return jobs
 
 
-def hand_over(
+def submit_file(
     engine: Engine, name: str, data: bytes, collection: str, *, on_same_name: SameName = "replace"
 ) -> list[Job]:
     """Queue a file and return its job; if that fails, show the error and return nothing."""
-    with told():
+    with show_errors():
         job = engine.documents.submit(name, data, collection=collection, on_same_name=on_same_name)
-        remember([job])
+        track_jobs([job])
         return [job]
     return []
 
 
-def remember(jobs: Sequence[Job]) -> None:
+def track_jobs(jobs: Sequence[Job]) -> None:
     """Show the results of these jobs in this session until the reader dismisses them."""
     recent = st.session_state.setdefault(keys.RECENT_JOBS, [])
     recent.extend(job.job_id for job in jobs)
 
 
-def forget_ended(engine: Engine) -> None:
+def untrack_ended_jobs(engine: Engine) -> None:
     """Stop showing the results of jobs that have ended."""
     active = {job.job_id for job in engine.jobs.list(active=True, limit=MOST)}
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     st.session_state[keys.RECENT_JOBS] = [one for one in recent if one in active]
 
 
-def job_panel(engine: Engine) -> None:
+def show_jobs(engine: Engine) -> None:
     """Show the active jobs with a button to cancel each, and the results of this session's jobs."""
     before = engine.jobs.list(active=True, limit=MOST)
     if not before and not st.session_state.get(keys.RECENT_JOBS):
@@ -101,7 +101,7 @@ def _bar(engine: Engine, job: Job) -> None:
 
 def _cancel(engine: Engine, job: Job) -> None:
     # The document, and with it the job, may have been deleted.
-    with told(), suppress(UnknownDocument):
+    with show_errors(), suppress(UnknownDocument):
         engine.jobs.cancel(job.job_id)
 
 
@@ -122,6 +122,6 @@ def _outcomes(engine: Engine) -> None:
     for words in bad:
         st.warning(plain(words), icon=":material/error:")
     if bad and st.button("Close messages", key="close_outcomes", type="tertiary"):
-        forget_ended(engine)
+        untrack_ended_jobs(engine)
         # Elements outside this fragment depend on the messages.
         st.rerun()

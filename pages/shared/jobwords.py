@@ -17,10 +17,10 @@ def job_label(job: Job) -> str:
         return f"{job.name}: waiting"
     verb = "Re-indexing" if job.kind == "reindex" else "Indexing"
     left = f", about {duration(job.remaining_s)} left" if job.remaining_s else ""
-    return f"{verb} {job.name}{job_step(job)}{left}"
+    return f"{verb} {job.name}{describe_step(job)}{left}"
 
 
-def job_step(job: Job) -> str:
+def describe_step(job: Job) -> str:
     """Return, for example, ``: page 34 of 212``; empty while the total is unknown."""
     unit = _COUNTED.get(job.stage, "page")
     return f": {unit} {min(job.done, job.total):,} of {job.total:,}" if job.total else ""
@@ -41,10 +41,10 @@ def job_outcome(job: Job) -> tuple[bool, str]:
     if job.state is JobState.CANCELLED:
         return False, f"{job.name}: {job.reason}"
     if job.state is JobState.FAILED or job.result in _BAD:
-        what = "Not re-indexed" if job.kind == "reindex" else "Not added"
+        problem = "Not re-indexed" if job.kind == "reindex" else "Not added"
         # Most reasons begin with the file's name.
         about = "" if job.reason.startswith(job.name) else f"{job.name}. "
-        return False, f"{what}: {about}{job.reason}".strip()
+        return False, f"{problem}: {about}{job.reason}".strip()
     if job.result is DocumentStatus.DUPLICATE:
         return True, f"{job.name}: {job.reason}"
     if job.result is DocumentStatus.PARTIAL:

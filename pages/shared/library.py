@@ -10,27 +10,27 @@ from rag_core.types import DEFAULT_COLLECTION, DocumentInfo, DocumentStatus, Sco
 SEARCHABLE = (DocumentStatus.INDEXED, DocumentStatus.PARTIAL)
 
 
-def searchable(documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
+def find_searchable(documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
     """Return the documents that a search can find, ordered by name.
 
     A document that is being re-indexed is included, because its chunks stay.
     """
-    found = [one for one in documents if one.status in SEARCHABLE or one.chunks]
-    return sorted(found, key=lambda one: one.name.lower())
+    searchable = [one for one in documents if one.status in SEARCHABLE or one.chunks]
+    return sorted(searchable, key=lambda one: one.name.lower())
 
 
-def collections(documents: Iterable[DocumentInfo]) -> dict[str, int]:
+def count_by_collection(documents: Iterable[DocumentInfo]) -> dict[str, int]:
     """Return the number of these documents in each collection, ordered by name, without the default one."""
-    held = Counter(one.collection for one in documents if one.collection != DEFAULT_COLLECTION)
-    return dict(sorted(held.items(), key=lambda one: one[0].casefold()))
+    counts = Counter(one.collection for one in documents if one.collection != DEFAULT_COLLECTION)
+    return dict(sorted(counts.items(), key=lambda one: one[0].casefold()))
 
 
-def collection_words(name: str) -> str:
+def collection_label(name: str) -> str:
     """Return the name of a collection to display."""
     return "No collection" if name == DEFAULT_COLLECTION else name
 
 
-def still_held(scope: Scope, library: Sequence[DocumentInfo]) -> Scope:
+def remove_missing(scope: Scope, library: Sequence[DocumentInfo]) -> Scope:
     """Return a scope without deleted documents and empty collections."""
     ids, named = {one.document_id for one in library}, {one.collection for one in library}
     return Scope(

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from pages.shared.nodes import Node, cited, text_node
+from pages.shared.nodes import Node, build_cited_text, text_node
 from rag_core.types import Claim
 
 # Enclose a statement while Markdown is parsed. They are punctuation, so that adjacent emphasis is recognised.
@@ -82,7 +82,7 @@ def _convert(nodes: Iterable[SyntaxTreeNode], markers: Collection[int]) -> list[
 def _node(node: SyntaxTreeNode, markers: Collection[int]) -> list[Node]:
     kind = node.type
     if kind == "text":
-        return cited(node.content, markers)
+        return build_cited_text(node.content, markers)
     if kind in ("softbreak", "hardbreak"):
         return [text_node(" ")] if kind == "softbreak" else [{"t": "br"}]
     if kind == "code_inline":

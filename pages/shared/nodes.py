@@ -35,17 +35,17 @@ def marked(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]:
     return [{"t": "p", "c": nodes}]
 
 
-def cited(text: str, markers: Collection[int]) -> list[Node]:
+def build_cited_text(text: str, markers: Collection[int]) -> list[Node]:
     """Return text with each ``[n]`` as a citation if ``n`` is one of the markers."""
     nodes: list[Node] = []
     position = 0
-    for found in MARKER.finditer(text):
-        if int(found[1]) not in markers:
+    for match in MARKER.finditer(text):
+        if int(match[1]) not in markers:
             continue
-        if found.start() > position:
-            nodes.append(text_node(text[position : found.start()]))
-        nodes.append({"t": "cite", "n": int(found[1])})
-        position = found.end()
+        if match.start() > position:
+            nodes.append(text_node(text[position : match.start()]))
+        nodes.append({"t": "cite", "n": int(match[1])})
+        position = match.end()
     if position < len(text):
         nodes.append(text_node(text[position:]))
     return nodes

@@ -21,7 +21,7 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def openpdf(read: Callable[[], bytes], *, page: int, key: str) -> None:
+def show_open_button(read: Callable[[], bytes], *, page: int, key: str) -> None:
     """Show a button that opens a PDF at ``page``, counted from 1; a click calls ``read``.
 
     `st.link_button` needs the address in advance, so every drawer would have to read its whole file.

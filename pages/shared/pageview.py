@@ -20,7 +20,7 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def pageview(image: PageImage, *, alt: str, zoom: float, key: str) -> None:
+def show_page_image(image: PageImage, *, alt: str, zoom: float, key: str) -> None:
     """Show a page; at ``zoom`` 1 it is as wide as its container.
 
     `st.image` cannot be larger than its container.

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.shared.evidence import citations_of, quotes_within, score_bars
+from pages.shared.evidence import build_score_bars, find_citations, find_quotes
 from pages.shared.nodes import marked
-from pages.shared.richtext import richtext
-from pages.shared.text import count, plain, score
+from pages.shared.richtext import show_richtext
+from pages.shared.text import format_count, plain, score
 from rag_core.types import Answer, AnswerState, Passage
 
 # Number of copies of a passage that are listed.
@@ -17,7 +17,7 @@ _PLACES = 5
 _HIDDEN_SHOWN = 300
 
 
-def passage_list(
+def show_passages(
     answer: Answer, *, key: str, on_open: Callable[[int], None], on_confirm: Callable[[int], None]
 ) -> None:
     """List the passages, best first.
@@ -34,14 +34,14 @@ def passage_list(
 def _passage(
     answer: Answer, passage: Passage, *, key: str, on_open: Callable[[int], None], on_confirm: Callable[[int], None]
 ) -> None:
-    instructions_note(passage)
-    hidden_note(passage)
-    duplicates_note(passage)
-    unmet_note(passage)
-    richtext(
+    show_instructions_note(passage)
+    show_hidden_text(passage)
+    show_duplicates(passage)
+    show_unmet(passage)
+    show_richtext(
         [
-            score_bars(passage, answer.passages, answer.gate),
-            *marked(passage.text, quotes_within(answer, passage)),
+            build_score_bars(passage, answer.passages, answer.gate),
+            *marked(passage.text, find_quotes(answer, passage)),
         ],
         key=f"{key}_text",
         small=True,
@@ -65,7 +65,7 @@ def _passage(
         )
 
 
-def instructions_note(passage: Passage) -> None:
+def show_instructions_note(passage: Passage) -> None:
     """Warn if a passage contains instructions to a model."""
     if passage.instructions:
         which = "This passage or text hidden on its page" if passage.hidden else "This passage"
@@ -76,7 +76,7 @@ def instructions_note(passage: Passage) -> None:
         )
 
 
-def hidden_note(passage: Passage) -> None:
+def show_hidden_text(passage: Passage) -> None:
     """Show the hidden text of a page, if there is any."""
     if passage.hidden:
         shown = f"{passage.hidden[:_HIDDEN_SHOWN]}…" if len(passage.hidden) > _HIDDEN_SHOWN else passage.hidden
@@ -86,16 +86,16 @@ def hidden_note(passage: Passage) -> None:
         )
 
 
-def duplicates_note(passage: Passage) -> None:
+def show_duplicates(passage: Passage) -> None:
     """List the places of near copies, which the search left out."""
     if passage.duplicates:
         places = [f"{one.document} p. {one.page_label}" for one in passage.duplicates]
         left = len(places) - _PLACES
-        more = f" and {count(left, 'more place')}" if left > 0 else ""
+        more = f" and {format_count(left, 'more place')}" if left > 0 else ""
         st.caption(plain(f"Also in {', '.join(places[:_PLACES])}{more}"))
 
 
-def unmet_note(passage: Passage) -> None:
+def show_unmet(passage: Passage) -> None:
     """Show why a passage does not answer the question."""
     if passage.unmet:
         st.caption(f":material/rule: Does not match the question: {plain('; '.join(passage.unmet))}.")
@@ -110,5 +110,5 @@ def _label(answer: Answer, passage: Passage) -> str:
         *([f"{name} {score(name, passage.scores[name])}"] if name in passage.scores else []),
     ]
     if answer.state is AnswerState.ANSWERED and not answer.stopped:
-        parts.append("cited" if citations_of(answer, passage) else "not cited")
+        parts.append("cited" if find_citations(answer, passage) else "not cited")
     return " · ".join(parts)

@@ -24,7 +24,7 @@ def explain(error: BaseException) -> str:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def show_errors() -> Iterator[None]:
     """Show a `RagError` in place; the rest of the page continues."""
     try:
         yield
@@ -33,15 +33,15 @@ def told() -> Iterator[None]:
 
 
 @contextmanager
-def told_next() -> Iterator[None]:
-    """As `told`, but show the error in the next run: for a page that reruns at once, such as to close a dialog."""
+def show_errors_next_run() -> Iterator[None]:
+    """As `show_errors`, but in the next run: for a page that reruns at once, such as to close a dialog."""
     try:
         yield
     except RagError as error:
         st.session_state[keys.PROBLEM] = str(error)
 
 
-def problem() -> None:
-    """Show the error that `told_next` stored."""
+def show_stored_error() -> None:
+    """Show the error that `show_errors_next_run` stored."""
     if words := st.session_state.pop(keys.PROBLEM, ""):
         st.error(plain(words), icon=":material/error:")

@@ -18,7 +18,7 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def richtext(
+def show_richtext(
     blocks: Sequence[Node],
     *,
     key: str,

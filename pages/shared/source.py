@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.evidence import citations_of, passage_for, quotes_within, score_bars
+from pages.shared.evidence import build_score_bars, find_citations, find_passage, find_quotes
 from pages.shared.nodes import marked
-from pages.shared.openpdf import openpdf
-from pages.shared.passages import duplicates_note, hidden_note, instructions_note
-from pages.shared.richtext import richtext
-from pages.shared.source_page import source_page
+from pages.shared.openpdf import show_open_button
+from pages.shared.passages import show_duplicates, show_hidden_text, show_instructions_note
+from pages.shared.richtext import show_richtext
+from pages.shared.source_page import show_source_page
 from pages.shared.text import plain
 from rag_core.engine import Engine
 from rag_core.errors import DocumentError, RagError
@@ -28,14 +28,14 @@ def open_source(message_id: str, marker: int) -> None:
     st.session_state.pop(keys.OPEN_PDF, None)
 
 
-def source_drawer(engine: Engine, answers: dict[str, Answer]) -> None:
+def open_source_drawer(engine: Engine, answers: dict[str, Answer]) -> None:
     """Open the drawer if the reader clicked a source; ``answers`` are the shown answers by message id.
 
     Each run opens it until the reader closes it, because a finished answer reruns the page.
     """
     message_id, marker = st.session_state.get(keys.SOURCE, ("", 0))
     answer = answers.get(message_id)
-    passage = passage_for(answer, marker) if answer else None
+    passage = find_passage(answer, marker) if answer else None
     if answer is None or passage is None:
         return
     title = f"Source {passage.rank} of {len(answer.passages)}"
@@ -53,14 +53,14 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
     st.markdown(f"**{plain(passage.document)}** · p. {plain(passage.page_label)}")
     if passage.heading:
         st.caption(plain(passage.heading))
-    instructions_note(passage)
-    hidden_note(passage)
-    duplicates_note(passage)
+    show_instructions_note(passage)
+    show_hidden_text(passage)
+    show_duplicates(passage)
     _added_note(answer, passage)
     document = None
     try:
         document = engine.documents.get(passage.document_id)
-        source_page(engine, document, answer, passage)
+        show_source_page(engine, document, answer, passage)
     except DocumentError as error:
         st.info(_GONE if document is None else plain(str(error)), icon=":material/info:")
     except RagError as error:
@@ -71,7 +71,7 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
 
 def _added_note(answer: Answer, passage: Passage) -> None:
     """Show a note if Footnote, not the model, added the citation."""
-    cited = citations_of(answer, passage)
+    cited = find_citations(answer, passage)
     if cited and all(one.added for one in cited):
         st.caption(
             ":material/add_link: The model did not cite this passage. Footnote added the citation, because the "
@@ -87,25 +87,25 @@ def _text(engine: Engine, answer: Answer, passage: Passage) -> None:
         before = after = None
         st.warning(plain(str(error)), icon=":material/error:")
     _beside("Text before", before)
-    quotes = marked(passage.text, quotes_within(answer, passage))
-    richtext([*quotes, score_bars(passage, answer.passages, answer.gate)], key="source_text", small=True)
+    quotes = marked(passage.text, find_quotes(answer, passage))
+    show_richtext([*quotes, build_score_bars(passage, answer.passages, answer.gate)], key="source_text", small=True)
     _beside("Text after", after)
 
 
 def _beside(label: str, chunk: ChunkSpan | None) -> None:
     if chunk is not None:
         with st.expander(f"{label} (p. {chunk.page_index + 1:,})", type="compact"):
-            richtext(marked(chunk.text, []), key=f"source_{label.lower()}", small=True)
+            show_richtext(marked(chunk.text, []), key=f"source_{label.lower()}", small=True)
 
 
 def _take_away(engine: Engine, document: DocumentInfo | None, answer: Answer, passage: Passage) -> None:
-    quotes = [one.quote for one in citations_of(answer, passage)] or [passage.first_page_text]
+    quotes = [one.quote for one in find_citations(answer, passage)] or [passage.first_page_text]
     st.caption("Quote, to copy")
     st.code("\n".join(" ".join(quote.split()) for quote in quotes), language=None, wrap_lines=True)
     if document is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        openpdf(
+        show_open_button(
             lambda: engine.documents.content(passage.document_id),
             page=st.session_state.get(keys.SOURCE_PAGE, passage.page_index) + 1,
             key="source_open_pdf",

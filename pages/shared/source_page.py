@@ -7,8 +7,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.evidence import citations_of, highlights
-from pages.shared.pageview import pageview
+from pages.shared.evidence import find_citations, find_highlights
+from pages.shared.pageview import show_page_image
 from rag_core.engine import Engine
 from rag_core.types import Answer, DocumentInfo, Page, PageState, Passage
 
@@ -18,9 +18,9 @@ _SCALE = 1.5
 _LARGEST_SCALE = 3.0
 
 
-def source_page(engine: Engine, document: DocumentInfo, answer: Answer, passage: Passage) -> None:
+def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, passage: Passage) -> None:
     """Show the current page of the drawer, with the quoted words highlighted."""
-    cited = [one.page_index for one in citations_of(answer, passage)] or [passage.page_index]
+    cited = [one.page_index for one in find_citations(answer, passage)] or [passage.page_index]
     page = st.session_state.setdefault(keys.SOURCE_PAGE, cited[0])
     zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
     # Rendered before the controls, so that no controls are shown for a page that cannot be rendered.
@@ -29,12 +29,12 @@ def source_page(engine: Engine, document: DocumentInfo, answer: Answer, passage:
             passage.document_id,
             page,
             version_id=passage.version_id,
-            highlights=highlights(answer, passage, page),
+            highlights=find_highlights(answer, passage, page),
             scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
         )
     _controls(page, max(document.pages, page + 1), zoom)
     _ocr_note(engine.documents.page(document.document_id, page))
-    pageview(image, alt=f"Page {page + 1} of {passage.document}", zoom=ZOOMS[zoom], key="source_page_image")
+    show_page_image(image, alt=f"Page {page + 1} of {passage.document}", zoom=ZOOMS[zoom], key="source_page_image")
     if document.version_id != passage.version_id:
         st.caption("The document was replaced after this answer. This is its current page, without highlights.")
     elif not image.highlighted and page in cited:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rag_core.types import Strategy
 
-STRATEGIES: dict[Strategy, str] = {
+STRATEGY_NAMES: dict[Strategy, str] = {
     "plain": "Plain",
     "queries": "Several queries",
     "hyde": "Hypothetical answer",
@@ -12,7 +12,7 @@ STRATEGIES: dict[Strategy, str] = {
     "compare": "Compare",
     "summary": "Summarise",
 }
-WHAT_IT_DOES: dict[Strategy, str] = {
+STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "plain": "One search for the question",
     "queries": "The model rephrases the question; results are merged",
     "hyde": "The model drafts an answer; similar passages are searched for",

@@ -61,7 +61,7 @@ def shortened(text: str, width: int) -> str:
     return text
 
 
-def count(number: int, one: str, many: str = "") -> str:
+def format_count(number: int, one: str, many: str = "") -> str:
     """Return ``1 page``, ``2 pages``, ``18,400 chunks``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
@@ -80,7 +80,7 @@ def threshold_text(value: float) -> str:
     return f"{value:.{decimals(value)}f}"
 
 
-def ordered(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
+def order_scores(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
     """Return the scores that were computed, the deciding one first."""
     known = [name for name in SCORE_ORDER if name in scores]
     names = known + [name for name in scores if name not in SCORE_ORDER]
@@ -115,7 +115,7 @@ def reader_zone() -> tzinfo:
         return UTC
 
 
-def moment(when: datetime) -> str:
+def format_time(when: datetime) -> str:
     """Format a time as ``23 Nov 2026, 20:45``, in the reader's time zone."""
     return when.astimezone(reader_zone()).strftime("%d %b %Y, %H:%M")
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.jobs import MOST, remember
-from pages.shared.problems import told
+from pages.shared.jobs import MOST, track_jobs
+from pages.shared.problems import show_errors
 from pages.shared.text import plain
 from rag_core.engine import Engine
 from rag_core.types import DocumentInfo, DocumentStatus, Job
@@ -16,7 +16,7 @@ from rag_core.types import DocumentInfo, DocumentStatus, Job
 OnOpened = Callable[[Sequence[Job]], object]
 
 
-def refused(engine: Engine, library: Iterable[DocumentInfo]) -> list[DocumentInfo]:
+def find_rejected(engine: Engine, library: Iterable[DocumentInfo]) -> list[DocumentInfo]:
     """Return the documents whose rejection is still shown in this session."""
     recent = st.session_state.get(keys.RECENT_JOBS)
     if not recent:
@@ -26,7 +26,7 @@ def refused(engine: Engine, library: Iterable[DocumentInfo]) -> list[DocumentInf
     return [one for one in library if one.document_id in ids]
 
 
-def unlock(engine: Engine, documents: Iterable[DocumentInfo], on_opened: OnOpened | None = None) -> None:
+def show_password_fields(engine: Engine, documents: Iterable[DocumentInfo], on_opened: OnOpened | None = None) -> None:
     """Show a password field for each document that needs one; a click calls ``on_opened`` with the new job."""
     for one in documents:
         if one.needs_password:
@@ -38,9 +38,9 @@ def _field(engine: Engine, document: DocumentInfo, on_opened: OnOpened | None) -
 
     def sent() -> None:
         if password := st.session_state[key]:
-            with told():
+            with show_errors():
                 jobs = [engine.documents.retry(document.document_id, password=password)]
-                remember(jobs)
+                track_jobs(jobs)
                 if on_opened:
                     on_opened(jobs)
 

@@ -8,7 +8,7 @@ from pages.shared.text import plain
 from rag_core.engine import Engine
 
 
-def warmth(engine: Engine) -> None:
+def show_warm_up(engine: Engine) -> None:
     """Show in the sidebar what is still warming up, and on the page what failed."""
     state = engine.readiness()
     if state.error:
@@ -17,7 +17,7 @@ def warmth(engine: Engine) -> None:
         _notice(engine, run_every=None if state.ready or state.error else 1.0)
 
 
-def warming(engine: Engine) -> str:
+def describe_warm_up(engine: Engine) -> str:
     """Return, for example, ``Warming up: loading the embedder``; empty if everything is ready."""
     state = engine.readiness()
     if state.ready or state.error:
@@ -28,7 +28,7 @@ def warming(engine: Engine) -> str:
 def _notice(engine: Engine, run_every: float | None) -> None:
     @st.fragment(run_every=run_every)
     def notice() -> None:
-        if words := warming(engine):
+        if words := describe_warm_up(engine):
             st.caption(f":material/hourglass_empty: {plain(words)}")
 
     notice()

@@ -17,7 +17,7 @@ from rag_core.store.file_names import clean_name
 from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job
 
 # Files that may wait in the engine at a time: enough to keep it busy, few enough to fit in memory.
-AHEAD = 64
+MAX_PENDING = 64
 
 
 def add(
@@ -36,54 +36,56 @@ def add(
         raise typer.BadParameter(f"No such file or folder: {', '.join(missing)}.")
     statuses: list[str] = []
     with open_engine() as engine, console.job_bars() as bars:
-        given = {
+        options = {
             "collection": collection,
             "on_same_name": "keep" if keep else "replace",
             "password": password,
         }
-        for row in _added(engine, sources(paths, engine.settings.max_file_mb * 1_000_000), given, bars):
+        for row in _index_files(engine, sources(paths, engine.settings.max_file_mb * 1_000_000), options, bars):
             statuses.append(row["status"])
             if as_json:
-                console.emit(row)
+                console.print_json(row)
             else:
-                console.line(_line(row))
+                console.print_line(_format_row(row))
     if not statuses:
-        console.problem("No PDF was found in these paths.")
+        console.print_problem("No PDF was found in these paths.")
     bad = {DocumentStatus.FAILED.value, DocumentStatus.REJECTED.value}
     if bad & set(statuses):
         raise typer.Exit(SOME_FAILED)
 
 
-def _added(
-    engine: Engine, given: Iterator[Source], how: dict[str, Any], bars: console.JobBars
+def _index_files(
+    engine: Engine, sources: Iterator[Source], shared_options: dict[str, Any], bars: console.JobBars
 ) -> Iterator[dict[str, Any]]:
     """Submit the files; yield the row of each file as soon as its job ends."""
-    waiting: dict[str, str] = {}
+    pending: dict[str, str] = {}
     names: set[str] = set()
-    for source in given:
+    for source in sources:
         if source.problem:
             yield json_rows.refused(source.shown, source.problem)
             continue
         # Files with the same name in several folders are different documents, not versions of one.
         name = clean_name(source.name)
-        options = {**how, "on_same_name": "keep"} if name in names else how
+        options = {**shared_options, "on_same_name": "keep"} if name in names else shared_options
         names.add(name)
-        waiting[engine.documents.submit(name, source.data, **options).job_id] = source.shown
-        if len(waiting) >= AHEAD:
-            yield from _ended(engine, waiting, AHEAD - 1, bars)
-    yield from _ended(engine, waiting, 0, bars)
+        pending[engine.documents.submit(name, source.data, **options).job_id] = source.shown
+        if len(pending) >= MAX_PENDING:
+            yield from _wait_for_jobs(engine, pending, MAX_PENDING - 1, bars)
+    yield from _wait_for_jobs(engine, pending, 0, bars)
 
 
-def _ended(engine: Engine, waiting: dict[str, str], most: int, bars: console.JobBars) -> Iterator[dict[str, Any]]:
+def _wait_for_jobs(
+    engine: Engine, pending: dict[str, str], most: int, bars: console.JobBars
+) -> Iterator[dict[str, Any]]:
     """Yield rows of files whose jobs end, until at most ``most`` jobs remain."""
-    while len(waiting) > most:
-        for job in engine.jobs.as_completed(list(waiting), bars.show):
-            yield json_rows.added(waiting.pop(job.job_id), job, _document(engine, job))
-            if len(waiting) <= most:
+    while len(pending) > most:
+        for job in engine.jobs.as_completed(list(pending), bars.show):
+            yield json_rows.added(pending.pop(job.job_id), job, _find_document(engine, job))
+            if len(pending) <= most:
                 return
 
 
-def _document(engine: Engine, job: Job) -> Any:
+def _find_document(engine: Engine, job: Job) -> Any:
     if job.document_id is None:
         return None
     try:
@@ -92,10 +94,9 @@ def _document(engine: Engine, job: Job) -> Any:
         return None
 
 
-def _line(row: dict[str, Any]) -> str:
+def _format_row(row: dict[str, Any]) -> str:
     counts = ""
     if row["chunks"]:
-        counts = (
-            f"{console.count(row['pages'], 'page')}, {console.count(row['chunks'], 'chunk')}, {row['seconds']:.1f} s"
-        )
+        pages, chunks = console.format_count(row["pages"], "page"), console.format_count(row["chunks"], "chunk")
+        counts = f"{pages}, {chunks}, {row['seconds']:.1f} s"
     return "  ".join(part for part in (f"{row['status']:9}", row["file"], counts, row["reason"]) if part)

@@ -56,18 +56,18 @@ def list_documents(as_json: Json = False) -> None:
     """List the documents."""
     with open_engine() as engine:
         documents = engine.documents.list()
-    found = [json_rows.listed(document) for document in documents]
+    rows = [json_rows.listed(document) for document in documents]
     if as_json:
-        for row in found:
-            console.emit(row)
+        for row in rows:
+            console.print_json(row)
     elif not documents:
-        console.note("The library is empty. Use the command add to add PDFs.")
+        console.print_note("The library is empty. Use the command add to add PDFs.")
     else:
-        found = [row | {"added_at": one.added_at} for row, one in zip(found, documents, strict=True)]
+        rows = [row | {"added_at": one.added_at} for row, one in zip(rows, documents, strict=True)]
         # Most libraries have no collections.
-        parted = ["collection"] if any(one.collection != DEFAULT_COLLECTION for one in documents) else []
-        columns = ("document", *parted, "pages", "chunks", "status", "added_at", "reason")
-        console.table(found, columns, numeric=("pages", "chunks"))
+        collection_column = ["collection"] if any(one.collection != DEFAULT_COLLECTION for one in documents) else []
+        columns = ("document", *collection_column, "pages", "chunks", "status", "added_at", "reason")
+        console.print_table(rows, columns, numeric=("pages", "chunks"))
 
 
 app.command()(pages)
@@ -85,10 +85,10 @@ def delete(
             (receipt,) = engine.documents.delete([document_id])
             row = json_rows.deleted(receipt)
             if as_json:
-                console.emit(row)
+                console.print_json(row)
             else:
-                removed = console.count(receipt.chunks_removed, "chunk")
-                console.line(f"{receipt.document}: {removed} removed, {receipt.chunks_remaining:,} remaining")
+                removed = console.format_count(receipt.chunks_removed, "chunk")
+                console.print_line(f"{receipt.document}: {removed} removed, {receipt.chunks_remaining:,} remaining")
 
 
 @app.command()
@@ -104,9 +104,9 @@ def move(
         for document_id in moved:
             document = engine.documents.get(document_id)
             if as_json:
-                console.emit(json_rows.listed(document))
+                console.print_json(json_rows.listed(document))
             else:
-                console.line(f"{document.name}: now in {document.collection}")
+                console.print_line(f"{document.name}: now in {document.collection}")
 
 
 app.command()(search)
@@ -133,13 +133,13 @@ def reindex(
     }
     if as_json:
         for row in done:
-            console.emit(row)
-        console.emit(summary)
+            console.print_json(row)
+        console.print_json(summary)
     else:
-        console.table(done, ("document", "status", "chunks", "reason"), numeric=("chunks",))
-        console.table([summary], tuple(summary), numeric=tuple(summary))
+        console.print_table(done, ("document", "status", "chunks", "reason"), numeric=("chunks",))
+        console.print_table([summary], tuple(summary), numeric=tuple(summary))
     if ended.state is not JobState.DONE:
-        console.problem(ended.reason)
+        console.print_problem(ended.reason)
         raise typer.Exit(SOME_FAILED if done else FAILED)
 
 
@@ -151,18 +151,22 @@ app.command()(evaluate)
 def status(as_json: Json = False) -> None:
     """Show what is stored, how it was built, and any problems."""
     with open_engine() as engine:
-        found = engine.status()
-    row = json_rows.status(found)
+        current = engine.status()
+    row = json_rows.status(current)
     if as_json:
-        console.emit(row)
+        console.print_json(row)
     else:
-        for problem in found.problems:
-            console.problem(problem)
-        told = ("problems", "healthy", "usage")
-        flat = [{"what": name.replace("_", " "), "value": value} for name, value in row.items() if name not in told]
-        flat += [{"what": f"usage of {one.generator}", "value": one.usage.label} for one in found.usage]
-        console.table([{"what": "healthy", "value": found.healthy}, *flat], ("what", "value"))
-    if not found.healthy:
+        for problem in current.problems:
+            console.print_problem(problem)
+        shown_separately = ("problems", "healthy", "usage")
+        flat = [
+            {"what": name.replace("_", " "), "value": value}
+            for name, value in row.items()
+            if name not in shown_separately
+        ]
+        flat += [{"what": f"usage of {one.generator}", "value": one.usage.label} for one in current.usage]
+        console.print_table([{"what": "healthy", "value": current.healthy}, *flat], ("what", "value"))
+    if not current.healthy:
         raise typer.Exit(FAILED)
 
 
@@ -209,7 +213,7 @@ def _run() -> int:
 def _report_error(error: Exception, code: int) -> int:
     if options.get("debug"):
         raise error
-    console.problem(str(error))
+    console.print_problem(str(error))
     return code
 
 

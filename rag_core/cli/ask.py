@@ -46,10 +46,10 @@ def search(
 
     def run(engine: Engine, text: str, scope: Scope, question_id: str | None) -> dict[str, Any]:
         how = RetrievalConfig(strategy=strategy)
-        found = engine.search(text, **asdict(scope), top_k=top_k, configuration=how)
-        return json_rows.searched(found, question_id)
+        result = engine.search(text, **asdict(scope), top_k=top_k, configuration=how)
+        return json_rows.searched(result, question_id)
 
-    _each_question(run, console.passages, question, questions, _scope(document, collection), as_json)
+    _run_questions(run, console.print_passages, question, questions, _scope(document, collection), as_json)
 
 
 def ask(
@@ -68,33 +68,33 @@ def ask(
         answer = engine.answer(text, **asdict(scope), top_k=top_k, configuration=how)
         return json_rows.answered(answer, question_id)
 
-    _each_question(run, console.answer, question, questions, _scope(document, collection), as_json)
+    _run_questions(run, console.print_answer, question, questions, _scope(document, collection), as_json)
 
 
 def _scope(documents: list[str] | None, collections: list[str] | None) -> Scope:
     return Scope(tuple(documents or ()), tuple(collections or ()))
 
 
-def _each_question(run: Any, show: Any, question: str | None, file: Path | None, given: Scope, as_json: bool) -> None:
+def _run_questions(run: Any, show: Any, question: str | None, file: Path | None, scope: Scope, as_json: bool) -> None:
     if (question is None) == (file is None):
         raise typer.BadParameter("Give either QUESTION or --questions FILE.")
-    asked: list[dict[str, Any]] = [{"id": None, "question": question}] if file is None else _read_questions(file)
+    questions: list[dict[str, Any]] = [{"id": None, "question": question}] if file is None else _read_questions(file)
     failed = False
     with open_engine() as engine:
         if file is not None:
             engine.load_search()
-        for one in asked:
+        for one in questions:
             try:
-                row = run(engine, one["question"], one.get("scope") or given, one["id"])
+                row = run(engine, one["question"], one.get("scope") or scope, one["id"])
             except (CollectionError, QuestionError, UnknownDocument) as error:
                 if file is None:
                     raise
                 failed = True
                 row = {"id": one["id"], "question": one["question"], "error": str(error)}
             if as_json:
-                console.emit(row)
+                console.print_json(row)
             elif "error" in row:
-                console.problem(row["error"])
+                console.print_problem(row["error"])
             else:
                 show(row)
     if failed:
@@ -102,7 +102,7 @@ def _each_question(run: Any, show: Any, question: str | None, file: Path | None,
 
 
 def _read_questions(file: Path) -> list[dict[str, Any]]:
-    found = []
+    questions = []
     try:
         # Split only at line feeds: a JSON string may contain other line breaks.
         lines = file.read_text("utf-8-sig").split("\n")
@@ -118,9 +118,9 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
                 raise TypeError
             if not all(isinstance(name, str) for name in names):
                 raise TypeError
-            found.append({"id": row["id"], "question": row["question"], "scope": Scope(tuple(names))})
+            questions.append({"id": row["id"], "question": row["question"], "scope": Scope(tuple(names))})
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise typer.BadParameter(
                 f'Line {number} of {file} is not a JSON object with "id", "question" and an optional list "documents".'
             ) from None
-    return found
+    return questions

@@ -19,43 +19,43 @@ from rag_core.types import Job, JobState, Usage, decimals
 
 err = Console(stderr=True)
 # Width of a line if the output is not a terminal.
-UNCUT = 100_000
+UNLIMITED_WIDTH = 100_000
 PREVIEW = 300
 
 
-def emit(row: dict[str, Any]) -> None:
+def print_json(row: dict[str, Any]) -> None:
     """Write a JSON object as one line to standard output, and flush."""
     sys.stdout.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
     sys.stdout.flush()
 
 
-def show(what: RenderableType) -> None:
+def print_wide(renderable: RenderableType) -> None:
     """Print for a person; output to a file or another program is neither wrapped nor cut."""
-    console = Console(width=None if sys.stdout.isatty() else UNCUT)
-    console.print(what)
+    console = Console(width=None if sys.stdout.isatty() else UNLIMITED_WIDTH)
+    console.print(renderable)
 
 
-def line(text: str) -> None:
+def print_line(text: str) -> None:
     """Print one line to standard output, without wrapping."""
     Console().print(Text(text.replace("\n", " ")), soft_wrap=True)
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print one line of information to standard error."""
     err.print(Text(text), soft_wrap=True)
 
 
-def count(number: int, one: str) -> str:
+def format_count(number: int, one: str) -> str:
     """Return ``1 page``, ``2 pages``."""
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
-def problem(text: str) -> None:
+def print_problem(text: str) -> None:
     """Print a problem as one line to standard error."""
     err.print(Text(" ".join(text.split()), "red"), soft_wrap=True)
 
 
-def table(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, numeric: Sequence[str] = ()) -> None:
+def print_table(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, numeric: Sequence[str] = ()) -> None:
     """Print rows as a table; text from documents is never parsed as markup."""
     shown = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
@@ -63,58 +63,58 @@ def table(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, numeric: Se
         shown.add_column(column.replace("_", " "), justify="right" if column in numeric else "left", overflow="fold")
     for row in rows:
         shown.add_row(*(Text(_cell(row.get(column))) for column in columns))
-    show(shown)
+    print_wide(shown)
 
 
-def passages(row: dict[str, Any]) -> None:
+def print_passages(row: dict[str, Any]) -> None:
     """Print the passages of a question, best first, and the steps that found them."""
-    steps(row)
-    listed(row)
+    print_steps(row)
+    print_ranking(row)
 
 
-def steps(row: dict[str, Any]) -> None:
+def print_steps(row: dict[str, Any]) -> None:
     """Print the steps of a strategy, and the tokens that the model used."""
     for step in row["steps"]:
-        show(Text(step, "dim"))
+        print_wide(Text(step, "dim"))
     if row["usage"]["calls"]:
-        show(Text(f"The model used {Usage(**row['usage']).label}", "dim"))
+        print_wide(Text(f"The model used {Usage(**row['usage']).label}", "dim"))
 
 
-def listed(row: dict[str, Any]) -> None:
+def print_ranking(row: dict[str, Any]) -> None:
     """Print the gate's decision on a question, and its passages."""
     gate = row["gate"]
     refused = "below the threshold" if gate["score"] < gate["threshold"] else "no answer in the passages"
     verdict = "answerable" if gate["answerable"] else refused
     best, needed = (f"{gate[name]:.{decimals(gate['threshold'])}f}" for name in ("score", "threshold"))
-    show(Text(f"{gate['score_name']} {best}, needs {needed}: {verdict}", "dim"))
+    print_wide(Text(f"{gate['score_name']} {best}, needs {needed}: {verdict}", "dim"))
     for passage in row["passages"]:
         # Rounded first, so that a score just below zero is not shown as "-0.00".
         scores = "  ".join(
             f"{name} {round(value, 2) + 0.0:.2f}" for name, value in passage["scores"].items() if value is not None
         )
         head = Text(f"[{passage['rank']}] {passage['document']} p. {passage['page_label']}  ", "bold")
-        show(head.append(scores, "not bold"))
+        print_wide(head.append(scores, "not bold"))
         text = " ".join(passage["text"].split())
         cut = f"{text[:PREVIEW]}…" if len(text) > PREVIEW else text
-        show(Padding(Text(cut), (0, 0, 0, 4), expand=False))
+        print_wide(Padding(Text(cut), (0, 0, 0, 4), expand=False))
 
 
-def answer(row: dict[str, Any]) -> None:
+def print_answer(row: dict[str, Any]) -> None:
     """Print an answer and its citations."""
     if row["short"]:
-        show(Text(row["short"], style="bold"))
-    show(Text(row["text"]))
+        print_wide(Text(row["short"], style="bold"))
+    print_wide(Text(row["text"]))
     for statement in row["statements"]:
         if statement["mark"]:
-            show(Text(f"“{statement['text']}” {statement['mark_text']}", "yellow"))
+            print_wide(Text(f"“{statement['text']}” {statement['mark_text']}", "yellow"))
     for notice in row["notices"]:
-        show(Text(notice, "yellow"))
+        print_wide(Text(notice, "yellow"))
     for citation in row["citations"]:
         quote = " ".join(citation["quote"].split())
-        show(Text(f"[{citation['marker']}] {citation['document']} p. {citation['page_label']}: “{quote}”", "dim"))
-    steps(row)
+        print_wide(Text(f"[{citation['marker']}] {citation['document']} p. {citation['page_label']}: “{quote}”", "dim"))
+    print_steps(row)
     if row["state"] == "abstained":
-        listed(row)
+        print_ranking(row)
 
 
 class JobBars:

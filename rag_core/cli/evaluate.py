@@ -78,26 +78,26 @@ def evaluate(
     if len(chosen) > 2:
         raise typer.BadParameter("Give --configuration at most twice: only two can be compared.")
     with open_engine() as engine:
-        given = engine.labels.parse_file(labels.name, _read(labels))
+        parsed_labels = engine.labels.parse_file(labels.name, _read(labels))
         if out:
-            _try_out(out)
-        evaluations = [_run(engine, given, one, labels.name, not no_answers) for one in chosen]
-        found = list(_rows(engine, evaluations, most))
-        for row in found if as_json else []:
-            console.emit(row)
+            _check_writable(out)
+        evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers) for one in chosen]
+        rows = list(_metric_rows(engine, evaluations, most))
+        for row in rows if as_json else []:
+            console.print_json(row)
         if not as_json:
             columns = ("configuration", "metric", "value", "interval", "p", "n")
-            console.table([_shown(row) for row in found], columns, numeric=("value", "p", "n"))
+            console.print_table([_format_row(row) for row in rows], columns, numeric=("value", "p", "n"))
             for one in evaluations:
                 if advice := engine.evaluations.advise_threshold(one, most):
-                    console.note(f"The advised threshold of {one.configuration}: {advice.reach}")
+                    console.print_note(f"The advised threshold of {one.configuration}: {advice.reach}")
         # Last, so that the metrics are printed even if the folder cannot be written.
         written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:
-        console.line(f"{len(written)} tables and charts are in {out}.")
+        console.print_line(f"{len(written)} tables and charts are in {out}.")
 
 
-def _try_out(folder: Path) -> None:
+def _check_writable(folder: Path) -> None:
     """Refuse a folder that cannot be created or written, before the evaluation takes its time."""
     try:
         nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
@@ -127,7 +127,7 @@ def _run(engine: Engine, labels: Sequence[Label], choice: Choice, name: str, ans
     raise RagError("The evaluation ended without a result.")
 
 
-def _rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Iterator[dict[str, Any]]:
+def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Iterator[dict[str, Any]]:
     """Yield the metrics and the advised threshold of each evaluation, then the differences between two."""
     for one in evaluations:
         for figure in one.figures:
@@ -140,7 +140,7 @@ def _rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Ite
             yield json_rows.comparison(comparison, f"{second.configuration} minus {first.configuration}")
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
+def _format_row(row: dict[str, Any]) -> dict[str, Any]:
     interval = f"{row['low']:.3f} to {row['high']:.3f}" if "low" in row else ""
     p_value = f"{row['p_value']:.3f}" if "p_value" in row else ""
     return {**row, "value": f"{row['value']:.3f}", "interval": interval, "p": p_value}

@@ -148,28 +148,34 @@ def synced(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
     return {**row, "refused": refused}
 
 
-def figure(found: Metric, configuration: str) -> dict[str, Any]:
+def figure(metric: Metric, configuration: str) -> dict[str, Any]:
     """Return the row of a metric for ``evaluate``."""
-    value = asdict(found.interval)
-    return {"metric": found.metric, "value": value.pop("value"), "n": found.n, **value, "configuration": configuration}
+    value = asdict(metric.interval)
+    return {
+        "metric": metric.metric,
+        "value": value.pop("value"),
+        "n": metric.n,
+        **value,
+        "configuration": configuration,
+    }
 
 
-def advice(found: ThresholdAdvice, configuration: str) -> dict[str, Any]:
+def advice(threshold_advice: ThresholdAdvice, configuration: str) -> dict[str, Any]:
     """Return the row of the advised threshold; ``n`` is the number of unanswerable questions."""
-    row = asdict(found)
+    row = asdict(threshold_advice)
     first = {"metric": "advised_threshold", "value": row.pop("threshold"), "n": row.pop("unanswerable")}
     return {**first, **row, "configuration": configuration}
 
 
-def comparison(found: Comparison, configurations: str) -> dict[str, Any]:
+def comparison(difference: Comparison, configurations: str) -> dict[str, Any]:
     """Return the row of the difference in a metric."""
-    row = figure(Metric(f"{found.metric} difference", found.difference, found.n), configurations)
-    return {**row, "p_value": found.p_value}
+    row = figure(Metric(f"{difference.metric} difference", difference.difference, difference.n), configurations)
+    return {**row, "p_value": difference.p_value}
 
 
-def status(found: Status) -> dict[str, Any]:
+def status(current: Status) -> dict[str, Any]:
     """Return the object for ``status``."""
-    return asdict(found)
+    return asdict(current)
 
 
 def _passage(passage: Passage) -> dict[str, Any]:

@@ -28,8 +28,8 @@ def pages(
             raise UnknownDocument(f"{info.name} has no page {page}: its last page is {info.pages}.")
     for parsed in selected:
         if as_json:
-            console.emit(json_rows.page(info.name, parsed))
+            console.print_json(json_rows.page(info.name, parsed))
         else:
             reason = f", {parsed.reason}" if parsed.reason else ""
-            console.line(f"--- page {parsed.page_label} ({parsed.state.value}{reason}) ---")
-            console.line(parsed.text)
+            console.print_line(f"--- page {parsed.page_label} ({parsed.state.value}{reason}) ---")
+            console.print_line(parsed.text)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 # PDFs are already compressed: an entry with a larger ratio is probably a zip bomb, except for small ones.
-MOST_GAIN = 100
-HARMLESS = 10_000_000
+MAX_RATIO = 100
+MIN_SUSPICIOUS_BYTES = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +38,16 @@ def sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
     """
     for path in paths:
         if path.is_dir():
-            found = sorted(file for file in path.rglob("*") if file.suffix.lower() in (".pdf", ".zip"))
-            found = [file for file in found if not _is_residue(file.name)]
-            yield from sources([file for file in found if file.is_file()], max_bytes)
+            files = sorted(file for file in path.rglob("*") if file.suffix.lower() in (".pdf", ".zip"))
+            files = [file for file in files if not _is_macos_metadata(file.name)]
+            yield from sources([file for file in files if file.is_file()], max_bytes)
         elif path.suffix.lower() == ".zip":
-            yield from _unpacked(path, max_bytes)
+            yield from _unpack_archive(path, max_bytes)
         else:
-            yield _file(path, max_bytes)
+            yield _read_file(path, max_bytes)
 
 
-def _file(path: Path, max_bytes: int) -> Source:
+def _read_file(path: Path, max_bytes: int) -> Source:
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -63,17 +63,17 @@ def _file(path: Path, max_bytes: int) -> Source:
     return Source(str(path), path.name, b"", problem)
 
 
-def _unpacked(path: Path, max_bytes: int) -> Iterator[Source]:
+def _unpack_archive(path: Path, max_bytes: int) -> Iterator[Source]:
     try:
         with zipfile.ZipFile(path) as archive:
             for entry in sorted(archive.infolist(), key=lambda one: one.filename):
-                if not entry.is_dir() and not _is_residue(entry.filename):
-                    yield _entry(path, archive, entry, max_bytes)
+                if not entry.is_dir() and not _is_macos_metadata(entry.filename):
+                    yield _read_entry(path, archive, entry, max_bytes)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         yield Source(str(path), path.name, b"", f"{path.name} is not a zip archive that can be read ({error}).")
 
 
-def _entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int) -> Source:
+def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int) -> Source:
     name = PurePosixPath(entry.filename.replace("\\", "/")).name or entry.filename
     shown = f"{path}/{entry.filename}"
     if name.lower().endswith(".zip"):
@@ -84,12 +84,12 @@ def _entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_byt
     too_large = f"{name} unpacks to more than {limit}. Split it, or raise RAG_MAX_FILE_MB."
     if entry.file_size > max_bytes:
         return Source(shown, name, b"", too_large)
-    if entry.file_size > max(MOST_GAIN * entry.compress_size, HARMLESS):
+    if entry.file_size > max(MAX_RATIO * entry.compress_size, MIN_SUSPICIOUS_BYTES):
         return Source(
             shown,
             name,
             b"",
-            f"{name} unpacks to more than {MOST_GAIN} times its size in {path.name}, like a zip bomb. "
+            f"{name} unpacks to more than {MAX_RATIO} times its size in {path.name}, like a zip bomb. "
             "If you trust it, unpack it and add it as a file.",
         )
     try:
@@ -101,7 +101,7 @@ def _entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_byt
     return Source(shown, name, b"", too_large) if len(data) > max_bytes else Source(shown, name, data)
 
 
-def _is_residue(name: str) -> bool:
+def _is_macos_metadata(name: str) -> bool:
     """Whether macOS created the file for its metadata."""
     path = PurePosixPath(name)
     return "__MACOSX" in path.parts or path.name.startswith("._") or path.name == ".DS_Store"

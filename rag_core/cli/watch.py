@@ -26,43 +26,43 @@ def watch(
     """
     with open_engine() as engine:
         if folder is None:
-            found = [json_rows.watched(one) for one in engine.watches.list()]
-            for row in found if as_json else []:
-                console.emit(row)
-            if not as_json and not found:
-                console.note("No folder is watched. To watch one, give its path.")
+            rows = [json_rows.watched(one) for one in engine.watches.list()]
+            for row in rows if as_json else []:
+                console.print_json(row)
+            if not as_json and not rows:
+                console.print_note("No folder is watched. To watch one, give its path.")
             elif not as_json:
-                console.table(found, ("url", "collection", "files", "checked_at", "problem"), numeric=("files",))
+                console.print_table(rows, ("url", "collection", "files", "checked_at", "problem"), numeric=("files",))
             return
         if remove:
-            known = engine.watches.find(folder)
-            if known is None:
+            watched = engine.watches.find(folder)
+            if watched is None:
                 raise typer.BadParameter(
                     f"{folder} is not watched. Run watch without a folder to list the watched folders."
                 )
-            engine.watches.remove(known.watch_id)
+            engine.watches.remove(watched.watch_id)
             return
         one = engine.watches.add(folder, collection=collection)
-        problem = _follow(engine, one.watch_id, follow, as_json)
+        problem = _check_folder(engine, one.watch_id, follow, as_json)
     if problem:
         raise typer.Exit(SOME_FAILED)
 
 
-def _follow(engine: Engine, watch_id: str, follow: bool, as_json: bool) -> bool:
+def _check_folder(engine: Engine, watch_id: str, follow: bool, as_json: bool) -> bool:
     """Check the folder once or repeatedly; return whether the last check found a problem or a refused file."""
     while True:
-        found = engine.watches.sync(watch_id)
-        if found is None:
+        result = engine.watches.sync(watch_id)
+        if result is None:
             return False
         waiting = [job.job_id for job in engine.jobs.list(active=True, limit=100_000)]
-        row = json_rows.synced(found, engine.jobs.wait(list(dict.fromkeys([*found.job_ids, *waiting]))))
+        row = json_rows.synced(result, engine.jobs.wait(list(dict.fromkeys([*result.job_ids, *waiting]))))
         if as_json:
-            console.emit(row)
-        elif found.added or found.changed or found.removed or found.problem or not follow:
+            console.print_json(row)
+        elif result.added or result.changed or result.removed or result.problem or not follow:
             counts = ", ".join(f"{len(row[name])} {name}" for name in ("added", "changed", "removed"))
-            console.line(f"{counts}{'; ' + found.problem if found.problem else ''}")
+            console.print_line(f"{counts}{'; ' + result.problem if result.problem else ''}")
             for one in row["refused"]:
-                console.line(f"{one['status']:9}  {one['file']}  {one['reason']}")
+                console.print_line(f"{one['status']:9}  {one['file']}  {one['reason']}")
         if not follow:
-            return bool(found.problem or row["refused"])
+            return bool(result.problem or row["refused"])
         time.sleep(engine.settings.watch_interval_s)

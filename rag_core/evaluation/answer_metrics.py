@@ -37,11 +37,11 @@ def contains_answer(text: str, answers: Sequence[str]) -> float:
     """Return 1 if the text contains one of the answers as whole words, both normalised; else 0."""
     # Spaces around both, so that "part" does not contain "art".
     padded = f" {normalised(text)} "
-    return float(any(f" {wanted} " in padded for one in answers if (wanted := normalised(one))))
+    return float(any(f" {expected} " in padded for one in answers if (expected := normalised(one))))
 
 
-def _f1(given: Sequence[str], wanted: Sequence[str]) -> float:
-    if not given or not wanted:
-        return float(given == wanted)
-    common = sum((Counter(given) & Counter(wanted)).values())
-    return 2 * common / (len(given) + len(wanted))
+def _f1(answer_tokens: Sequence[str], expected_tokens: Sequence[str]) -> float:
+    if not answer_tokens or not expected_tokens:
+        return float(answer_tokens == expected_tokens)
+    common = sum((Counter(answer_tokens) & Counter(expected_tokens)).values())
+    return 2 * common / (len(answer_tokens) + len(expected_tokens))

@@ -23,7 +23,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-class _Inverted:
+class _InvertedIndex:
     """Inverted index: the texts that contain a word, and how often."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -60,7 +60,7 @@ class TfIdf:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._inverted = _Inverted(texts)
+        self._inverted = _InvertedIndex(texts)
         squares = [0.0] * len(texts)
         for word, postings in self._inverted.postings.items():
             for position, tf in postings:
@@ -73,7 +73,9 @@ class TfIdf:
         products = self._inverted.ranked(
             query, lambda word, count, _, tf: self._weight(word, count) * self._weight(word, tf)
         )
-        return _ordered({one: product / (norm * self._norms[one]) for one, product in products.items() if product > 0})
+        return _sort_hits(
+            {one: product / (norm * self._norms[one]) for one, product in products.items() if product > 0}
+        )
 
     def _weight(self, word: str, tf: int) -> float:
         return (1 + math.log10(tf)) * self._inverted.idf(word)
@@ -93,19 +95,19 @@ class Bm25:
     """
 
     def __init__(self, texts: Sequence[str], k: float = 1.2, b: float = 0.75) -> None:
-        self._inverted = _Inverted(texts)
+        self._inverted = _InvertedIndex(texts)
         self._mean = sum(self._inverted.lengths) / max(1, len(texts))
         self._k, self._b = k, b
 
     def rank(self, query: str) -> list[Hit]:
         """Return the texts with a score above 0, best first."""
         sums = self._inverted.ranked(query, self._weight)
-        return _ordered({one: score for one, score in sums.items() if score > 0})
+        return _sort_hits({one: score for one, score in sums.items() if score > 0})
 
     def _weight(self, word: str, count: int, position: int, tf: int) -> float:
         length = self._inverted.lengths[position] / self._mean
         return count * self._inverted.idf(word) * tf / (self._k * (1 - self._b + self._b * length) + tf)
 
 
-def _ordered(scores: dict[int, float]) -> list[Hit]:
+def _sort_hits(scores: dict[int, float]) -> list[Hit]:
     return [Hit(one, score) for one, score in sorted(scores.items(), key=lambda item: (-item[1], item[0]))]

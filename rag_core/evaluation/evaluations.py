@@ -15,7 +15,7 @@ from rag_core.evaluation.metrics import compare, gate_scores
 from rag_core.evaluation.plots import plots, score_plot
 from rag_core.evaluation.report import write_report
 from rag_core.evaluation.runner import EvaluationRunner
-from rag_core.evaluation.thresholds import MOST_ANSWERED, advise_threshold
+from rag_core.evaluation.thresholds import MAX_UNANSWERABLE_SHARE, advise_threshold
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
@@ -139,7 +139,7 @@ class Evaluations:
         """Return the difference ``second - first`` of each metric, over the questions that both asked."""
         return compare(first.outcomes, second.outcomes)
 
-    def advise_threshold(self, evaluation: Evaluation, most: float = MOST_ANSWERED) -> ThresholdAdvice | None:
+    def advise_threshold(self, evaluation: Evaluation, most: float = MAX_UNANSWERABLE_SHARE) -> ThresholdAdvice | None:
         """Return the lowest threshold at which at most ``most`` of the unanswerable questions are answered.
 
         ``None`` if answerable or unanswerable questions are missing, or no threshold up to 1 suffices.

@@ -11,7 +11,7 @@ from rag_core.types import Answer, AnswerState, Label, LabelKind, PageKey, Quest
 from rag_core.types.answers import strip_markers
 
 # A page at a lower rank counts as not found, because a reader does not look so far down.
-NEAR = 5
+MAX_RANK = 5
 
 
 def judge(
@@ -42,23 +42,23 @@ def judge(
         The threshold in use.
     """
     rank = first_rank(ranking, relevant)
-    found = QuestionResult(label.label_id, label.question, label.kind, tuple(relevant.values()), rank, dict(values))
+    result = QuestionResult(label.label_id, label.question, label.kind, tuple(relevant.values()), rank, dict(values))
     if answer is None:
-        near = not relevant or (rank is not None and rank <= NEAR)
-        return replace(found, problem="" if near else f"No page with the answer is among the first {NEAR}.")
+        near = not relevant or (rank is not None and rank <= MAX_RANK)
+        return replace(result, problem="" if near else f"No page with the answer is among the first {MAX_RANK}.")
     score = answer.gate.score if answer.state is AnswerState.ANSWERED else None
     answered = score is not None and score >= threshold
     text = strip_markers(answer.text)
-    wrong = _wrong(label, relevant, answer, text)
+    wrong = _describe_mistake(label, relevant, answer, text)
     problem = wrong if answered else ""
     if label.kind is LabelKind.ANSWERABLE:
-        own = _answer_values(label, relevant, answer, text, answered)
-        problem = problem if answered else _refused(score, threshold)
+        answer_values = _compute_answer_metrics(label, relevant, answer, text, answered)
+        problem = problem if answered else _describe_refusal(score, threshold)
     else:
-        own = {"refused": float(not answered), f"refused {label.kind.value}": float(not answered)}
+        answer_values = {"refused": float(not answered), f"refused {label.kind.value}": float(not answered)}
     return replace(
-        found,
-        values={**values, **own},
+        result,
+        values={**values, **answer_values},
         text=answer.text if answered else "",
         gate_score=score,
         answered=answered,
@@ -67,38 +67,38 @@ def judge(
     )
 
 
-def _wrong(label: Label, relevant: Collection[PageKey], answer: Answer, text: str) -> str:
+def _describe_mistake(label: Label, relevant: Collection[PageKey], answer: Answer, text: str) -> str:
     """Describe what is wrong with an answer; empty if nothing is."""
     if label.kind is not LabelKind.ANSWERABLE:
         return "Answered, but the documents do not contain the answer."
     if label.answers:
         return "" if contains_answer(text, label.answers) else "The answer does not contain the expected answer."
-    return "" if _on_page(relevant, answer) else "The answer cites no page with the expected answer."
+    return "" if _share_on_relevant_pages(relevant, answer) else "The answer cites no page with the expected answer."
 
 
-def _answer_values(
+def _compute_answer_metrics(
     label: Label, relevant: Collection[PageKey], answer: Answer, text: str, answered: bool
 ) -> dict[str, float]:
     values = {"answered": float(answered)}
     if label.answers:
         # A refusal contains none of the expected answer.
-        said = text if answered else ""
-        values["contains_answer"] = contains_answer(said, label.answers)
-        values["exact_match"] = exact_match(said, label.answers)
-        values["token_f1"] = token_f1(said, label.answers)
+        answer_text = text if answered else ""
+        values["contains_answer"] = contains_answer(answer_text, label.answers)
+        values["exact_match"] = exact_match(answer_text, label.answers)
+        values["token_f1"] = token_f1(answer_text, label.answers)
     if relevant and answered:
-        values["cited_page"] = _on_page(relevant, answer)
+        values["cited_page"] = _share_on_relevant_pages(relevant, answer)
     return values
 
 
-def _on_page(relevant: Collection[PageKey], answer: Answer) -> float:
+def _share_on_relevant_pages(relevant: Collection[PageKey], answer: Answer) -> float:
     """Return the share of an answer's citations that are on a relevant page, or have a copy on one."""
     copies = {one.chunk_id: {place.key for place in one.duplicates} for one in answer.passages}
     places = [{(one.document_id, one.page_index)} | copies.get(one.chunk_id, set()) for one in answer.citations]
     return sum(not found.isdisjoint(relevant) for found in places) / len(places) if places else 0.0
 
 
-def _refused(score: float | None, threshold: float) -> str:
+def _describe_refusal(score: float | None, threshold: float) -> str:
     if score is None:
         return "Refused, but the documents contain the answer: none of the passages could be quoted."
     best, needed = (f"{one:.{decimals(threshold)}f}" for one in (score, threshold))

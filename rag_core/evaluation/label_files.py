@@ -48,8 +48,8 @@ def parse_labels(name: str, data: bytes) -> list[Label]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise LabelError(f"{name} is not UTF-8 text. Save it as UTF-8.") from None
-    rows = _csv_rows(name, text) if PurePath(name).suffix.lower() == ".csv" else _json_rows(name, text)
-    labels = [_label(row, where) for row, where in rows]
+    rows = _parse_csv_rows(name, text) if PurePath(name).suffix.lower() == ".csv" else _parse_json_rows(name, text)
+    labels = [_parse_label(row, where) for row, where in rows]
     if not labels:
         raise LabelError(f"{name} contains no labelled question. Write one JSON object per line, or CSV with a header.")
     seen: dict[str, str] = {}
@@ -60,7 +60,7 @@ def parse_labels(name: str, data: bytes) -> list[Label]:
     return labels
 
 
-def _json_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
+def _parse_json_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
     # Split only at line feeds: a JSON string may contain other line breaks.
     for number, line in enumerate(text.split("\n"), 1):
         where = f"{name}, line {number}"
@@ -76,7 +76,7 @@ def _json_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
         yield row, where
 
 
-def _csv_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
+def _parse_csv_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
     header = io.StringIO(text, newline=None).readline()
     # Spreadsheets write semicolons in locales with a decimal comma.
     delimiter = max(DELIMITERS, key=header.count)
@@ -100,13 +100,13 @@ def _csv_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
         raise LabelError(f"{name}, line {reader.line_num} is not CSV ({error}).") from None
 
 
-def _label(row: Row, where: str) -> Label:
+def _parse_label(row: Row, where: str) -> Label:
     question = row.get("question")
     if not isinstance(question, str) or not question.strip():
         raise LabelError(f'{where} has no "question". Add the text of the question.')
-    answers = _answers(row, where)
-    evidence = tuple(_all_evidence(row, where))
-    kind = _kind(row, where, answers)
+    answers = _parse_answers(row, where)
+    evidence = tuple(_parse_all_evidence(row, where))
+    kind = _parse_kind(row, where, answers)
     if kind is not LabelKind.ANSWERABLE:
         answers = ()
     elif not answers and not evidence:
@@ -115,7 +115,7 @@ def _label(row: Row, where: str) -> Label:
             f'"answers"; or add "kind": "{NO_ANSWER}" if the documents do not answer the question.'
         )
     return Label(
-        label_id=str(row.get("id") or _fingerprint(question, evidence)),
+        label_id=str(row.get("id") or _hash_label(question, evidence)),
         question=question.strip(),
         kind=kind,
         evidence=evidence if kind is LabelKind.ANSWERABLE else (),
@@ -124,34 +124,34 @@ def _label(row: Row, where: str) -> Label:
     )
 
 
-def _fingerprint(question: str, evidence: Sequence[LabelledPage]) -> str:
+def _hash_label(question: str, evidence: Sequence[LabelledPage]) -> str:
     """Return an id for a label that has none: the same for the same question and evidence."""
     content = json.dumps([question, [(one.document, one.page_index, one.page, one.quote) for one in evidence]])
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def _kind(row: Row, where: str, answers: Sequence[str]) -> LabelKind:
-    given = row.get("kind")
-    if given is None:
+def _parse_kind(row: Row, where: str, answers: Sequence[str]) -> LabelKind:
+    kind_name = row.get("kind")
+    if kind_name is None:
         return LabelKind.NO_ANSWER if [one.casefold() for one in answers] == [NO_ANSWER] else LabelKind.ANSWERABLE
     try:
-        return LabelKind(given)
+        return LabelKind(kind_name)
     except ValueError:
         known = ", ".join(kind.value for kind in LabelKind)
-        raise LabelError(f'{where}: "kind" is {json.dumps(given)}. Use one of {known}.') from None
+        raise LabelError(f'{where}: "kind" is {json.dumps(kind_name)}. Use one of {known}.') from None
 
 
-def _answers(row: Row, where: str) -> tuple[str, ...]:
-    found = row.get("answers")
-    if found is None:
-        found = row.get("answer")
-    listed = [found] if isinstance(found, str) else [] if found is None else found
+def _parse_answers(row: Row, where: str) -> tuple[str, ...]:
+    answers = row.get("answers")
+    if answers is None:
+        answers = row.get("answer")
+    listed = [answers] if isinstance(answers, str) else [] if answers is None else answers
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
         raise LabelError(f'{where}: "answers" is neither a string nor a list of strings.')
     return tuple(one.strip() for one in listed if one.strip())
 
 
-def _all_evidence(row: Row, where: str) -> Iterator[LabelledPage]:
+def _parse_all_evidence(row: Row, where: str) -> Iterator[LabelledPage]:
     listed = row.get("evidence")
     if listed is None:
         listed = [row] if any(row.get(key) is not None for key in ("page_index", "page", "quote")) else []
@@ -160,10 +160,10 @@ def _all_evidence(row: Row, where: str) -> Iterator[LabelledPage]:
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         raise LabelError(f'{where}: "evidence" is neither a quote nor a list of objects with "document" and a page.')
     for one in listed:
-        yield _evidence({"document": row.get("document"), **one}, where)
+        yield _parse_evidence({"document": row.get("document"), **one}, where)
 
 
-def _evidence(one: Row, where: str) -> LabelledPage:
+def _parse_evidence(one: Row, where: str) -> LabelledPage:
     document, index, page, quote = (one.get(key) for key in ("document", "page_index", "page", "quote"))
     if not isinstance(document, str) or not document:
         raise LabelError(f'{where} names no document. Add "document" with its name in the library.')

@@ -51,8 +51,8 @@ class Labels:
             )
         if any(one.page_index is None and not one.page and not one.quote for one in evidence):
             raise LabelError("Give the page of the document that answers the question, or words on that page.")
-        asked = Label("", question, kind, tuple(evidence), tuple(answers), "The label cannot be saved")
-        PageFinder(self._stores.library).find_all([asked])
+        label = Label("", question, kind, tuple(evidence), tuple(answers), "The label cannot be saved")
+        PageFinder(self._stores.library).find_all([label])
         return self._stores.evaluations.put_label(question, kind, evidence, answers)
 
     def remove(self, label_id: str) -> None:
@@ -69,14 +69,14 @@ class Labels:
     def pages_for(self, question: str) -> set[PageKey]:
         """Return the pages of a question's labels that are still in the library."""
         finder = PageFinder(self._stores.library)
-        asked = question.split()
-        found: set[PageKey] = set()
+        words = question.split()
+        pages: set[PageKey] = set()
         for label in self._stores.evaluations.labels():
-            if label.question.split() == asked:
+            if label.question.split() == words:
                 # A label of a deleted document has no page; an evaluation reports it.
                 with suppress(LabelError):
-                    found.update(*finder.find_all([label]))
-        return found
+                    pages.update(*finder.find_all([label]))
+        return pages
 
     def rate_answer(self, message_id: str, good: bool, note: str = "") -> None:
         """Store the rating of an answer; replace an earlier one.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from rag_core.evaluation.intervals import auroc_interval, mean_interval, paired_difference
-from rag_core.evaluation.ranking_metrics import RECALL_LEVELS, interpolated
+from rag_core.evaluation.ranking_metrics import RECALL_LEVELS, interpolated_precision_name
 from rag_core.evaluation.thresholds import risk_coverage
 from rag_core.types import Comparison, LabelKind, Metric, QuestionResult, RiskPoint
 
@@ -25,27 +25,27 @@ def compute_metrics(outcomes: Sequence[QuestionResult]) -> tuple[Metric, ...]:
     ``auroc`` measures how well the gate's score separates answerable from unanswerable questions, and
     ``auroc KIND`` from those of one kind.
     """
-    found = []
+    metrics = []
     for metric in METRICS:
         values = [one.values[metric] for one in outcomes if metric in one.values]
         if values:
-            found.append(Metric(metric, mean_interval(values), len(values)))
+            metrics.append(Metric(metric, mean_interval(values), len(values)))
     answerable = _scores(outcomes, (LabelKind.ANSWERABLE,))
     for name, kinds in (("auroc", UNANSWERABLE), *((f"auroc {kind.value}", (kind,)) for kind in UNANSWERABLE)):
-        rest = _scores(outcomes, kinds)
-        if answerable and rest:
-            found.append(Metric(name, auroc_interval(answerable, rest), len(answerable) + len(rest)))
-    return tuple(found)
+        unanswerable = _scores(outcomes, kinds)
+        if answerable and unanswerable:
+            metrics.append(Metric(name, auroc_interval(answerable, unanswerable), len(answerable) + len(unanswerable)))
+    return tuple(metrics)
 
 
-def precision_recall(outcomes: Sequence[QuestionResult]) -> tuple[float, ...]:
+def compute_precision_recall(outcomes: Sequence[QuestionResult]) -> tuple[float, ...]:
     """Return interpolated precision at recall 0.0, 0.1, … 1.0, mean over questions with labelled pages."""
-    names = [interpolated(level) for level in RECALL_LEVELS]
+    names = [interpolated_precision_name(level) for level in RECALL_LEVELS]
     labelled = [one.values for one in outcomes if names[0] in one.values]
     return tuple(sum(values[name] for values in labelled) / len(labelled) for name in names) if labelled else ()
 
 
-def risk_coverage_of(outcomes: Sequence[QuestionResult]) -> tuple[RiskPoint, ...]:
+def compute_risk_coverage(outcomes: Sequence[QuestionResult]) -> tuple[RiskPoint, ...]:
     """Return risk and coverage over all questions that were answered or refused."""
     judged = [one for one in outcomes if _was_judged(one)]
     return risk_coverage([_score(one) for one in judged], [one.wrong for one in judged])
@@ -60,7 +60,7 @@ def compare(first: Sequence[QuestionResult], second: Sequence[QuestionResult]) -
     """Return the difference ``second - first`` of each metric, over questions that both contain."""
     # Ids alone are not unique, because many files number their questions from 1.
     before = {(one.label_id, one.question): one.values for one in first}
-    found = []
+    comparisons = []
     for metric in METRICS:
         pairs = [
             (earlier[metric], one.values[metric])
@@ -69,8 +69,8 @@ def compare(first: Sequence[QuestionResult], second: Sequence[QuestionResult]) -
         ]
         if pairs:
             difference, p_value = paired_difference([one for one, _ in pairs], [one for _, one in pairs])
-            found.append(Comparison(metric, difference, p_value, len(pairs)))
-    return tuple(found)
+            comparisons.append(Comparison(metric, difference, p_value, len(pairs)))
+    return tuple(comparisons)
 
 
 def _scores(outcomes: Sequence[QuestionResult], kinds: Sequence[LabelKind]) -> list[float]:

@@ -34,16 +34,16 @@ class PageFinder:
         LabelError
             A document or page is not in the library; the message lists the first few such labels.
         """
-        found, problems = [], []
+        pages, problems = [], []
         for label in labels:
             try:
-                found.append({key: words for one in label.evidence for key, words in self._find(one).items()})
+                pages.append({key: words for one in label.evidence for key, words in self._find(one).items()})
             except LabelError as error:
                 problems.append(f"{label.where}: {error}")
         if problems:
             more = f" {len(problems) - MAX_PROBLEMS} more labels have problems." if len(problems) > MAX_PROBLEMS else ""
             raise LabelError(" ".join(problems[:MAX_PROBLEMS]) + more)
-        return found
+        return pages
 
     def _find(self, evidence: LabelledPage) -> dict[PageKey, str]:
         matching = {
@@ -54,8 +54,8 @@ class PageFinder:
         }
         if not matching:
             raise LabelError(
-                f"{evidence.document} has no page {_words(evidence)}. Correct the label, or add the version of the "
-                "document that it refers to."
+                f"{evidence.document} has no page {_describe_evidence(evidence)}. Correct the label, or add the "
+                "version of the document that it refers to."
             )
         return matching
 
@@ -76,14 +76,14 @@ def _matches(page: Page, evidence: LabelledPage) -> bool:
         return page.page_index == evidence.page_index
     if evidence.page:
         return page.page_label == evidence.page
-    return _folded(evidence.quote) in _folded(page.text)
+    return _normalise_space(evidence.quote) in _normalise_space(page.text)
 
 
-def _folded(text: str) -> str:
+def _normalise_space(text: str) -> str:
     return " ".join(text.split())
 
 
-def _words(evidence: LabelledPage) -> str:
+def _describe_evidence(evidence: LabelledPage) -> str:
     if evidence.page_index is not None:
         return f"with page_index {evidence.page_index} (the first is 0)"
-    return f"printed {evidence.page}" if evidence.page else f"that contains “{_folded(evidence.quote)[:80]}”"
+    return f"printed {evidence.page}" if evidence.page else f"that contains “{_normalise_space(evidence.quote)[:80]}”"

@@ -10,16 +10,16 @@ from rag_core.types import PageKey, Passage
 RECALL_LEVELS = tuple(level / 10 for level in range(11))
 
 
-def counted_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tuple[str, int, int]]:
+def relevant_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tuple[str, int, int]]:
     """Return the pages that a passage counts for, as (document id, first page_index, last page_index).
 
     The search leaves out near copies of a passage, but a label may name the page of a copy.
     """
-    own = (passage.document_id, passage.page_index, passage.page_index_end)
+    span = (passage.document_id, passage.page_index, passage.page_index_end)
     copies = [one.key for one in passage.duplicates if one.key in relevant]
     pages = {(passage.document_id, page) for page in range(passage.page_index, passage.page_index_end + 1)}
     spans = [(document_id, page, page) for document_id, page in copies]
-    return spans if spans and pages.isdisjoint(relevant) else [own, *spans]
+    return spans if spans and pages.isdisjoint(relevant) else [span, *spans]
 
 
 def ranked_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:
@@ -36,8 +36,8 @@ def ranked_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:
 
 def first_rank(ranking: Sequence[PageKey], relevant: Iterable[PageKey]) -> int | None:
     """Return the 1-based rank of the first relevant page; ``None`` if there is none."""
-    wanted = set(relevant)
-    return next((rank for rank, page in enumerate(ranking, 1) if page in wanted), None)
+    relevant_pages = set(relevant)
+    return next((rank for rank, page in enumerate(ranking, 1) if page in relevant_pages), None)
 
 
 def compute_ranking_metrics(
@@ -60,18 +60,18 @@ def compute_ranking_metrics(
 
     metrics = {R @ 1: "recall@1", R @ 5: "recall@5", R @ 10: "recall@10", P @ 1: "precision@1", P @ 5: "precision@5"}
     metrics |= {RR @ 10: "mrr@10", AP: "map", nDCG @ 10: "ndcg@10"}
-    metrics |= {IPrec @ level: interpolated(level) for level in RECALL_LEVELS}
+    metrics |= {IPrec @ level: interpolated_precision_name(level) for level in RECALL_LEVELS}
     values = {one: dict.fromkeys(metrics.values(), 0.0) for one in relevant}
     # Questions with an empty ranking keep 0, because the library would divide by zero.
     qrels = {one: {_name(page): 1 for page in pages} for one, pages in relevant.items() if rankings[one]}
     # Reciprocal ranks as scores, because only the order matters and no two are equal.
     run = {one: {_name(page): 1 / rank for rank, page in enumerate(rankings[one], 1)} for one in qrels}
-    for found in ir_measures.iter_calc(list(metrics), qrels, run):
-        values[found.query_id][metrics[found.measure]] = float(found.value)
+    for value in ir_measures.iter_calc(list(metrics), qrels, run):
+        values[value.query_id][metrics[value.measure]] = float(value.value)
     return values
 
 
-def interpolated(level: float) -> str:
+def interpolated_precision_name(level: float) -> str:
     """Return the name of interpolated precision at a recall level."""
     return f"precision at recall {level:.1f}"
 

@@ -14,9 +14,9 @@ from rag_core.answering.strategies import Strategies
 from rag_core.errors import LabelError, QuestionError
 from rag_core.evaluation.baselines import Bm25, TfIdf
 from rag_core.evaluation.judging import judge
-from rag_core.evaluation.metrics import compute_metrics, precision_recall, risk_coverage_of
+from rag_core.evaluation.metrics import compute_metrics, compute_precision_recall, compute_risk_coverage
 from rag_core.evaluation.page_finder import PageFinder
-from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, counted_spans, ranked_pages
+from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, ranked_pages, relevant_spans
 from rag_core.gate.calibration import apply_threshold
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
@@ -97,10 +97,10 @@ class EvaluationRunner:
         if isinstance(configuration, RetrievalConfig) and configuration.threshold is not None:
             threshold = configuration.threshold
         rankings: dict[str, list[PageKey]] = {}
-        given: dict[str, Answer | None] = {}
+        answers_by_label: dict[str, Answer | None] = {}
         for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
             yield EvaluationProgress(done, len(labels))
-            rankings[label.label_id], given[label.label_id] = ask(label.question, pages)
+            rankings[label.label_id], answers_by_label[label.label_id] = ask(label.question, pages)
         yield EvaluationProgress(len(labels), len(labels))
         values = compute_ranking_metrics(
             rankings, {label.label_id: pages for label, pages in zip(labels, relevant, strict=True) if pages}
@@ -111,7 +111,7 @@ class EvaluationRunner:
                 pages,
                 rankings[label.label_id],
                 values.get(label.label_id, {}),
-                given[label.label_id],
+                answers_by_label[label.label_id],
                 threshold,
             )
             for label, pages in zip(labels, relevant, strict=True)
@@ -126,8 +126,8 @@ class EvaluationRunner:
             seconds=time.perf_counter() - started,
             figures=compute_metrics(outcomes),
             outcomes=outcomes,
-            precision_recall=precision_recall(outcomes),
-            risk_coverage=risk_coverage_of(outcomes),
+            precision_recall=compute_precision_recall(outcomes),
+            risk_coverage=compute_risk_coverage(outcomes),
         )
         self._stores.evaluations.add(evaluation)
         yield evaluation
@@ -150,9 +150,9 @@ class EvaluationRunner:
             # need the gate, which takes longer than the search, but a strategy may use it.
             gated = answers or configuration.strategy != "plain"
             query = replace(query, depth=DEPTH, strict=True, gated=gated)
-            found = run_to_end(self._strategies.search(query, Timer()))
-            pages = ranked_pages(span for one in found.passages for span in counted_spans(one, relevant))
-            return pages, self._answerer.answer(query, _ungated(found)) if answers else None
+            outcome = run_to_end(self._strategies.search(query, Timer()))
+            pages = ranked_pages(span for one in outcome.passages for span in relevant_spans(one, relevant))
+            return pages, self._answerer.answer(query, _lift_threshold(outcome)) if answers else None
 
         return ask
 
@@ -165,15 +165,15 @@ class EvaluationRunner:
         ranker = TfIdf(texts) if baseline.name == "tf-idf" else Bm25(texts, baseline.k, baseline.b)
 
         def ask(question: str, _relevant: Collection[PageKey]) -> tuple[list[PageKey], None]:
-            found = [rows[hit.chunk_id] for hit in ranker.rank(question)[:DEPTH]]
-            spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in found)
+            ranked_rows = [rows[hit.chunk_id] for hit in ranker.rank(question)[:DEPTH]]
+            spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in ranked_rows)
             return ranked_pages(spans), None
 
         return ask
 
 
-def _ungated(found: SearchOutcome) -> SearchOutcome:
+def _lift_threshold(outcome: SearchOutcome) -> SearchOutcome:
     """Return the outcome with the gate's threshold lifted, so that other thresholds can be judged too."""
-    gate = found.result.gate
-    scored = apply_threshold(found.passages, -math.inf, gate.score_name).answerable
-    return replace(found, result=replace(found.result, gate=replace(gate, answerable=scored)))
+    gate = outcome.result.gate
+    scored = apply_threshold(outcome.passages, -math.inf, gate.score_name).answerable
+    return replace(outcome, result=replace(outcome.result, gate=replace(gate, answerable=scored)))

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from rag_core.types import RiskPoint, ThresholdAdvice
 
 # The largest share of unanswerable questions that may be answered.
-MOST_ANSWERED = 0.05
+MAX_UNANSWERABLE_SHARE = 0.05
 # Confidence level of the upper bound of a share.
 CONFIDENCE = 0.95
 # Shares below this count as 0.
-NO_SHARE = 1e-9
+EPSILON = 1e-9
 # Decimals of a threshold; the fewest are tried first.
-PLACES = (2, 3, 4)
+DECIMALS = (2, 3, 4)
 
 
 def risk_coverage(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskPoint, ...]:
@@ -52,7 +52,7 @@ def risk_coverage(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskP
 
 
 def advise_threshold(
-    answerable: Sequence[float], unanswerable: Sequence[float], most: float = MOST_ANSWERED
+    answerable: Sequence[float], unanswerable: Sequence[float], most: float = MAX_UNANSWERABLE_SHARE
 ) -> ThresholdAdvice | None:
     """Return the lowest threshold that answers at most a given share of the unanswerable questions.
 
@@ -69,7 +69,7 @@ def advise_threshold(
     """
     if not answerable or not unanswerable:
         return None
-    allowed = math.floor(most * len(unanswerable) + NO_SHARE)
+    allowed = math.floor(most * len(unanswerable) + EPSILON)
     falling = sorted(unanswerable, reverse=True)
     threshold = _lowest_above(falling[allowed], answerable) if allowed < len(falling) else 0.0
     if threshold > 1 or not _share(answerable, threshold):
@@ -103,7 +103,7 @@ def upper_bound(answered: int, asked: int) -> float:
     # Bisection, far beyond the precision that is shown.
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (low, middle) if _at_most(answered, asked, middle) < 1 - CONFIDENCE else (middle, high)
+        low, high = (low, middle) if _binomial_cdf(answered, asked, middle) < 1 - CONFIDENCE else (middle, high)
     return high
 
 
@@ -112,12 +112,12 @@ def questions_needed(most: float) -> int | None:
 
     ``None`` if the share is 0 or too small to be measured.
     """
-    if most < NO_SHARE:
+    if most < EPSILON:
         return None
     return 1 if most >= CONFIDENCE else math.ceil(math.log(1 - CONFIDENCE) / math.log1p(-most))
 
 
-def _at_most(successes: int, trials: int, share: float) -> float:
+def _binomial_cdf(successes: int, trials: int, share: float) -> float:
     """Return the binomial probability of at most so many successes; logarithms prevent an overflow."""
     return sum(
         math.exp(
@@ -135,7 +135,7 @@ def _lowest_above(refused: float, answerable: Sequence[float]) -> float:
     """Return the threshold above a score with the fewest decimals that refuse no more answerable questions."""
     answered = sum(score > max(refused, 0.0) for score in answerable)
     threshold = 0.0
-    for places in PLACES:
+    for places in DECIMALS:
         step = 10**places
         # Searched from below, because the product of score and step can be rounded in either direction.
         steps = itertools.count(math.floor(max(refused, 0.0) * step))

@@ -174,7 +174,7 @@ def test_long_name_is_wrapped_on_a_terminal(capsys: pytest.CaptureFixture[str]) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
         patch.setenv("COLUMNS", "60")
-        console.table([{"document": name, "pages": 1}], ("document", "pages"), numeric=("pages",))
+        console.print_table([{"document": name, "pages": 1}], ("document", "pages"), numeric=("pages",))
     lines = capsys.readouterr().out.splitlines()
     assert all(len(re.sub("\x1b\\[[0-9;]*m", "", line)) <= 60 for line in lines)
     assert "".join(line.split()[0] for line in lines[1:]) == name

@@ -9,7 +9,7 @@ import pytest
 from rag_core.evaluation.ranking_metrics import (
     compute_ranking_metrics,
     first_rank,
-    interpolated,
+    interpolated_precision_name,
     ranked_pages,
 )
 from rag_core.types import PageKey
@@ -49,10 +49,10 @@ def test_average_precision_counts_missing_pages() -> None:
 def test_interpolated_precision_is_the_maximum_beyond_a_recall() -> None:
     values = values_of(TOP_20, elsewhere=2)
     # Recall 3/8 is first reached at rank 9 with precision 3/9; at rank 11 precision is 4/11, and higher.
-    assert values[interpolated(0.3)] == pytest.approx(4 / 11)
-    assert values[interpolated(0.0)] == values[interpolated(0.2)] == 1.0
-    assert values[interpolated(0.7)] == pytest.approx(6 / 20)
-    assert values[interpolated(0.8)] == values[interpolated(1.0)] == 0.0
+    assert values[interpolated_precision_name(0.3)] == pytest.approx(4 / 11)
+    assert values[interpolated_precision_name(0.0)] == values[interpolated_precision_name(0.2)] == 1.0
+    assert values[interpolated_precision_name(0.7)] == pytest.approx(6 / 20)
+    assert values[interpolated_precision_name(0.8)] == values[interpolated_precision_name(1.0)] == 0.0
 
 
 def test_recall_precision_and_reciprocal_rank() -> None:
