@@ -2,6 +2,8 @@
 
     python -m benchmarks.ablation search DATA [--limit N]
     python -m benchmarks.ablation follow-ups DATA CONVERSATIONS
+    python -m benchmarks.ablation suggestions DATA [--limit N]
+    python -m benchmarks.ablation statements PAIRS [--limit N]
 
 ``search``: DATA holds ``pdfs/`` and ``questions.jsonl`` as `benchmarks.quality` reads them, with ``values`` where an
 answer is expected. For each rule the table has recall@1 and recall@5 of the evidence pages, the share of answers that
@@ -13,6 +15,13 @@ a second one that may depend on it, and texts of which a passage of that documen
 ``benchmarks/office/conversations.jsonl`` with the documents of `benchmarks.office_documents` among others. The second
 question is searched for with the content words of the first, if the rules take it for dependent, as it is, and with
 these words in any case.
+
+``suggestions`` prints the questions that are suggested after the answers, as JSON lines with the rules that would
+suggest them, to be judged by a reader.
+
+``statements``: PAIRS is a file of lines with ``source``, ``statement``, ``label`` and perhaps ``language``. The table
+has the share of contradicted statements in which the verification of summaries finds a difference, and the share of
+supported ones in which it finds none.
 """
 
 from __future__ import annotations
@@ -20,8 +29,8 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -34,7 +43,10 @@ from rag_core.evaluation.intervals import mean_interval
 from rag_core.evaluation.ranking_metrics import ranked_pages
 from rag_core.settings import load_settings
 from rag_core.store.database import now
-from rag_core.types import Answer, AnswerState, Message
+from rag_core.text import languages
+from rag_core.text.annotated import AnnotatedText
+from rag_core.types import Answer, AnswerState, Message, Passage
+from rag_core.verification.verifier import verify_answer
 
 DEPTH = 10
 
@@ -80,14 +92,21 @@ def measure_search(engine: Engine, rows: Sequence[Row]) -> dict[str, list[float 
 def show_search(data: Path, limit: int | None) -> None:
     rows = [{**row, "values": row.get("values") or row.get("answers")} for row in read_questions(data)[:limit]]
     with library(data) as engine:
-        full = measure_search(engine, rows)
-        print("| rule | " + " | ".join(full) + " |\n| --- |" + " --- |" * len(full))
-        print("| all rules | " + " | ".join(_share(values) for values in full.values()) + " |", flush=True)
-        for name, off in SEARCH_RULES.items():
-            with off():
-                less = measure_search(engine, rows)
-            cells = [_difference(full[metric], less[metric]) for metric in full]
-            print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+        show_rules(lambda: measure_search(engine, rows), SEARCH_RULES)
+
+
+def show_rules(
+    measure: Callable[[], dict[str, list[float | None]]], rules: dict[str, Callable[[], AbstractContextManager[Any]]]
+) -> None:
+    """Print a table of the metrics with all rules, and what each rule adds."""
+    full = measure()
+    print("| rule | " + " | ".join(full) + " |\n| --- |" + " --- |" * len(full))
+    print("| all rules | " + " | ".join(share(values) for values in full.values()) + " |", flush=True)
+    for name, off in rules.items():
+        with off():
+            less = measure()
+        cells = [difference(full[metric], less[metric]) for metric in full]
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
 def complete(question: str, history: Sequence[Message]) -> str:
@@ -111,10 +130,10 @@ def show_follow_ups(data: Path, conversations: Path) -> None:
             asked = [rewrite(row["question"], [Message("", "user", row["first"], now())]) for row in rows]
             found = [_found(engine.answer(question, top_k=5), row) for question, row in zip(asked, rows, strict=True)]
             full = full or found
-            shares = [_share([values[column] for values in found]) for column in range(3)]
+            shares = [share([values[column] for values in found]) for column in range(3)]
             if found is not full:
                 differences = [
-                    _difference([values[column] for values in full], [values[column] for values in found])
+                    difference([values[column] for values in full], [values[column] for values in found])
                     for column in range(3)
                 ]
                 shares = [f"{share}; the product adds {gain}" for share, gain in zip(shares, differences, strict=True)]
@@ -129,12 +148,12 @@ def _found(answer: Answer, row: Row) -> tuple[float, float, float]:
     return first, five, float(cited and holds_value(row, answer.text))
 
 
-def _share(values: Sequence[float | None]) -> str:
+def share(values: Sequence[float | None]) -> str:
     known = [value for value in values if value is not None]
     return f"{sum(known) / len(known):.3f} of {len(known)}" if known else ""
 
 
-def _difference(full: Sequence[float | None], less: Sequence[float | None]) -> str:
+def difference(full: Sequence[float | None], less: Sequence[float | None]) -> str:
     pairs = [one - other for one, other in zip(full, less, strict=True) if one is not None and other is not None]
     if not pairs:
         return ""
@@ -142,17 +161,87 @@ def _difference(full: Sequence[float | None], less: Sequence[float | None]) -> s
     return f"{found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
 
 
+SUGGESTIONS = "rag_core.answering.suggestions"
+SUGGESTION_RULES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "all rules": nullcontext,
+    "any capitalized word is a name": without(f"{SUGGESTIONS}._is_specific_name", lambda text, name: True),
+    "legal forms are names": without(f"{SUGGESTIONS}._begins_with_legal_form", lambda name: False),
+    "symbols are names": without(f"{SUGGESTIONS}._contains_word", lambda name: True),
+    "names that occur once": without(f"{SUGGESTIONS}.TIMES_NAMED", 1),
+    "the first passage may be about something else": without(f"{SUGGESTIONS}._is_about", lambda passage, topic: True),
+}
+
+
+def show_suggestions(data: Path, limit: int | None) -> None:
+    found: dict[tuple[str, str], list[str]] = {}
+    with library(data) as engine:
+        for row in read_questions(data)[:limit]:
+            for name, rule in SUGGESTION_RULES.items():
+                with rule():
+                    answer = engine.answer(row["question"], suggest=True)
+                for question in answer.follow_ups:
+                    found.setdefault((answer.passages[0].document, question), []).append(name)
+    for (document, question), rules in found.items():
+        print(json.dumps({"document": document, "question": question, "rules": sorted(set(rules))}))
+
+
+@contextmanager
+def without_negations() -> Iterator[None]:
+    """Compare statements as if no text contained a negation."""
+    with ExitStack() as stack:
+        for name in ("negations", "negated_words", "denials"):
+            stack.enter_context(patch.object(AnnotatedText, name, []))
+        yield
+
+
+@contextmanager
+def without_languages(*tables: Mapping[str, Any]) -> Iterator[None]:
+    """Empty tables of words by language, except for English."""
+    with ExitStack() as stack:
+        for table in tables:
+            stack.enter_context(
+                patch.dict(table, {language: type(table[language])() for language in table if language})
+            )
+        yield
+
+
+STATEMENT_RULES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "negations": without_negations,
+    "antonyms": without("rag_core.verification.differences.find_antonyms", lambda statement, source: iter(())),
+    "negations of other languages": lambda: without_languages(languages.NEGATIONS, languages.NEGATIVE_VERBS),
+    "antonyms of other languages": lambda: without_languages(languages.ANTONYMS),
+}
+
+
+def measure_statements(rows: Sequence[Row]) -> dict[str, list[float | None]]:
+    """Return for each pair whether a contradicted statement is rejected, or a supported one accepted."""
+    values: dict[str, list[float | None]] = {"contradicted rejected": [], "supported accepted": []}
+    for row in rows:
+        text = row["source"]
+        passage = Passage(1, "1", "1", "1", "source.pdf", 0, "1", 0, 0, len(text), text, "", {})
+        accepted = bool(verify_answer(f"{row['statement'].rstrip('.')} [1].", [passage]).citations)
+        values["contradicted rejected"].append(float(not accepted) if row["label"] == "contradicted" else None)
+        values["supported accepted"].append(float(accepted) if row["label"] == "supported" else None)
+    return values
+
+
+def show_statements(pairs: Path, limit: int | None) -> None:
+    rows = [json.loads(line) for line in pairs.read_text("utf-8").splitlines()][:limit]
+    show_rules(lambda: measure_statements(rows), STATEMENT_RULES)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("search", "follow-ups"))
+    parser.add_argument("what", choices=("search", "follow-ups", "suggestions", "statements"))
     parser.add_argument("data", type=Path)
     parser.add_argument("conversations", type=Path, nargs="?")
     parser.add_argument("--limit", type=int)
     arguments = parser.parse_args()
-    if arguments.what == "search":
-        show_search(arguments.data, arguments.limit)
-    else:
+    if arguments.what == "follow-ups":
         show_follow_ups(arguments.data, arguments.conversations)
+    else:
+        show = {"search": show_search, "suggestions": show_suggestions, "statements": show_statements}
+        show[arguments.what](arguments.data, arguments.limit)
 
 
 if __name__ == "__main__":

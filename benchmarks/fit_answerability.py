@@ -79,7 +79,7 @@ class Reader(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         # Eager attention is faster on CPUs with bf16 multiplication.
-        self.model = AutoModel.from_pretrained(str(bundled.folder()), attn_implementation="eager")
+        self.model = AutoModel.from_pretrained(str(bundled.weights_folder()), attn_implementation="eager")
         self.model.requires_grad_(False).to(torch.bfloat16)
         _adapt(self.model.encoder)
         self.head = nn.Linear(self.model.config.hidden_size, 3)
@@ -110,7 +110,7 @@ def _adapt(part: nn.Module) -> None:
 
 def items(examples_to_encode: Sequence[Example]) -> list[Item]:
     """Tokenize examples, without those whose answer is truncated."""
-    tokenizer = Tokenizer.from_file(str(bundled.folder() / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(bundled.weights_folder() / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(WINDOW, strategy="only_second")
     encodings = tokenizer.encode_batch([(one.question, one.text) for one in examples_to_encode])

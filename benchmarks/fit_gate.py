@@ -27,7 +27,14 @@ from benchmarks.quality import index_pdfs, read_questions
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import auroc
-from rag_core.gate.calibration import FITTED, MOST_UNMET, Calibration, TopicCalibration, calibration, log_odds
+from rag_core.gate.calibration import (
+    CALIBRATION_FILE,
+    MAX_UNMET,
+    Calibration,
+    TopicCalibration,
+    compute_log_odds,
+    load_calibration,
+)
 from rag_core.settings import load_settings
 from rag_core.types import FloatArray
 
@@ -47,20 +54,18 @@ def collect_features(data: Path) -> tuple[list[str], list[FloatArray]]:
                 scores_of_passage = passage.scores
                 if scores_of_passage["answerable"] is not None:
                     closeness = ((scores_of_passage["rerank"] or 0.0) + (scores_of_passage["sentence"] or 0.0)) / 2
-                    rows_of_question.append(
-                        (closeness, scores_of_passage["topic"], min(len(passage.unmet), MOST_UNMET))
-                    )
+                    rows_of_question.append((closeness, scores_of_passage["topic"], min(len(passage.unmet), MAX_UNMET)))
                     readings.append(scores_of_passage["reading"])
             kinds.append(row["kind"])
             features.append(
-                np.column_stack([np.array(rows_of_question, np.float32).reshape(-1, 3), log_odds(readings)])
+                np.column_stack([np.array(rows_of_question, np.float32).reshape(-1, 3), compute_log_odds(readings)])
             )
     return kinds, features
 
 
 def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
     """Fit a logistic regression on the best passage of each question, as ranked by the current gate."""
-    present = calibration()
+    present = load_calibration()
     weights = np.array([present.closeness, present.topic, present.unmet, present.reading])
     best = []
     for rows in features:
@@ -86,7 +91,7 @@ def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
 
 def fit_topic(kinds: Sequence[str], features: Sequence[FloatArray]) -> TopicCalibration:
     """Fit a logistic regression of "on topic", which includes adversarial questions, on each best passage."""
-    present = calibration().on_topic
+    present = load_calibration().on_topic
     weights = np.array([present.closeness, present.topic, 0.0, present.reading])
     best = [rows[int((rows @ weights).argmax())] if len(rows) else np.zeros(4) for rows in features]
     on_topic = [kind != "off-corpus" for kind in kinds]
@@ -148,7 +153,7 @@ def main() -> None:
         show("on other questions", others, scores(fitted, other_features))
         show("on the topic, on other questions", others, topic_scores(fitted.on_topic, other_features))
     if arguments.write:
-        FITTED.write_text(json.dumps(asdict(fitted), indent=2) + "\n", "utf-8")
+        CALIBRATION_FILE.write_text(json.dumps(asdict(fitted), indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 
 from rag_core.embedding.bundled import BundledEmbedder
-from rag_core.embedding.projection import BUNDLED, Projection, turned
-from rag_core.embedding.transformer import TransformerEmbedder, own_positions
+from rag_core.embedding.projection import BUNDLED, Projection, rotate_randomly
+from rag_core.embedding.transformer import TransformerEmbedder, text_token_positions
 from rag_core.types import FloatArray
 
 PARAGRAPHS = 12_000
@@ -56,7 +56,7 @@ def token_vectors(embedder: TransformerEmbedder, texts: Sequence[str]) -> list[F
     for encoding in encodings:
         encoding.truncate(embedder.window)
     _, vectors = embedder._forward([encoding.ids for encoding in encodings])
-    return [vectors[row][own_positions(encoding)] for row, encoding in enumerate(encodings)]
+    return [vectors[row][text_token_positions(encoding)] for row, encoding in enumerate(encodings)]
 
 
 def main() -> None:
@@ -83,7 +83,7 @@ def main() -> None:
             count += len(unit)
     values, axes = np.linalg.eigh(moment / count)
     keep = axes[:, ::-1][:, : arguments.dimension]
-    np.save(arguments.out, turned(keep.astype(np.float32)).astype(np.float16), allow_pickle=False)
+    np.save(arguments.out, rotate_randomly(keep.astype(np.float32)).astype(np.float16), allow_pickle=False)
     share = values[::-1][: arguments.dimension].sum() / values.sum()
     print(f"{len(texts)} paragraphs, {count} tokens, {share:.3f} of the energy kept, {Projection.bundled().name}")
 

@@ -29,7 +29,7 @@ from benchmarks.quality import Row, index_pdfs, interval, page_rank, pages_of, r
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
 from rag_core.store.database import now
-from rag_core.text.grammar import AUXILIARIES, tokens
+from rag_core.text.grammar import AUXILIARIES, split_tokens
 from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.types import Message
 
@@ -63,8 +63,8 @@ def follow_up(question: str, name: Phrase) -> str:
     subject after an auxiliary.
     """
     before, after = question[: name.start], question[name.end :]
-    last = tokens(before)[-1].word if tokens(before) else ""
-    following = tokens(after)[0] if tokens(after) else None
+    last = split_tokens(before)[-1].word if split_tokens(before) else ""
+    following = split_tokens(after)[0] if split_tokens(after) else None
     genitive = re.match(r"['’]s?(?!\w)", after)
     if last in ("and", "or") or (following and following.word in ("and", "or") and not genitive):
         return ""

@@ -132,7 +132,7 @@ def fill(settings: Settings, base: Base, size: int, distinct: int, vectors_file:
     stores = Stores(settings)
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
-        for first in range(stores.library.counts()["chunks"], size, BATCH):
+        for first in range(stores.documents.counts()["chunks"], size, BATCH):
             spans, embeddings = generate_chunks(base, first, min(BATCH, size - first))
             write(stores, generation, first, spans, embeddings, distinct)
             with vectors_file.open("ab") as file:
@@ -155,26 +155,26 @@ def write(
     for offset in range(0, len(spans), CHUNKS_A_DOCUMENT):
         name = f"{(first + offset) // CHUNKS_A_DOCUMENT:07}"
         document_spans = spans[offset : offset + CHUNKS_A_DOCUMENT]
-        _, version = stores.library.add_version(
+        _, version = stores.documents.add_version(
             f"{name}.pdf", "default", name, len(document_spans), generation_id=generation.generation_id
         )
         pages = [Page(span.page_index, str(span.page_index + 1), span.text, PageState.TEXT) for span in document_spans]
-        stores.library.save_pages(version, pages)
-        ids += stores.library.save_chunks(version, document_spans)
+        stores.documents.save_pages(version, pages)
+        ids += stores.documents.save_chunks(version, document_spans)
         versions += [version] * len(document_spans)
     assert ids == list(range(first + 1, first + 1 + len(spans))), "the folder was not empty"
     rows = zip(spans, versions, strict=True)
-    stores.words.add(ids, [(span.prefix, span.text, version) for span, version in rows])
+    stores.word_index.add(ids, [(span.prefix, span.text, version) for span, version in rows])
     if first < distinct:
         hashes = [text_hash(span.prefix, span.text) for span in spans]
-        stores.vectors.save(generation.space, dict(zip(hashes, embeddings, strict=True)))
-        vector_ids = stores.vectors.known(generation.space, hashes)
-        stores.vectors.link({chunk_id: vector_ids[key] for chunk_id, key in zip(ids, hashes, strict=True)})
+        stores.embeddings.save(generation.space, dict(zip(hashes, embeddings, strict=True)))
+        vector_ids = stores.embeddings.find_ids(generation.space, hashes)
+        stores.embeddings.link_chunks({chunk_id: vector_ids[key] for chunk_id, key in zip(ids, hashes, strict=True)})
     else:
-        stores.vectors.link({chunk_id: 1 + (chunk_id - 1) % distinct for chunk_id in ids})
-    stores.dense(generation.generation_id).add(ids, np.stack([one.dense for one in embeddings]), versions)
+        stores.embeddings.link_chunks({chunk_id: 1 + (chunk_id - 1) % distinct for chunk_id in ids})
+    stores.dense_index(generation.generation_id).add(ids, np.stack([one.dense for one in embeddings]), versions)
     for version in dict.fromkeys(versions):
-        stores.library.publish(version, DocumentStatus.INDEXED, "", active=True)
+        stores.documents.publish(version, DocumentStatus.INDEXED, "", active=True)
 
 
 def measure(settings: Settings, questions: Sequence[str], vectors_file: Path) -> Figures:
@@ -200,7 +200,7 @@ def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> 
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
         embedded = [generation.embedder.embed_question(question) for question in questions]
-        dense = stores.dense(generation.generation_id)
+        dense = stores.dense_index(generation.generation_id)
         approximate = [[hit.chunk_id for hit in dense.retrieve(question, 100)] for question in embedded]
     finally:
         stores.close()

@@ -26,8 +26,8 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.settings import load_settings
 from rag_core.text.numbers import parse_numbers
 from rag_core.types import Answer, AnswerState, Passage, Restart, SearchResult
-from rag_core.verification.marks import numbers_match
-from rag_core.verification.refusals import starts_with_no_answer
+from rag_core.verification.marks import is_same_number
+from rag_core.verification.refusals import has_leading_refusal
 
 PLAIN = (
     "Answer the question from the numbered passages only, in one or two sentences. If they don't contain the answer, "
@@ -64,7 +64,7 @@ def holds_value(row: dict[str, Any], text: str) -> bool:
         if " ".join(value.split()).casefold() in folded:
             return True
         expected = parse_numbers(value)
-        if expected and all(any(numbers_match(one, other) for other in numbers) for one in expected):
+        if expected and all(any(is_same_number(one, other) for other in numbers) for one in expected):
             return True
     return False
 
@@ -120,7 +120,7 @@ def _product(result: Asked) -> str | None:
 
 
 def _plain(result: Asked) -> str | None:
-    refused = starts_with_no_answer(result.plain) or "don't know" in result.plain.casefold()
+    refused = has_leading_refusal(result.plain) or "don't know" in result.plain.casefold()
     return None if refused else result.plain
 
 

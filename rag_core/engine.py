@@ -112,7 +112,7 @@ class Engine:
         self.jobs = Jobs(stores.jobs, self._indexer)
         self.documents = Documents(stores, self._indexer, self.jobs, self._removal)
         self.index = Index(stores, self._indexer, self._generations)
-        self.collections = Collections(stores.library)
+        self.collections = Collections(stores.documents)
         self.watches = Watches(stores, self._indexer, self.documents, settings.watch_interval_s)
 
         self.labels = Labels(stores)
@@ -171,7 +171,7 @@ class Engine:
 
     def readiness(self) -> Readiness:
         """Return whether the models are loaded, and if not, what is missing."""
-        return self._local_models.warmth
+        return self._local_models.readiness
 
     def status(self) -> Status:
         """Return the state of the installation; block while the embedding model is being loaded."""
@@ -181,7 +181,7 @@ class Engine:
             self._generations,
             self.preferences,
             self.models,
-            self._removal.unfinished,
+            self._removal.unfinished_names,
         )
 
     def search(
@@ -211,7 +211,7 @@ class Engine:
         SettingsError
             The configuration's strategy needs a language model, but none is set.
         """
-        query = self._searcher.query(
+        query = self._searcher.build_query(
             question, Scope.of(documents, collections), top_k, configuration or DEFAULT_CONFIGURATION
         )
         return run_to_end(self._strategies.search(query, Timer())).result

@@ -25,7 +25,7 @@ PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
 FILE = Path(".env")
 # Removed settings: they are ignored with a warning for one release.
-RETIRED = frozenset(
+REMOVED_SETTINGS = frozenset(
     {
         "RAG_EMBEDDING_BATCH",
         "RAG_EXPANSION",
@@ -330,9 +330,9 @@ def _refuse_unknown_variables() -> None:
     # pydantic-settings does not look for unknown variables, so it would silently ignore a misspelt RAG_TRESHOLD.
     file_keys = DotEnvSettingsSource(Settings, env_file=FILE).env_vars
     keys = {key.upper() for key in (*os.environ, *file_keys)}
-    if retired := sorted(keys & RETIRED):
+    if retired := sorted(keys & REMOVED_SETTINGS):
         log.warning("Setting %s no longer has an effect. Remove it from the environment or .env.", ", ".join(retired))
-    unknown = sorted(key for key in keys - RETIRED if key.startswith(PREFIX) and key not in known_names())
+    unknown = sorted(key for key in keys - REMOVED_SETTINGS if key.startswith(PREFIX) and key not in known_names())
     if unknown:
         known = ", ".join(sorted(known_names()))
         raise SettingsError(f"Unknown setting {', '.join(unknown)}. Remove or correct it. Known settings: {known}.")

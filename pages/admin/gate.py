@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.problems import show_errors
-from pages.shared.text import format_count, threshold_text
+from pages.shared.text import format_count, format_threshold
 from rag_core.engine import Engine
-from rag_core.types import decimals
+from rag_core.types import count_decimals
 
 _THRESHOLD, _TOP_K, _WITH_MODEL = "gate_threshold", "gate_top_k", "gate_with_model"
 
@@ -28,7 +28,7 @@ def show_answer_settings(engine: Engine) -> None:
             0.0,
             1.0,
             step=0.01,
-            format=f"%.{decimals(engine.preferences.threshold)}f",
+            format=f"%.{count_decimals(engine.preferences.threshold)}f",
             key=_THRESHOLD,
             help=_help(engine),
         )
@@ -38,8 +38,9 @@ def show_answer_settings(engine: Engine) -> None:
             st.form_submit_button("Reset to the settings", key="reset_gate", on_click=_reset, args=[engine])
     settings = engine.settings
     st.caption(
-        f"In use: threshold {threshold_text(engine.preferences.threshold)}, {engine.preferences.top_k} passages. "
-        f"In the settings: threshold {threshold_text(engine.preferences.default_threshold)}, {settings.top_k} passages."
+        f"In use: threshold {format_threshold(engine.preferences.threshold)}, {engine.preferences.top_k} passages. "
+        f"In the settings: threshold {format_threshold(engine.preferences.default_threshold)}, "
+        f"{settings.top_k} passages."
     )
     _recent(engine)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.shared.text import format_count, plain, size
+from pages.shared.text import escape_markdown, format_count, format_size
 from rag_core.types import Status
 
 # The counts shown first, in this order; the engine's other counts follow the table of stores.
@@ -17,11 +17,11 @@ def show_health(status: Status) -> None:
     if status.healthy:
         st.success("Everything works.", icon=":material/check_circle:")
     for problem in status.problems:
-        st.error(plain(problem), icon=":material/error:")
+        st.error(escape_markdown(problem), icon=":material/error:")
     with st.container(horizontal=True, gap="large"):
         for name in _COUNTS:
             st.metric(name.capitalize(), f"{status.counts.get(name, 0):,}", width="content")
-        st.metric("On disk", size(sum(status.disk_bytes.values())), width="content")
+        st.metric("On disk", format_size(sum(status.disk_bytes.values())), width="content")
 
 
 def show_stores(status: Status) -> None:
@@ -41,7 +41,7 @@ def show_stores(status: Status) -> None:
     )
     other_counts = {name: number for name, number in status.counts.items() if name not in _COUNTS}
     if other_counts:
-        st.caption(" · ".join(f"{plain(name)}: {number:,}" for name, number in other_counts.items()))
+        st.caption(" · ".join(f"{escape_markdown(name)}: {number:,}" for name, number in other_counts.items()))
 
 
 def show_installation(status: Status) -> None:
@@ -53,7 +53,7 @@ def show_installation(status: Status) -> None:
     disk, versions = st.columns(2)
     with disk:
         st.dataframe(
-            pd.DataFrame([(part, size(amount)) for part, amount in largest_first], columns=["Part", "Size"]),
+            pd.DataFrame([(part, format_size(amount)) for part, amount in largest_first], columns=["Part", "Size"]),
             hide_index=True,
             key="disk",
             column_config={"Size": st.column_config.TextColumn(alignment="right")},

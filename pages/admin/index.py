@@ -10,7 +10,7 @@ import streamlit as st
 from pages.shared.jobs import track_jobs
 from pages.shared.library import find_searchable
 from pages.shared.problems import show_errors
-from pages.shared.text import duration, format_count
+from pages.shared.text import format_count, format_duration
 from rag_core.engine import Engine
 from rag_core.types import Fingerprint, Status
 
@@ -96,7 +96,7 @@ def _plan(differing: set[str], seconds: float | None) -> str:
     reused = "vectors of unchanged text are reused" if differing <= _TEXT else "every vector is computed again"
     most = "at most " if differing <= _TEXT else ""
     # The estimate is from the current embedder; another embedder may be slower or faster.
-    pace = f", {most}about {duration(seconds)} at the speed of the current embedder" if seconds else ""
+    pace = f", {most}about {format_duration(seconds)} at the speed of the current embedder" if seconds else ""
     return f"Answers use the current index until the new one is complete; {reused}{pace}."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.problems import show_errors
-from pages.shared.text import format_count, plain
+from pages.shared.text import escape_markdown, format_count
 from rag_core.engine import Engine
 from rag_core.types import ModelCheck
 
@@ -97,4 +97,4 @@ def _use(engine: Engine, name: str | None) -> None:
 def _results(checks: list[ModelCheck]) -> None:
     with st.container(border=True, gap="xsmall"):
         for check in checks:
-            st.markdown(f"{_ICONS[check.passed]} **{check.name}.** {plain(check.words)}")
+            st.markdown(f"{_ICONS[check.passed]} **{check.name}.** {escape_markdown(check.words)}")

@@ -10,12 +10,12 @@ from pages.admin.index import show_index
 from pages.admin.model import show_model
 from pages.admin.usage import show_usage
 from pages.admin.watches import show_watched_folders
-from pages.shared.backend import backend, enter_page
+from pages.shared.backend import enter_page, get_backend
 from pages.shared.jobs import show_jobs
 from pages.shared.warmth import show_warm_up
 
 enter_page("admin")
-back = backend()
+back = get_backend()
 st.title("Admin", anchor=False)
 show_warm_up(back.engine)
 with st.spinner("Checking every store"):

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shared.jobs import MOST, track_jobs
 from pages.shared.problems import show_errors
-from pages.shared.text import format_count, format_time, plain
+from pages.shared.text import escape_markdown, format_count, format_time
 from rag_core.engine import Engine
 from rag_core.types import WatchedFolder
 
@@ -27,7 +27,7 @@ def show_watched_folders(engine: Engine) -> None:
             last_check = format_time(one.checked_at) if one.checked_at else "never"
             st.caption(f"{format_count(one.files, 'file')} · last check: {last_check}")
             if one.problem:
-                st.warning(plain(one.problem), icon=":material/error:")
+                st.warning(escape_markdown(one.problem), icon=":material/error:")
             with st.container(horizontal=True, gap="small"):
                 st.button(
                     "Check now", icon=":material/sync:", key=f"sync_{one.watch_id}", on_click=_sync, args=[engine, one]

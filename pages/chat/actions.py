@@ -10,7 +10,7 @@ from pages.chat.current import current_id
 from pages.chat.questions import answer_again, ask_instead, ask_next, search_again
 from pages.shared.backend import Backend
 from pages.shared.runs import Run
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.types import Answer, Message, Scope
 
 # Seconds between two checks for suggested questions.
@@ -22,7 +22,7 @@ def show_rewritten_search(back: Backend, message: Message, answer: Answer, *, la
     if not answer.rewritten:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f":material/search: Searched for: {plain(answer.rewritten)}", width="content")
+        st.caption(f":material/search: Searched for: {escape_markdown(answer.rewritten)}", width="content")
         if last:
             _editor(
                 "Edit search",
@@ -65,7 +65,7 @@ def show_follow_ups(back: Backend, suggesting: Run | None, message: Message, sco
     with st.container(horizontal=True, gap="small"):
         for number, question in enumerate(message.answer.follow_ups):
             st.button(
-                plain(question),
+                escape_markdown(question),
                 key=f"follow_up_{message.message_id}_{number}",
                 icon=":material/chat:",
                 on_click=ask_next,

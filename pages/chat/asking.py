@@ -11,7 +11,7 @@ from pages.shared.backend import Backend
 from pages.shared.jobs import submit_files
 from pages.shared.problems import show_errors
 from pages.shared.runs import Progress, Run
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from pages.shared.warmth import describe_warm_up
 from rag_core.types import Scope, Stage
 
@@ -69,10 +69,10 @@ def show_running_answer(back: Backend, run: Run) -> None:
         if progress.done:
             st.rerun()
         with st.chat_message("assistant", avatar=":material/format_quote:"):
-            with st.status(plain(_doing(back, progress)), type="compact"):
+            with st.status(escape_markdown(_doing(back, progress)), type="compact"):
                 st.caption("  \n".join(_step(stage) for stage in progress.stages))
             st.text(progress.text)
-            st.caption(plain(progress.restarted))
+            st.caption(escape_markdown(progress.restarted))
             if run.stopping.is_set():
                 st.caption(":material/stop_circle: Stopping after the current step")
             else:
@@ -89,4 +89,4 @@ def _doing(back: Backend, progress: Progress) -> str:
 
 def _step(stage: Stage) -> str:
     icon = ":material/check:" if stage.done else ":material/more_horiz:"
-    return f"{icon} {plain(stage.label)}"
+    return f"{icon} {escape_markdown(stage.label)}"

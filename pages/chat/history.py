@@ -20,7 +20,7 @@ from pages.shared.richtext import show_richtext
 from pages.shared.runs import Run
 from pages.shared.source import open_source
 from pages.shared.strategies import STRATEGY_NAMES
-from pages.shared.text import duration, format_count, plain
+from pages.shared.text import escape_markdown, format_count, format_duration
 from rag_core.types import Answer, AnswerState, Message
 
 SHOWN = 20
@@ -80,7 +80,7 @@ def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool
     _work_done(answer)
     _text(message, answer)
     for notice in answer.notices:
-        st.warning(plain(notice), icon=":material/info:")
+        st.warning(escape_markdown(notice), icon=":material/info:")
     if answer.state is AnswerState.ABSTAINED:
         show_refusal(back, answer)
     show_passages(
@@ -105,8 +105,10 @@ def _work_done(answer: Answer) -> None:
     verb = "Read" if all(passage.scores for passage in answer.passages) else "Cites"
     label = f"{verb} {format_count(len(answer.passages), 'passage')} of {format_count(documents, 'document')}"
     how = "" if answer.strategy == "plain" else f" · {STRATEGY_NAMES[answer.strategy]}"
-    with st.expander(f"{label}, {duration(total)}{how}", type="compact"):
-        lines = [f"{words}: {duration(timings[name] / 1000)}" for name, words in _STEPS.items() if name in timings]
+    with st.expander(f"{label}, {format_duration(total)}{how}", type="compact"):
+        lines = [
+            f"{words}: {format_duration(timings[name] / 1000)}" for name, words in _STEPS.items() if name in timings
+        ]
         written_by = "quoted from the documents" if answer.generator == "extractive" else answer.generator
         st.text("\n".join([*answer.steps, *lines, f"Answer: {written_by}"]))
 
@@ -124,14 +126,14 @@ def _text(message: Message, answer: Answer) -> None:
         st.caption(f":material/stop_circle: Stopped before the end. The text so far is kept.{unchecked}")
     written_by = f"Written by {answer.generator}" if answer.generator != "extractive" else ""
     if note := " · ".join(filter(None, (written_by, answer.usage.label if answer.usage.calls else ""))):
-        st.caption(plain(note))
+        st.caption(escape_markdown(note))
 
 
 def show_missing_answer(back: Backend) -> None:
     """Show why the newest question has no answer, and a button to try again."""
     problem = back.answers.problem(current_id() or "")
     if problem:
-        st.error(plain(problem), icon=":material/error:")
+        st.error(escape_markdown(problem), icon=":material/error:")
     else:
         st.info("This question has no answer yet.", icon=":material/info:")
     st.button("Try again", icon=":material/refresh:", key="try_again", on_click=answer_last, args=[back])

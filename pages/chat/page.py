@@ -9,7 +9,7 @@ from pages.chat.scope import add_to_scope, choose_scope
 from pages.chat.sidebar import show_sidebar
 from pages.chat.strategy import choose_strategy
 from pages.chat.welcome import show_welcome
-from pages.shared.backend import backend, enter_page
+from pages.shared.backend import enter_page, get_backend
 from pages.shared.clashes import ask_about_clashes
 from pages.shared.jobs import show_jobs
 from pages.shared.library import find_searchable
@@ -18,7 +18,7 @@ from pages.shared.source import open_source_drawer
 from pages.shared.unlock import find_rejected, show_password_fields
 from pages.shared.warmth import show_warm_up
 
-back = backend()
+back = get_backend()
 arrived = enter_page("chat")
 suggesting = back.answers.suggesting(current_id() or "")
 conversation, messages = open_conversation(back.engine, arrived=arrived)

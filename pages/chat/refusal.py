@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shared.backend import Backend
 from pages.shared.library import find_searchable
-from pages.shared.text import plain, score
+from pages.shared.text import escape_markdown, format_score
 from rag_core.types import Answer
 
 
@@ -17,12 +17,12 @@ def show_refusal(back: Backend, answer: Answer) -> None:
         return
     if answer.passages:
         gate = answer.gate
-        best, needed = (score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
+        best, needed = (format_score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
         # A question can also be refused above the threshold, if no sentence answers it.
         lacking = f" (best {best}, needs {needed})" if gate.score < gate.threshold else ""
         st.markdown(f"**Closest passages**{lacking}")
         if reasons := _shared_reasons(answer):
-            st.caption(f":material/rule: None of them matches the question: {plain('; '.join(reasons))}.")
+            st.caption(f":material/rule: None of them matches the question: {escape_markdown('; '.join(reasons))}.")
     st.caption(
         "Rephrase the question with words from the documents, choose other documents above, or add the document "
         "that contains the answer."

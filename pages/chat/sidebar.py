@@ -10,7 +10,7 @@ from pages.chat.conversation_dialogs import DELETE, RENAME, open_conversation_di
 from pages.chat.current import choose_conversation, current_id
 from pages.shared import keys
 from pages.shared.problems import show_errors_next_run
-from pages.shared.text import is_today, plain, shortened
+from pages.shared.text import escape_markdown, is_today, truncate
 from rag_core.engine import Engine
 from rag_core.types import Conversation
 
@@ -87,12 +87,12 @@ def _row(engine: Engine, one: Conversation) -> None:
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="xxsmall", wrap=False
     )
     with row:
-        label = plain(shortened(one.title, TITLE_CHARS))
+        label = escape_markdown(truncate(one.title, TITLE_CHARS))
         st.button(
             f"**{label}**" if identity == current_id() else label,
             key=f"open_{identity}",
             type="tertiary",
-            help=plain(one.title) if len(one.title) > TITLE_CHARS else None,
+            help=escape_markdown(one.title) if len(one.title) > TITLE_CHARS else None,
             icon=":material/keep:" if one.pinned else None,
             on_click=_chosen,
             args=[identity],

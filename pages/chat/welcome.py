@@ -10,7 +10,7 @@ from pages.chat.questions import ask_first
 from pages.shared.backend import Backend
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
-from pages.shared.text import format_count, plain
+from pages.shared.text import escape_markdown, format_count
 from rag_core.types import DocumentInfo
 
 
@@ -54,7 +54,7 @@ def _examples(back: Backend) -> None:
     st.caption("For example")
     for number, question in enumerate(back.engine.GUIDE_QUESTIONS):
         st.button(
-            plain(question),
+            escape_markdown(question),
             key=f"example_{number}",
             icon=":material/chat:",
             on_click=ask_first,

@@ -11,7 +11,7 @@ from pages.shared import keys
 from pages.shared.jobs import track_jobs
 from pages.shared.library import collection_label
 from pages.shared.problems import show_errors, show_errors_next_run
-from pages.shared.text import format_count, plain
+from pages.shared.text import escape_markdown, format_count
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types import DEFAULT_COLLECTION, DeleteReceipt, DocumentInfo, DocumentStatus
@@ -76,7 +76,9 @@ def show_receipts() -> None:
         st.markdown(f"{':material/check:' if not left else ':material/error:'} {title}")
         for one in shown[:_LISTED]:
             stores = ", ".join(f"{name} {number}" for name, number in one.remaining.items())
-            st.caption(f"{plain(one.document)}: {one.chunks_removed:,} removed; remaining: {plain(stores)}")
+            st.caption(
+                f"{escape_markdown(one.document)}: {one.chunks_removed:,} removed; remaining: {escape_markdown(stores)}"
+            )
         if len(shown) > _LISTED:
             st.caption(f"and {len(shown) - _LISTED} more")
         st.button("Close", key="close_receipt", type="tertiary", on_click=shown.clear)

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.documents.statuses import describe_status
-from pages.shared.nodes import marked
+from pages.shared.nodes import build_marked_text
 from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
-from pages.shared.text import format_count, plain
+from pages.shared.text import escape_markdown, format_count
 from rag_core.engine import Engine
 from rag_core.types import DocumentInfo, Page, PageState
 
@@ -21,7 +21,7 @@ _READ_AS = {PageState.OCR: "image (OCR)", PageState.MIXED: "text and image"}
 
 def show_document(engine: Engine, document: DocumentInfo) -> None:
     """Show the pages and chunks of a document, and its problems."""
-    st.subheader(plain(document.name), anchor=False)
+    st.subheader(escape_markdown(document.name), anchor=False)
     parts = [describe_status(document), format_count(document.pages, "page"), format_count(document.chunks, "chunk")]
     for number, words in (
         (document.pages_ocr, "read by OCR"),
@@ -32,9 +32,9 @@ def show_document(engine: Engine, document: DocumentInfo) -> None:
             parts.append(f"{number:,} {words}")
     st.caption(" · ".join(parts))
     if document.pages and (title := engine.documents.title(document.document_id)):
-        st.caption(f"Title on its first page: {plain(title)}")
+        st.caption(f"Title on its first page: {escape_markdown(title)}")
     if document.reason:
-        st.warning(plain(document.reason), icon=":material/info:")
+        st.warning(escape_markdown(document.reason), icon=":material/info:")
     pages, chunks = st.tabs(["Pages", "Chunks"])
     with pages, show_errors():
         _pages(engine, document)
@@ -96,6 +96,8 @@ def _chunks(engine: Engine, document: DocumentInfo) -> None:
     if rounds > 1:
         turn = st.pagination(rounds, key=f"chunks_{document.document_id}")
     for chunk in chunks[(turn - 1) * CHUNKS_SHOWN : turn * CHUNKS_SHOWN]:
-        heading = f" · {plain(chunk.heading)}" if chunk.heading else ""
+        heading = f" · {escape_markdown(chunk.heading)}" if chunk.heading else ""
         st.caption(f"Chunk {chunk.ordinal + 1} · page {chunk.page_index + 1}{heading} · {chunk.tokens} tokens")
-        show_richtext(marked(chunk.text, []), key=f"chunk_{document.document_id}_{chunk.ordinal}", small=True)
+        show_richtext(
+            build_marked_text(chunk.text, []), key=f"chunk_{document.document_id}_{chunk.ordinal}", small=True
+        )

@@ -22,7 +22,7 @@ def show_failures_download(documents: Sequence[DocumentInfo]) -> None:
     if problems:
         st.download_button(
             f"Problems as CSV ({len(problems):,})",
-            data=as_csv(problems).encode(),
+            data=format_csv(problems).encode(),
             file_name="footnote-problems.csv",
             mime="text/csv",
             icon=":material/download:",
@@ -32,7 +32,7 @@ def show_failures_download(documents: Sequence[DocumentInfo]) -> None:
         )
 
 
-def as_csv(documents: Sequence[DocumentInfo]) -> str:
+def format_csv(documents: Sequence[DocumentInfo]) -> str:
     """Return the documents as CSV, with a header."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)

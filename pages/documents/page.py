@@ -9,7 +9,7 @@ from pages.documents.detail import show_document
 from pages.documents.failures import show_failures_download
 from pages.documents.table import choose_documents
 from pages.documents.uploads import show_uploader
-from pages.shared.backend import backend, enter_page
+from pages.shared.backend import enter_page, get_backend
 from pages.shared.clashes import ask_about_clashes
 from pages.shared.jobs import show_jobs
 from pages.shared.problems import show_stored_error
@@ -17,7 +17,7 @@ from pages.shared.unlock import find_rejected, show_password_fields
 from pages.shared.warmth import show_warm_up
 
 enter_page("documents")
-back = backend()
+back = get_backend()
 show_stored_error()
 st.title("Documents", anchor=False)
 show_warm_up(back.engine)

@@ -15,7 +15,7 @@ from streamlit.elements.arrow import DataframeStateInput
 from pages.documents.statuses import describe_status, describe_status_with_reason
 from pages.shared import keys
 from pages.shared.library import collection_label, count_by_collection
-from pages.shared.text import format_count, plain
+from pages.shared.text import escape_markdown, format_count
 from rag_core.types import DocumentInfo
 
 _STATUSES = "document_statuses"
@@ -84,7 +84,7 @@ def _picked(label: str, counts: Mapping[str, int], key: str) -> list[str]:
         label,
         list(counts),
         selection_mode="multi",
-        format_func=lambda one: f"{plain(one)} ({counts[one]:,})",
+        format_func=lambda one: f"{escape_markdown(one)} ({counts[one]:,})",
         label_visibility="collapsed",
         key=key,
     )

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
 from pages.shared.strategies import STRATEGY_NAMES
-from pages.shared.text import format_count, plain
+from pages.shared.text import escape_markdown, format_count
 from rag_core.engine import Engine
 from rag_core.types import Baseline, Label, LabelKind, RetrievalConfig
 
@@ -130,4 +130,6 @@ def _answered_by(label: Label) -> str:
 
 def _summary(labels: Sequence[Label]) -> str:
     without = sum(one.kind is not LabelKind.ANSWERABLE for one in labels)
-    return plain(f"{format_count(len(labels), 'question')}, {without:,} of them without an answer in the documents")
+    return escape_markdown(
+        f"{format_count(len(labels), 'question')}, {without:,} of them without an answer in the documents"
+    )

@@ -7,11 +7,11 @@ import streamlit as st
 from pages.evaluate.choosing import choose_configurations, choose_labels
 from pages.evaluate.results import show_results
 from pages.evaluate.running import show_progress, show_run_button
-from pages.shared.backend import backend, enter_page
+from pages.shared.backend import enter_page, get_backend
 from pages.shared.warmth import show_warm_up
 
 enter_page("evaluate")
-back = backend()
+back = get_backend()
 st.title("Evaluate", anchor=False)
 show_warm_up(back.engine)
 name, labels = choose_labels(back.engine)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
-from pages.shared.text import duration, format_count, format_time
+from pages.shared.text import format_count, format_duration, format_time
 from rag_core.engine import Engine
 from rag_core.types import Evaluation, Interval
 
@@ -35,7 +35,7 @@ def show_results(engine: Engine) -> None:
         return
     first, second = _chosen(engine, kept)
     shown = [first, second] if second else [first]
-    words = [format_count(len(one.outcomes), "question") + f" in {duration(one.seconds)}" for one in shown]
+    words = [format_count(len(one.outcomes), "question") + f" in {format_duration(one.seconds)}" for one in shown]
     st.caption(" · ".join([*words, "values with 95 % intervals (bootstrap over questions)"]))
     _table(_compared(engine, first, second) if second else _figures(first))
     show_advised_threshold(engine, first)

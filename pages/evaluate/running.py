@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared.problems import show_errors
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import Baseline, Label, RetrievalConfig
 
@@ -35,7 +35,8 @@ def show_run_button(
         )
     if engine.models.current and st.session_state["with_answers"]:
         st.caption(
-            f"{plain(engine.models.current)} answers every question, also those that the threshold then refuses."
+            f"{escape_markdown(engine.models.current)} answers every question, "
+            "also those that the threshold then refuses."
         )
 
 
@@ -46,7 +47,7 @@ def show_progress(engine: Engine) -> None:
         return
     if not state.running:
         if state.problem:
-            st.warning(plain(state.problem), icon=":material/error:")
+            st.warning(escape_markdown(state.problem), icon=":material/error:")
         return
 
     @st.fragment(run_every=1.0)
@@ -55,7 +56,7 @@ def show_progress(engine: Engine) -> None:
         if now is None or not now.running:
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-            words = plain(f"Asking question {min(now.done + 1, now.total):,} of {now.total:,} of {now.name}")
+            words = escape_markdown(f"Asking question {min(now.done + 1, now.total):,} of {now.total:,} of {now.name}")
             st.progress(now.done / now.total if now.total else 0.0, text=words)
             st.button("Cancel", key="cancel_evaluation", type="tertiary", on_click=engine.evaluations.cancel)
 

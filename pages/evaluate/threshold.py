@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.problems import show_errors
-from pages.shared.text import threshold_text
+from pages.shared.text import format_threshold
 from rag_core.engine import Engine
 from rag_core.types import Evaluation
 
@@ -25,14 +25,14 @@ def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
         key="most_answered",
     )
     advice = engine.evaluations.advise_threshold(evaluation, most / 100)
-    in_use = threshold_text(engine.preferences.threshold)
+    in_use = format_threshold(engine.preferences.threshold)
     if advice is None:
         st.caption(
             f"In use: {in_use}. No threshold can be advised. That needs questions with and without an answer in the "
             "documents, and a threshold up to 1 that keeps this limit and still answers some questions."
         )
         return
-    advised = threshold_text(advice.threshold)
+    advised = format_threshold(advice.threshold)
     # The gate uses a different score and threshold with a language model than without.
     is_other_gate = (evaluation.generator == "extractive") == bool(engine.models.current)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -51,10 +51,10 @@ def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
             on_click=_use,
             args=[engine, advice.threshold],
         )
-    st.caption(advice.reach)
+    st.caption(advice.confidence_text)
 
 
 def _use(engine: Engine, value: float) -> None:
     with show_errors():
         engine.preferences.set_threshold(value)
-        st.toast(f"Threshold {threshold_text(value)} is in use", icon=":material/check:")
+        st.toast(f"Threshold {format_threshold(value)} is in use", icon=":material/check:")

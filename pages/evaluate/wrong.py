@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shared.text import format_count, plain, shortened
+from pages.shared.text import escape_markdown, format_count, truncate
 from rag_core.types import Evaluation, QuestionResult
 
 _SHOWN = 20
@@ -29,9 +29,9 @@ def _one(outcome: QuestionResult) -> None:
     with st.container(border=True, gap="xsmall"):
         # Relative, so that it works behind a proxy that serves the app under a path.
         address = "lab?" + urlencode({"question": outcome.question})
-        st.markdown(f"[{plain(outcome.question)}]({address})")
-        pages = plain(" · ".join(outcome.evidence)) or "not in the documents"
+        st.markdown(f"[{escape_markdown(outcome.question)}]({address})")
+        pages = escape_markdown(" · ".join(outcome.evidence)) or "not in the documents"
         rank = f" · found at rank {outcome.first_rank}" if outcome.first_rank else ""
-        st.caption(f"{plain(outcome.problem)}  \nAnswered by: {pages}{rank}")
+        st.caption(f"{escape_markdown(outcome.problem)}  \nAnswered by: {pages}{rank}")
         if outcome.text:
-            st.text(shortened(" ".join(outcome.text.split()), _ANSWER_CHARS))
+            st.text(truncate(" ".join(outcome.text.split()), _ANSWER_CHARS))

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.lab.labels import find_labelled_passage
 from pages.shared import keys
 from pages.shared.problems import show_errors
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import DocumentInfo, Explanation, Scope
 
@@ -53,7 +53,7 @@ def get_explanation(
     if keys.LAB_RIGHT not in st.session_state:
         st.session_state[keys.LAB_RIGHT] = find_labelled_passage(engine, shown)
     for notice in shown.notices:
-        st.caption(plain(notice))
+        st.caption(escape_markdown(notice))
     if not shown.passages:
         st.info("No stage found anything. Use other words, or other documents.", icon=":material/info:")
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.text import duration, score
+from pages.shared.text import format_duration, format_score
 from rag_core.types import Explanation
 
 _STEPS = {
@@ -22,10 +22,12 @@ _STEPS = {
 def show_gate_decision(explanation: Explanation) -> None:
     """Show the score that decides, its threshold, and how long each stage took."""
     gate = explanation.gate
-    value, needed = (score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
+    value, needed = (format_score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
     if gate.answerable:
         st.success(f"Would be answered: {gate.score_name} {value}, needs {needed}.", icon=":material/check_circle:")
     else:
         st.warning(f"Would not be answered: {gate.score_name} {value}, needs {needed}.", icon=":material/block:")
     times = explanation.timings_ms
-    st.caption(" · ".join(f"{words} {duration(times[name] / 1000)}" for name, words in _STEPS.items() if name in times))
+    st.caption(
+        " · ".join(f"{words} {format_duration(times[name] / 1000)}" for name, words in _STEPS.items() if name in times)
+    )

@@ -34,12 +34,12 @@ def create_marks(explanation: Explanation, right: str | None = None) -> dict[str
     first = {str(hit.chunk_id) for stage in explanation.stages for hit in stage.hits[:SHOWN]}
     shown = [one for one in explanation.passages if one.chunk_id in first or one.chunk_id == right]
     return {
-        one.chunk_id: Mark(letters(at), COLOURS[at] if at < len(COLOURS) else OTHERS, one)
+        one.chunk_id: Mark(to_letters(at), COLOURS[at] if at < len(COLOURS) else OTHERS, one)
         for at, one in enumerate(shown)
     }
 
 
-def letters(position: int) -> str:
+def to_letters(position: int) -> str:
     """Return ``A`` to ``Z`` for 0 to 25, then ``AA``, ``AB``."""
     rest, last = divmod(position, 26)
-    return (letters(rest - 1) if rest else "") + chr(ord("A") + last)
+    return (to_letters(rest - 1) if rest else "") + chr(ord("A") + last)

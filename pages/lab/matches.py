@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.lab.words import segments, words_of
+from pages.lab.words import group_matches_by_word, split_into_segments
 from rag_core.types import TokenMatches
 
 _HERE = Path(__file__).parent
@@ -22,7 +22,7 @@ _COMPONENT = st.components.v2.component(
 
 def show_token_matches(matches: TokenMatches, *, key: str) -> None:
     """Show the words of the question with their weights, and the passage with its matches marked by strength."""
-    words = words_of(matches)
+    words = group_matches_by_word(matches)
     most = max((one.weight for one in words), default=1.0)
     shown = [
         {
@@ -34,4 +34,4 @@ def show_token_matches(matches: TokenMatches, *, key: str) -> None:
         }
         for one in words
     ]
-    _COMPONENT(key=key, data={"words": shown, "text": list(segments(matches.text, words))})
+    _COMPONENT(key=key, data={"words": shown, "text": list(split_into_segments(matches.text, words))})

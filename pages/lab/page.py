@@ -12,12 +12,12 @@ from pages.lab.question import choose_question
 from pages.lab.ranks import show_rank_chart
 from pages.lab.stages import show_stages
 from pages.lab.weighing import get_right_passage, show_weights
-from pages.shared.backend import backend, enter_page
+from pages.shared.backend import enter_page, get_backend
 from pages.shared.library import find_searchable
 from pages.shared.warmth import show_warm_up
 
 enter_page("lab")
-back = backend()
+back = get_backend()
 st.title("Lab", anchor=False)
 show_warm_up(back.engine)
 documents = find_searchable(back.engine.documents.list())

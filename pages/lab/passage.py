@@ -13,7 +13,7 @@ from pages.shared import keys
 from pages.shared.evidence import build_score_bars
 from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import Explanation, TokenMatches
 
@@ -31,7 +31,7 @@ def open_passage_drawer(engine: Engine, explanation: Explanation, marks: Mapping
 
 def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
     passage = mark.passage
-    st.markdown(f"**{plain(passage.document)}** · p. {plain(passage.page_label)}")
+    st.markdown(f"**{escape_markdown(passage.document)}** · p. {escape_markdown(passage.page_label)}")
     ranks = [
         f"{stage.name} {stage.ranks[int(passage.chunk_id)]}"
         for stage in explanation.stages

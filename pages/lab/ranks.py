@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.lab.marks import OTHERS, SHOWN, Mark
-from pages.shared.text import score
+from pages.shared.text import format_score
 from rag_core.types import Explanation
 
 _BELOW = SHOWN + 1
@@ -34,7 +34,7 @@ def build_rank_table(explanation: Explanation, marks: Mapping[str, Mark]) -> pd.
         for chunk_id, mark in marks.items():
             rank = ranks.get(int(chunk_id))
             if rank is not None:
-                value = score(stage.name, mark.passage.scores.get(stage.name))
+                value = format_score(stage.name, mark.passage.scores.get(stage.name))
                 rows.append((stage.name, mark.letter, mark.colour, mark.where, rank, min(rank, _BELOW), value))
     return pd.DataFrame(rows, columns=["stage", "passage", "colour", "where", "rank", "place", "score"])
 

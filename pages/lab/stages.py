@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
-from pages.shared.text import format_count, score, shortened
+from pages.shared.text import format_count, format_score, truncate
 from rag_core.types import Explanation, StageRanking
 
 _HERE = Path(__file__).parent
@@ -63,8 +63,8 @@ def _column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:
                 "colour": mark.colour,
                 "document": mark.passage.document,
                 "page": f"p. {mark.passage.page_label}",
-                "score": score(stage.name, hit.score),
-                "preview": shortened(" ".join(mark.passage.text.split()), _PREVIEW),
+                "score": format_score(stage.name, hit.score),
+                "preview": truncate(" ".join(mark.passage.text.split()), _PREVIEW),
             }
         )
     return {

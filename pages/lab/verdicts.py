@@ -15,13 +15,13 @@ _SENTENCES = {
 }
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Return ``43 %``, or ``< 1 %`` for a small share that would be rounded to 0."""
     return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
 
 
-def sentence(evidence: EvidenceMass, k: int, rival: str, against: float) -> str:
+def describe_case(evidence: EvidenceMass, k: int, rival: str, against: float) -> str:
     """Describe the case; ``rival`` is the passage with more weight, and ``against`` its weight."""
     return _SENTENCES[evidence.case].format(
-        rank=evidence.rank, k=k, rival=rival, against=percent(against), mass=percent(evidence.mass)
+        rank=evidence.rank, k=k, rival=rival, against=format_percent(against), mass=format_percent(evidence.mass)
     )

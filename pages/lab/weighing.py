@@ -10,10 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.lab.marks import SHOWN, Mark
-from pages.lab.verdicts import percent, sentence
+from pages.lab.verdicts import describe_case, format_percent
 from pages.lab.weight_chart import show_weight_chart
 from pages.shared import keys
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import Explanation, WeightedPassage, WeightingConfig
 
@@ -105,10 +105,10 @@ def _dates(explanation: Explanation) -> Explanation:
             column_config={"Date": st.column_config.DateColumn(required=True, width="small")},
             alt="Dates of the documents",
         )
-    return dated(explanation, {str(identity): date for identity, date in dates["Date"].items()})
+    return replace_dates(explanation, {str(identity): date for identity, date in dates["Date"].items()})
 
 
-def dated(explanation: Explanation, dates: Mapping[str, date]) -> Explanation:
+def replace_dates(explanation: Explanation, dates: Mapping[str, date]) -> Explanation:
     """Return the explanation with other dates, by document id; an unchanged day keeps its time."""
     changed = {
         identity: datetime.combine(day, time(), UTC)
@@ -135,5 +135,5 @@ def _evidence(engine: Engine, weighed: Sequence[WeightedPassage], k: int, marks:
     covered, mass = st.columns(2)
     place = "" if evidence.rank is None else f", rank {evidence.rank}"
     covered.metric("Coverage", f"read{place}" if evidence.covered else f"not read{place}")
-    mass.metric("Evidence mass", percent(evidence.mass))
-    st.markdown(plain(sentence(evidence, k, name, rival.weight if rival else 0.0)))
+    mass.metric("Evidence mass", format_percent(evidence.mass))
+    st.markdown(escape_markdown(describe_case(evidence, k, name, rival.weight if rival else 0.0)))

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.lab.marks import OTHERS, Mark
-from pages.lab.verdicts import percent
+from pages.lab.verdicts import format_percent
 from rag_core.types import WeightedPassage
 
 
@@ -46,13 +46,13 @@ def build_weight_table(weighed: Sequence[WeightedPassage], marks: Mapping[str, M
         name = mark.letter if mark else f"rank {one.rank}"
         rows.append(
             {
-                "label": f"{name} · {percent(one.weight)}",
+                "label": f"{name} · {format_percent(one.weight)}",
                 "passage": name,
                 "where": mark.where if mark else "",
                 "colour": mark.colour if mark else OTHERS,
                 "rank": one.rank,
                 "share": one.weight,
-                "weight": percent(one.weight),
+                "weight": format_percent(one.weight),
                 "score": f"{one.candidate.score:.2f}",
                 "freshness": f"{one.freshness:.2f}",
                 "adjusted": f"{one.adjusted:.2f}",

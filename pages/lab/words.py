@@ -26,7 +26,7 @@ class Word:
     spans: tuple[tuple[int, int], ...]
 
 
-def words_of(matches: TokenMatches) -> list[Word]:
+def group_matches_by_word(matches: TokenMatches) -> list[Word]:
     """Return the words of the question that have weight, in their order."""
     words = []
     for match in _WORD.finditer(matches.question):
@@ -39,7 +39,7 @@ def words_of(matches: TokenMatches) -> list[Word]:
     return words
 
 
-def segments(text: str, words: list[Word]) -> Iterator[dict[str, Any]]:
+def split_into_segments(text: str, words: list[Word]) -> Iterator[dict[str, Any]]:
     """Yield the text in pieces ``{"s", "n", "words"}``.
 
     ``n`` is the contribution of a piece to the score, relative to the largest, from 0 to 1. ``words``

@@ -9,7 +9,7 @@ from streamlit import config
 
 from pages.shared import keys
 from pages.shared.answers import Answers
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.settings import load_settings
@@ -38,12 +38,12 @@ def _open() -> Backend:
     return Backend(engine, Answers(engine))
 
 
-def backend() -> Backend:
+def get_backend() -> Backend:
     """Return the shared backend; if it cannot start, show why and stop the page."""
     try:
         return _open()
     except RagError as error:
-        st.error(plain(str(error)), title="Footnote cannot start", icon=":material/error:")
+        st.error(escape_markdown(str(error)), title="Footnote cannot start", icon=":material/error:")
         st.button("Try again", icon=":material/refresh:")
         st.stop()
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from pages.shared.markdown import written
+from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node, build_cited_text, text_node
 from rag_core.types import Answer, Claim
 
@@ -17,14 +17,14 @@ _BRACKET = "\ufdd0"
 def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
     """Return the blocks of an answer with citations and marks; only a model's text is parsed as Markdown."""
     if answer.generator == "extractive":
-        return [*build_short_answer(answer), *quoted(answer.text, markers, answer.statements)]
+        return [*build_short_answer(answer), *build_quoted_text(answer.text, markers, answer.statements)]
     end = len(answer.text) if answer.quotes_start is None else answer.quotes_start
     model = [one for one in answer.statements if one.start < end]
     quotes = [replace(one, start=one.start - end, end=one.end - end) for one in answer.statements if one.start >= end]
-    return [*written(answer.text[:end], markers, model), *quoted(answer.text[end:], markers, quotes)]
+    return [*parse_markdown(answer.text[:end], markers, model), *build_quoted_text(answer.text[end:], markers, quotes)]
 
 
-def quoted(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
+def build_quoted_text(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
     """Return text as paragraphs, with ``[n]`` as citations except inside statements.
 
     A bracket inside a quoted statement is from the document, as in "see [3]".

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.jobs import submit_file
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import Job, SameName
 
@@ -21,8 +21,8 @@ def ask_about_clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
     for number, (name, *_) in st.session_state.get(keys.CLASHES, {}).items():
         with st.container(border=True):
             st.markdown(
-                f":material/content_copy: The library has a document **{plain(name)}** with other content. Replace it "
-                "or keep both?"
+                f":material/content_copy: The library has a document **{escape_markdown(name)}** "
+                "with other content. Replace it or keep both?"
             )
             with st.container(horizontal=True, gap="small"):
                 for label, choice in _CHOICES.items():

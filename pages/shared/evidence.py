@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pages.shared.nodes import Node
-from pages.shared.text import order_scores, score
+from pages.shared.text import format_score, order_scores
 from rag_core.types import Answer, AnswerState, Citation, Gate, Passage
 
 # Scores from 0 to 1 by definition; the bars of other scores are relative to the best passage.
@@ -79,11 +79,11 @@ def build_score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) 
         decides = name == gate.score_name
         note = f"threshold {gate.threshold:.{gate.decimals}f}" if decides else "of 1"
         if name not in _BOUNDED:
-            note = f"best here {score(name, best)}"
+            note = f"best here {format_score(name, best)}"
         rows.append(
             {
                 "name": name,
-                "text": score(name, value, gate.decimals if decides else 2),
+                "text": format_score(name, value, gate.decimals if decides else 2),
                 "share": min(1.0, max(0.0, value / scale)) if scale > 0 else 0.0,
                 "tick": min(1.0, max(0.0, gate.threshold)) if decides else None,
                 "note": note,

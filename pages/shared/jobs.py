@@ -8,9 +8,9 @@ from contextlib import suppress
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.jobwords import is_embedding, job_label, job_outcome, job_share
+from pages.shared.jobwords import describe_job, describe_result, is_embedding, progress_share
 from pages.shared.problems import show_errors
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types import DEFAULT_COLLECTION, Job, JobState, SameName
@@ -89,7 +89,7 @@ def _states(jobs: Sequence[Job]) -> set[tuple[str, JobState, bool]]:
 
 def _bar(engine: Engine, job: Job) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-        st.progress(job_share(job), text=plain(job_label(job)))
+        st.progress(progress_share(job), text=escape_markdown(describe_job(job)))
         st.button(
             "Cancel",
             key=f"cancel_{job.job_id}",
@@ -112,15 +112,15 @@ def _outcomes(engine: Engine) -> None:
     ours = [job for job in reversed(engine.jobs.list(limit=MOST)) if job.job_id in recent]
     # Only the newest job of a document that was tried again.
     newest = {job.document_id or job.job_id: job for job in ours}
-    results = [job_outcome(job) for job in newest.values() if job.state not in ACTIVE]
+    results = [describe_result(job) for job in newest.values() if job.state not in ACTIVE]
     good = [words for fine, words in results if fine]
     if len(good) > _SHOWN_OUTCOMES:
         good = [f"{len(good)} documents are ready."]
     for words in good:
-        st.caption(f":material/check: {plain(words)}")
+        st.caption(f":material/check: {escape_markdown(words)}")
     bad = [words for fine, words in results if not fine]
     for words in bad:
-        st.warning(plain(words), icon=":material/error:")
+        st.warning(escape_markdown(words), icon=":material/error:")
     if bad and st.button("Close messages", key="close_outcomes", type="tertiary"):
         untrack_ended_jobs(engine)
         # Elements outside this fragment depend on the messages.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.shared.text import duration
+from pages.shared.text import format_duration
 from rag_core.types import DocumentStatus, Job, JobState
 
 _BAD = (DocumentStatus.REJECTED, DocumentStatus.FAILED)
@@ -11,12 +11,12 @@ _EMBEDDING = "embedding"
 _COUNTED = {_EMBEDDING: "chunk", "re-indexing": "document"}
 
 
-def job_label(job: Job) -> str:
+def describe_job(job: Job) -> str:
     """Return, for example, ``Indexing report.pdf: page 34 of 212, about 12 s left``."""
     if job.state is JobState.QUEUED:
         return f"{job.name}: waiting"
     verb = "Re-indexing" if job.kind == "reindex" else "Indexing"
-    left = f", about {duration(job.remaining_s)} left" if job.remaining_s else ""
+    left = f", about {format_duration(job.remaining_s)} left" if job.remaining_s else ""
     return f"{verb} {job.name}{describe_step(job)}{left}"
 
 
@@ -31,12 +31,12 @@ def is_embedding(job: Job) -> bool:
     return job.stage == _EMBEDDING
 
 
-def job_share(job: Job) -> float:
+def progress_share(job: Job) -> float:
     """Return the share of the current stage that is done, from 0 to 1."""
     return min(1.0, job.done / job.total) if job.total else 0.0
 
 
-def job_outcome(job: Job) -> tuple[bool, str]:
+def describe_result(job: Job) -> tuple[bool, str]:
     """Return whether a job that has ended succeeded, and a description of its result."""
     if job.state is JobState.CANCELLED:
         return False, f"{job.name}: {job.reason}"

@@ -38,7 +38,7 @@ _MARKDOWN = (
 )
 
 
-def written(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
+def parse_markdown(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
     """Return the nodes of Markdown text, with ``[n]`` as citations and the marks of statements."""
     doubtful = [one for one in statements if one.mark]
     if doubtful:

@@ -18,7 +18,7 @@ from rag_core.types.answers import MARKER
 Node = dict[str, Any]
 
 
-def marked(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]:
+def build_marked_text(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]:
     """Return text with the given ``(start, end)`` spans marked; overlapping spans are merged."""
     nodes: list[Node] = []
     position = 0

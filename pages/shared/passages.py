@@ -7,9 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.shared.evidence import build_score_bars, find_citations, find_quotes
-from pages.shared.nodes import marked
+from pages.shared.nodes import build_marked_text
 from pages.shared.richtext import show_richtext
-from pages.shared.text import format_count, plain, score
+from pages.shared.text import escape_markdown, format_count, format_score
 from rag_core.types import Answer, AnswerState, Passage
 
 # Number of copies of a passage that are listed.
@@ -41,7 +41,7 @@ def _passage(
     show_richtext(
         [
             build_score_bars(passage, answer.passages, answer.gate),
-            *marked(passage.text, find_quotes(answer, passage)),
+            *build_marked_text(passage.text, find_quotes(answer, passage)),
         ],
         key=f"{key}_text",
         small=True,
@@ -82,7 +82,7 @@ def show_hidden_text(passage: Passage) -> None:
         shown = f"{passage.hidden[:_HIDDEN_SHOWN]}…" if len(passage.hidden) > _HIDDEN_SHOWN else passage.hidden
         st.caption(
             ":material/visibility_off: Its page also contains text that a reader cannot see. Search and answers leave "
-            f"it out: “{plain(shown)}”"
+            f"it out: “{escape_markdown(shown)}”"
         )
 
 
@@ -92,22 +92,22 @@ def show_duplicates(passage: Passage) -> None:
         places = [f"{one.document} p. {one.page_label}" for one in passage.duplicates]
         left = len(places) - _PLACES
         more = f" and {format_count(left, 'more place')}" if left > 0 else ""
-        st.caption(plain(f"Also in {', '.join(places[:_PLACES])}{more}"))
+        st.caption(escape_markdown(f"Also in {', '.join(places[:_PLACES])}{more}"))
 
 
 def show_unmet(passage: Passage) -> None:
     """Show why a passage does not answer the question."""
     if passage.unmet:
-        st.caption(f":material/rule: Does not match the question: {plain('; '.join(passage.unmet))}.")
+        st.caption(f":material/rule: Does not match the question: {escape_markdown('; '.join(passage.unmet))}.")
 
 
 def _label(answer: Answer, passage: Passage) -> str:
     name = answer.gate.score_name
     parts = [
-        f"{plain(f'[{passage.rank}]')} {plain(passage.document)}",
-        f"p. {plain(passage.page_label)}",
+        f"{escape_markdown(f'[{passage.rank}]')} {escape_markdown(passage.document)}",
+        f"p. {escape_markdown(passage.page_label)}",
         # A summary's passages were not found by a search, so they have no score.
-        *([f"{name} {score(name, passage.scores[name])}"] if name in passage.scores else []),
+        *([f"{name} {format_score(name, passage.scores[name])}"] if name in passage.scores else []),
     ]
     if answer.state is AnswerState.ANSWERED and not answer.stopped:
         parts.append("cited" if find_citations(answer, passage) else "not cited")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.errors import RagError
 
 _log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ def show_errors() -> Iterator[None]:
     try:
         yield
     except RagError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        st.error(escape_markdown(str(error)), icon=":material/error:")
 
 
 @contextmanager
@@ -44,4 +44,4 @@ def show_errors_next_run() -> Iterator[None]:
 def show_stored_error() -> None:
     """Show the error that `show_errors_next_run` stored."""
     if words := st.session_state.pop(keys.PROBLEM, ""):
-        st.error(plain(words), icon=":material/error:")
+        st.error(escape_markdown(words), icon=":material/error:")

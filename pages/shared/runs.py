@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pages.shared.jobwords import job_label
+from pages.shared.jobwords import describe_job
 from rag_core.engine import Engine
 from rag_core.types import Answer, AnswerState, Message, Scope, SearchResult, Stage, Strategy
 
@@ -94,7 +94,7 @@ def wait_for_jobs(engine: Engine, run: Run) -> bool:
             if run.job_ids:
                 run.show_stage(Stage(WAITING, "Files indexed", done=True))
             return True
-        run.show_stage(Stage(WAITING, job_label(waiting[-1])))
+        run.show_stage(Stage(WAITING, describe_job(waiting[-1])))
         time.sleep(_POLL_S)
     return False
 

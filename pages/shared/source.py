@@ -6,12 +6,12 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.evidence import build_score_bars, find_citations, find_passage, find_quotes
-from pages.shared.nodes import marked
+from pages.shared.nodes import build_marked_text
 from pages.shared.openpdf import show_open_button
 from pages.shared.passages import show_duplicates, show_hidden_text, show_instructions_note
 from pages.shared.richtext import show_richtext
 from pages.shared.source_page import show_source_page
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.errors import DocumentError, RagError
 from rag_core.types import Answer, ChunkSpan, DocumentInfo, Passage
@@ -50,9 +50,9 @@ def _closed() -> None:
 
 
 def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
-    st.markdown(f"**{plain(passage.document)}** · p. {plain(passage.page_label)}")
+    st.markdown(f"**{escape_markdown(passage.document)}** · p. {escape_markdown(passage.page_label)}")
     if passage.heading:
-        st.caption(plain(passage.heading))
+        st.caption(escape_markdown(passage.heading))
     show_instructions_note(passage)
     show_hidden_text(passage)
     show_duplicates(passage)
@@ -62,9 +62,9 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
         document = engine.documents.get(passage.document_id)
         show_source_page(engine, document, answer, passage)
     except DocumentError as error:
-        st.info(_GONE if document is None else plain(str(error)), icon=":material/info:")
+        st.info(_GONE if document is None else escape_markdown(str(error)), icon=":material/info:")
     except RagError as error:
-        st.warning(plain(str(error)), icon=":material/error:")
+        st.warning(escape_markdown(str(error)), icon=":material/error:")
     _text(engine, answer, passage)
     _take_away(engine, document, answer, passage)
 
@@ -85,9 +85,9 @@ def _text(engine: Engine, answer: Answer, passage: Passage) -> None:
         before, after = engine.documents.neighbours(passage.chunk_id)
     except RagError as error:
         before = after = None
-        st.warning(plain(str(error)), icon=":material/error:")
+        st.warning(escape_markdown(str(error)), icon=":material/error:")
     _beside("Text before", before)
-    quotes = marked(passage.text, find_quotes(answer, passage))
+    quotes = build_marked_text(passage.text, find_quotes(answer, passage))
     show_richtext([*quotes, build_score_bars(passage, answer.passages, answer.gate)], key="source_text", small=True)
     _beside("Text after", after)
 
@@ -95,7 +95,7 @@ def _text(engine: Engine, answer: Answer, passage: Passage) -> None:
 def _beside(label: str, chunk: ChunkSpan | None) -> None:
     if chunk is not None:
         with st.expander(f"{label} (p. {chunk.page_index + 1:,})", type="compact"):
-            show_richtext(marked(chunk.text, []), key=f"source_{label.lower()}", small=True)
+            show_richtext(build_marked_text(chunk.text, []), key=f"source_{label.lower()}", small=True)
 
 
 def _take_away(engine: Engine, document: DocumentInfo | None, answer: Answer, passage: Passage) -> None:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
-from rag_core.types import decimals
+from rag_core.types import count_decimals
 
 # Word joiner: invisible, and does not allow a line break.
 _JOINER = "\u2060"
@@ -38,7 +38,7 @@ SCORE_ORDER = (
 )
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return text that a Markdown label shows literally, on one line.
 
     Backslashes escape Markdown. Streamlit and its parser then replace ``:emoji:``,
@@ -51,7 +51,7 @@ def plain(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", line)
 
 
-def shortened(text: str, width: int) -> str:
+def truncate(text: str, width: int) -> str:
     """Return the beginning of a text, with an ellipsis if it is cut; wide characters count twice."""
     room = width
     for position, letter in enumerate(text):
@@ -66,7 +66,7 @@ def format_count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def score(name: str, value: float | None, places: int = 2) -> str:
+def format_score(name: str, value: float | None, places: int = 2) -> str:
     """Format a score with the given decimals, or three for fused ranks, which are only a few hundredths."""
     if value is None:
         return "–"
@@ -75,9 +75,9 @@ def score(name: str, value: float | None, places: int = 2) -> str:
     return f"{round(value, places) + 0.0:.{places}f}"
 
 
-def threshold_text(value: float) -> str:
+def format_threshold(value: float) -> str:
     """Format a threshold, with as many decimals as the scores next to it."""
-    return f"{value:.{decimals(value)}f}"
+    return f"{value:.{count_decimals(value)}f}"
 
 
 def order_scores(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
@@ -87,7 +87,7 @@ def order_scores(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
     return [(name, value) for name in names if (value := scores[name]) is not None]
 
 
-def size(amount: float) -> str:
+def format_size(amount: float) -> str:
     """Format bytes as ``812 B``, ``1.4 MB``."""
     for unit in ("B", "kB", "MB", "GB"):
         if amount < 1000 or unit == "GB":
@@ -96,7 +96,7 @@ def size(amount: float) -> str:
     return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Format seconds as ``80 ms``, ``0.2 s``, ``45 s``, ``3 min``, ``2.0 h``."""
     if seconds < 0.1:
         return f"{1000 * seconds:.0f} ms"

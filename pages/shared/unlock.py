@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.jobs import MOST, track_jobs
 from pages.shared.problems import show_errors
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import DocumentInfo, DocumentStatus, Job
 
@@ -46,7 +46,7 @@ def _field(engine: Engine, document: DocumentInfo, on_opened: OnOpened | None) -
 
     with st.form(f"unlock_{document.document_id}", clear_on_submit=True):
         st.text_input(
-            f"Password of {plain(document.name)}",
+            f"Password of {escape_markdown(document.name)}",
             type="password",
             help="It is used to read the file now and is not stored.",
             key=key,

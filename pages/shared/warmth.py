@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.text import plain
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 
 
@@ -12,7 +12,7 @@ def show_warm_up(engine: Engine) -> None:
     """Show in the sidebar what is still warming up, and on the page what failed."""
     state = engine.readiness()
     if state.error:
-        st.error(plain(state.error), icon=":material/error:")
+        st.error(escape_markdown(state.error), icon=":material/error:")
     with st.sidebar:
         _notice(engine, run_every=None if state.ready or state.error else 1.0)
 
@@ -29,6 +29,6 @@ def _notice(engine: Engine, run_every: float | None) -> None:
     @st.fragment(run_every=run_every)
     def notice() -> None:
         if words := describe_warm_up(engine):
-            st.caption(f":material/hourglass_empty: {plain(words)}")
+            st.caption(f":material/hourglass_empty: {escape_markdown(words)}")
 
     notice()

@@ -22,7 +22,7 @@ from rag_core.text.grammar import (
     SUBORDINATORS,
     WH,
     Token,
-    tokens,
+    split_tokens,
 )
 from rag_core.text.noun_phrases import find_names
 
@@ -51,7 +51,7 @@ def is_dependent(question: str) -> bool:
     opener = _OPENERS.match(question)
     start = opener.end() if opener else 0
     end = len(question.rstrip(" ?.!"))
-    words = [token for token in tokens(question) if token.start >= start]
+    words = [token for token in split_tokens(question) if token.start >= start]
     return bool(words) and (
         _is_fragment(question, words, start, end, joined=bool(opener))
         or _ORDINAL.search(question) is not None

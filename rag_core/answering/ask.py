@@ -12,7 +12,7 @@ from rag_core.answering.strategies import Strategies
 from rag_core.answering.summary import WRITING, Summarizer
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import GeneratorError
-from rag_core.gate.features import SCORE
+from rag_core.gate.features import ANSWERABLE_SCORE
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.runtime.language_models import LanguageModels
@@ -31,7 +31,7 @@ from rag_core.types import (
     Stage,
 )
 from rag_core.types.searches import DEFAULT_CONFIGURATION, Query, SearchOutcome
-from rag_core.verification.attribution import NO_WORDS, NOT_CHECKED, draft_answer, states_anything
+from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
@@ -91,7 +91,7 @@ class Answerer:
     ) -> Generator[AskEvent, None, None]:
         """Yield the events of an answer; see `Engine.ask`."""
         trace = AnswerTrace()
-        query = self._searcher.query(text, scope, top_k, configuration)
+        query = self._searcher.build_query(text, scope, top_k, configuration)
         if configuration.strategy == "summary":
             summary = yield from self._summarizer.summary(query, trace)
             if summary is not None:
@@ -148,7 +148,9 @@ class Answerer:
         """Stream the model's answer and attribute its claims; for a strict query, raise the endpoint's error."""
         pieces: list[str] = []
         question, passages = outcome.result.question, outcome.result.passages
-        doubtful = max((one.scores.get(SCORE) or 0.0 for one in outcome.passages), default=0.0) < ALL_BUT_CERTAIN
+        doubtful = (
+            max((one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in outcome.passages), default=0.0) < ALL_BUT_CERTAIN
+        )
         stream = writer.stream_answer(question, passages, history, doubtful=doubtful)
         problem = ""
         try:
@@ -165,10 +167,10 @@ class Answerer:
             trace.usage += stream.usage
         trace.notices += stream.notices
         text = (yield from retract_reasoning(pieces)).strip()
-        if not states_anything(text):
+        if not contains_words(text):
             if pieces:
-                yield Restart(NO_WORDS)
-            return _Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or NO_WORDS)
+                yield Restart(EMPTY_ANSWER)
+            return _Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
         answer = draft_answer(text, question, passages, create_text_encoder(outcome.ranked.embedder))
         if answer.unchecked:
             trace.notices.append(NOT_CHECKED)

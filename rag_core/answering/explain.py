@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from rag_core.answering.search import Searcher
 from rag_core.errors import UnknownDocument
 from rag_core.retrieval.late_interaction import (
-    compared_tokens,
+    compute_token_weights,
     max_sim,
     score_chunks,
+    select_compared_tokens,
     token_similarities,
-    token_weights,
 )
 from rag_core.retrieval.passage_weights import evidence_mass, weight_passages
 from rag_core.retrieval.passages import build_passage
@@ -77,7 +77,7 @@ class Explanations:
         QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         scope = Scope.of(documents, collections)
-        query = self._searcher.query(question, scope, configuration=configuration or DEFAULT_CONFIGURATION)
+        query = self._searcher.build_query(question, scope, configuration=configuration or DEFAULT_CONFIGURATION)
         outcome = self._searcher.search(query, Timer())
         rows, scores = outcome.ranked.rows, outcome.ranked.ranking.scores
         order = [chunk_id for chunk_id in outcome.ranked.ranking.order if chunk_id in rows]
@@ -94,7 +94,7 @@ class Explanations:
         result = outcome.result
         added_at = {
             one.document_id: one.added_at
-            for one in self._stores.library.documents(sorted({passage.document_id for passage in passages}))
+            for one in self._stores.documents.documents(sorted({passage.document_id for passage in passages}))
         }
         return Explanation(
             question=result.question,
@@ -116,17 +116,17 @@ class Explanations:
         QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         generation = self._generations.active()
-        embedded_question = generation.embedder.embed_question(self._searcher.checked(question))
-        row = self._stores.library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
+        embedded_question = generation.embedder.embed_question(self._searcher.normalize_question(question))
+        row = self._stores.documents.visible_chunks([int(chunk_id)]).get(int(chunk_id))
         if row is None:
             raise UnknownDocument("That passage is no longer in the library. Ask the question again.")
         embedded = row.embedded_text
         chunk = self._searcher.load_vectors(row, generation)
         if chunk is None or not len(chunk.scales) or not len(embedded_question.tokens):
             return TokenMatches(embedded_question.text, embedded, (), 0.0, 0.0)
-        weights = token_weights(embedded_question, self._stores.words.idf, STOP_WORDS)
+        weights = compute_token_weights(embedded_question, self._stores.word_index.idf, STOP_WORDS)
         vectors = chunk.to_float()
-        indices = compared_tokens(weights)
+        indices = select_compared_tokens(weights)
         similarities = token_similarities(embedded_question.tokens[indices], vectors)
         best = similarities.argmax(axis=1)
         spans = generation.embedder.offsets([embedded])[0][best]
@@ -154,14 +154,14 @@ class Explanations:
         ValueError
             ``k`` or the temperature is out of range.
         """
-        return weight_passages(candidates(explanation), weighting)
+        return weight_passages(find_scored_passages(explanation), weighting)
 
     def evidence_mass(self, weighted: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
         """Return the weight of the right passage among the ``k`` best; ``right`` is ``None`` if no stage finds it."""
         return evidence_mass(weighted, k, right)
 
 
-def candidates(explanation: Explanation, now: datetime | None = None) -> list[ScoredPassage]:
+def find_scored_passages(explanation: Explanation, now: datetime | None = None) -> list[ScoredPassage]:
     """Return the passages of an explanation that have a score, with the ages of their documents."""
     moment = now or datetime.now(UTC)
     ages = {one: (moment - added).total_seconds() / 86_400 for one, added in explanation.added_at.items()}

@@ -15,8 +15,8 @@ from rag_core.errors import GeneratorError, RagError
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.query_planning import build_rewrite_messages, format_conversation, parse_rewritten_question
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.text.grammar import tokens
-from rag_core.text.noun_phrases import content_words
+from rag_core.text.grammar import split_tokens
+from rag_core.text.noun_phrases import find_content_words
 from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Suggestions, Usage
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
@@ -128,7 +128,9 @@ class Rewriter:
     def rewrite(self, question: str, history: Sequence[Message]) -> Rewriting:
         """Return the rewritten question; if the endpoint fails, use the rules and add a notice."""
         depends = is_dependent(question)
-        if not history or not (depends or (self._generator and content_words(question) and not is_anchored(question))):
+        if not history or not (
+            depends or (self._generator and find_content_words(question) and not is_anchored(question))
+        ):
             return Rewriting()
         notices: tuple[str, ...] = ()
         usage = Usage()
@@ -155,9 +157,9 @@ def add_earlier_words(question: str, history: Sequence[Message]) -> str:
 
     After "How long is the Harrow Bridge?", the question "And its width?" becomes "And its width (long Harrow Bridge)?".
     """
-    present = {token.word for token in tokens(question)}
+    present = {token.word for token in split_tokens(question)}
     for earlier in reversed(_earlier_questions(history)[-MAX_TURNS:]):
-        words = {token.word: token.text for token in tokens(earlier) if not token.is_function}
+        words = {token.word: token.text for token in split_tokens(earlier) if not token.is_function}
         if added := [text for word, text in words.items() if word not in present][:MAX_WORDS]:
             return f"{question.rstrip(' ?')} ({' '.join(added)})?"
     return question

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rag_core.gate.features import SCORE, contains_lookup
-from rag_core.reading.answer_types import wanting
-from rag_core.reading.reader import Evidence, read
-from rag_core.reading.short_answers import short_answer
+from rag_core.gate.features import ANSWERABLE_SCORE, contains_lookup
+from rag_core.reading.answer_types import find_missing_value
+from rag_core.reading.reader import Evidence, quote_sentences
+from rag_core.reading.short_answers import extract_short_answer
 from rag_core.types.searches import SearchOutcome
-from rag_core.verification.verifier import REFUSED, VerifiedAnswer, claims_of_quotes
+from rag_core.verification.verifier import REFUSED, VerifiedAnswer, create_claims_from_quotes
 
 # Minimum calibrated probability at which looked-up table rows are quoted instead of sentences.
 LEAST_PROBABILITY = 0.5
@@ -24,11 +24,11 @@ def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
     if lookup is None:
         return None
     passages = [one for one in outcome.result.passages if contains_lookup(outcome.ranked, one)]
-    best = max(passages, key=lambda one: one.scores.get(SCORE) or 0.0, default=None)
-    if best is None or (best.scores.get(SCORE) or 0.0) < LEAST_PROBABILITY:
+    best = max(passages, key=lambda one: one.scores.get(ANSWERABLE_SCORE) or 0.0, default=None)
+    if best is None or (best.scores.get(ANSWERABLE_SCORE) or 0.0) < LEAST_PROBABILITY:
         return None
     text, citations = lookup.plan.quote([one for one in passages if one.version_id == best.version_id])
-    return VerifiedAnswer(text, citations, claims_of_quotes(text, citations)) if citations else None
+    return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations)) if citations else None
 
 
 def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnswer:
@@ -39,10 +39,10 @@ def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnsw
             in_text = tokens.offsets[:, 0] >= 0
             evidence.append(Evidence(passage, tokens.vectors.to_float()[in_text], tokens.offsets[in_text]))
     question = outcome.result.question
-    text, citations = read(outcome.ranked.question, outcome.ranked.weights, evidence)
+    text, citations = quote_sentences(outcome.ranked.question, outcome.ranked.token_weights, evidence)
     quotes = [citation.quote for citation in citations]
-    if missing := wanting(question, quotes):
+    if missing := find_missing_value(question, quotes):
         notices.append(f"The question asks for {missing}, but the closest sentences contain none.")
         return REFUSED
-    short = short_answer(question, quotes)
-    return VerifiedAnswer(text, citations, claims_of_quotes(text, citations), short) if citations else REFUSED
+    short = extract_short_answer(question, quotes)
+    return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations), short) if citations else REFUSED

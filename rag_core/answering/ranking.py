@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 
 from rag_core.retrieval.chunk_data import ChunkLoader
-from rag_core.retrieval.cross_encoder import read_chunks
-from rag_core.retrieval.late_interaction import rerank_chunks, token_weights
+from rag_core.retrieval.cross_encoder import cross_encode_chunks
+from rag_core.retrieval.late_interaction import compute_token_weights, rerank_chunks
 from rag_core.retrieval.pipeline import LOOKUP_CHUNKS, Rerank, RetrievedHits, SectionRanker, rank_chunks
 from rag_core.retrieval.reordering import prefer_named_documents, prefer_recent_documents
 from rag_core.runtime.index_generations import IndexGeneration
@@ -20,9 +20,18 @@ from rag_core.runtime.models import LocalModels
 from rag_core.runtime.pool import SearchPool
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.text.names import annotate, document_name_terms, lowercase_name_terms
+from rag_core.text.names import annotate, find_document_names, find_lowercase_names
 from rag_core.text.words import STOP_WORDS
-from rag_core.types import ChunkRow, Excluding, FloatArray, Hit, Question, RankBy, VersionFilter, unembedded
+from rag_core.types import (
+    ChunkRow,
+    Excluding,
+    FloatArray,
+    Hit,
+    Question,
+    RankBy,
+    VersionFilter,
+    build_unembedded_question,
+)
 from rag_core.types.protocols import DomainLookup, LookupPlan, QuestionEmbedder, Retriever
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
@@ -66,21 +75,23 @@ class Ranker:
         configuration = query.configuration
         rank_by = configuration.rank_by or self._settings.rank_by
         candidates = max(configuration.candidates or self._settings.candidates, query.top_k)
-        loader = ChunkLoader(self._stores.library, self._stores.vectors, generation.embedder, tasks)
+        loader = ChunkLoader(self._stores.documents, self._stores.embeddings, generation.embedder, tasks)
         plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None
         versions, embedded_versions = self._select_versions(query.documents, generation.generation_id)
         start_search = partial(_start_search, tasks, loader)
-        words_index, word_query = self._stores.words, unembedded(query.text)
+        words_index, word_query = self._stores.word_index, build_unembedded_question(query.text)
         words = start_search(words_index, word_query, candidates, versions) if rank_by != "dense" else None
-        lines = start_search(words_index, unembedded(plan.text), LOOKUP_CHUNKS, versions) if plan else None
+        lines = (
+            start_search(words_index, build_unembedded_question(plan.text), LOOKUP_CHUNKS, versions) if plan else None
+        )
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
             if hypothesis:
                 question = _mean_embedding(question, generation.embedder.embed_question(hypothesis).dense)
-        dense_index = self._stores.dense(generation.generation_id)
+        dense_index = self._stores.dense_index(generation.generation_id)
         dense = start_search(dense_index, question, candidates, embedded_versions) if rank_by != "bm25" else None
         lookup = tasks.submit(self._embed_lookup, plan, generation.embedder) if plan else None
-        weights = token_weights(question, words_index.idf, STOP_WORDS)
+        weights = compute_token_weights(question, words_index.idf, STOP_WORDS)
 
         def rerank(chunk_ids: Sequence[int]) -> list[Hit]:
             loader.prefetch_rows(chunk_ids)
@@ -98,7 +109,7 @@ class Ranker:
             timer=timer,
             sections=_section_ranker(embedded_lookup, loader),
             cross_encode=(
-                partial(read_chunks, self._models.cross_encoder(), question, loader.texts)
+                partial(cross_encode_chunks, self._models.cross_encoder(), question, loader.texts)
                 if rank_by == "cross_encoder"
                 else None
             ),
@@ -107,7 +118,7 @@ class Ranker:
         ranking = self._prefer_recent_documents(ranking, rank_by, rows)
         if rank_by == "named":
             ranking = _prefer_named_documents(ranking, query.text, rows)
-        one_document = lookup is not None and len(self._stores.library.visible_versions(query.documents)) == 1
+        one_document = lookup is not None and len(self._stores.documents.visible_versions(query.documents)) == 1
         return RankedChunks(
             *(question, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
             lookup=embedded_lookup,
@@ -115,11 +126,11 @@ class Ranker:
         )
 
     def _plan_lookup(self, text: str) -> LookupPlan | None:
-        return self._lookup.plan(text, [word.text for word in annotate(text).names] or lowercase_name_terms(text))
+        return self._lookup.plan(text, [word.text for word in annotate(text).names] or find_lowercase_names(text))
 
     def _embed_lookup(self, plan: LookupPlan, embedder: QuestionEmbedder) -> EmbeddedLookup:
         question = embedder.embed_question(plan.text, low_priority=True)
-        return EmbeddedLookup(plan, question, token_weights(question, self._stores.words.idf, STOP_WORDS))
+        return EmbeddedLookup(plan, question, compute_token_weights(question, self._stores.word_index.idf, STOP_WORDS))
 
     def _prefer_recent_documents(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, ChunkRow]) -> Ranking:
         """Prefer newer documents, if the settings say so.
@@ -132,7 +143,7 @@ class Ranker:
             return ranking
         added = {
             one.document_id: one.added_at
-            for one in self._stores.library.documents(sorted({row.document_id for row in rows.values()}))
+            for one in self._stores.documents.documents(sorted({row.document_id for row in rows.values()}))
         }
         now = datetime.now(UTC)
         ages = {
@@ -147,9 +158,9 @@ class Ranker:
     ) -> tuple[VersionFilter | None, VersionFilter | None]:
         """Return the versions to search in the word index and in the generation's vectors; ``None`` for all."""
         if scope is not None:
-            visible = list(self._stores.library.visible_versions(scope))
+            visible = list(self._stores.documents.visible_versions(scope))
             return visible, visible
-        hidden = self._stores.library.hidden_versions()
+        hidden = self._stores.documents.hidden_versions()
         embedded = [version for version, generation in hidden.items() if generation == generation_id]
         return Excluding(list(hidden)) if hidden else None, Excluding(embedded) if embedded else None
 
@@ -204,16 +215,16 @@ def _collect_hits(
 def _section_ranker(lookup: EmbeddedLookup | None, loader: ChunkLoader) -> SectionRanker | None:
     if lookup is None:
         return None
-    rerank = partial(rerank_chunks, lookup.question, lookup.weights, loader.vectors)
+    rerank = partial(rerank_chunks, lookup.question, lookup.token_weights, loader.vectors)
     return SectionRanker(lookup.plan, rerank, loader.texts)
 
 
 def _prefer_named_documents(ranking: Ranking, question: str, rows: Mapping[int, ChunkRow]) -> Ranking:
     labels = {one: row.document_label for one, row in rows.items()}
     texts = {one: row.text for one, row in rows.items()}
-    if names := document_name_terms(question):
+    if names := find_document_names(question):
         return prefer_named_documents(ranking, names, labels, texts)
-    return prefer_named_documents(ranking, lowercase_name_terms(question), labels, texts, FIXED_TOP)
+    return prefer_named_documents(ranking, find_lowercase_names(question), labels, texts, FIXED_TOP)
 
 
 def _mean_embedding(question: Question, hypothesis: FloatArray) -> Question:

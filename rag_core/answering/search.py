@@ -10,7 +10,7 @@ from functools import cache
 
 from rag_core.answering.ranking import Ranker
 from rag_core.errors import QuestionError, StoreUnavailable
-from rag_core.gate.calibration import PASSAGES_SCORED, apply_threshold, calibration
+from rag_core.gate.calibration import PASSAGES_SCORED, apply_threshold, load_calibration
 from rag_core.gate.features import score_answerability
 from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
 from rag_core.retrieval.near_duplicates import fold_near_duplicates
@@ -58,9 +58,9 @@ class Searcher:
     def warm_up(self) -> None:
         """Run one search to fill caches and open connections, then load the token vectors into memory."""
         self.search(Query(WARM_QUESTION, None, self._preferences.top_k, DEFAULT_CONFIGURATION), Timer())
-        self._stores.vectors.warm_up()
+        self._stores.embeddings.warm_up()
 
-    def query(
+    def build_query(
         self,
         text: str,
         scope: Scope,
@@ -68,12 +68,15 @@ class Searcher:
         configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
     ) -> Query:
         """Return the query for a question; raise `QuestionError`, `UnknownDocument` or `CollectionError`."""
-        library, document_ids = self._stores.library, None
+        library, document_ids = self._stores.documents, None
         if scope:
-            ids = [*library.resolve(scope.documents), *library.in_collections(scope.collections)]
+            ids = [*library.find_ids(scope.documents), *library.ids_in_collections(scope.collections)]
             document_ids = tuple(dict.fromkeys(ids))
         return Query(
-            self.checked(text), document_ids, top_k or configuration.top_k or self._preferences.top_k, configuration
+            self.normalize_question(text),
+            document_ids,
+            top_k or configuration.top_k or self._preferences.top_k,
+            configuration,
         )
 
     def search(self, query: Query, timer: Timer) -> SearchOutcome:
@@ -81,7 +84,7 @@ class Searcher:
         started = time.perf_counter()
         ranked = self.rank(query, timer)
         with timer.measure("gate"):
-            outcome = self.judge(query, ranked)
+            outcome = self.apply_gate(query, ranked)
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
         if not self._searched:
             # The objects of the first search are permanent, and there are many; garbage collection over them would
@@ -90,7 +93,7 @@ class Searcher:
             self._searched = True
         return replace(outcome, result=replace(outcome.result, timings_ms=dict(timer.ms)))
 
-    def judge(self, query: Query, ranked: RankedChunks) -> SearchOutcome:
+    def apply_gate(self, query: Query, ranked: RankedChunks) -> SearchOutcome:
         """Return the first passages of a ranking with the gate's decision."""
         rows, order = ranked.rows, ranked.ranking.order
         folded = fold_near_duplicates(
@@ -105,7 +108,7 @@ class Searcher:
         if query.gated:
             tokens = load_passage_tokens(scored_rows, ranked.vectors, ranked.embedder)
             passages = score_answerability(
-                passages, tokens, ranked, self._contains_word(), self._models.answerability()
+                passages, tokens, ranked, self._contains_word(), self._models.answerability_model()
             )
         threshold = query.configuration.threshold
         gate = apply_threshold(
@@ -119,8 +122,8 @@ class Searcher:
 
     def _contains_word(self) -> Callable[[str, str, str], bool]:
         """Return a function of version, word and prefix: whether the version has the word or any with the prefix."""
-        ranges = cache(self._stores.library.chunk_range)
-        return lambda version, word, beginning: self._stores.words.contains_word(
+        ranges = cache(self._stores.documents.chunk_range)
+        return lambda version, word, beginning: self._stores.word_index.contains_word(
             version, word, beginning, ranges(version)
         )
 
@@ -164,13 +167,13 @@ class Searcher:
     def load_vectors(self, row: ChunkRow, generation: IndexGeneration) -> ChunkVectors | None:
         """Return the token vectors of one chunk; ``None`` if its embedder has none."""
         with self._pool.tasks() as tasks:
-            loader = ChunkLoader(self._stores.library, self._stores.vectors, generation.embedder, tasks)
+            loader = ChunkLoader(self._stores.documents, self._stores.embeddings, generation.embedder, tasks)
             return loader.vectors([row.id]).get(row.id)
 
     def _is_active(self, generation: IndexGeneration) -> bool:
         return self._generations.active().generation_id == generation.generation_id
 
-    def checked(self, text: str) -> str:
+    def normalize_question(self, text: str) -> str:
         """Return the question with normalized Unicode and white space; raise `QuestionError`."""
         # Broken JSON and terminals produce unpaired surrogates, which tokenizers and stores reject.
         question = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode("utf-8"))
@@ -188,11 +191,11 @@ class Searcher:
     def _notices(self, scope: Sequence[str] | None, embedder: QuestionEmbedder) -> tuple[str, ...]:
         notices = []
         states = ("still being indexed and can only be found by words", "still being read and cannot be found yet")
-        for number, state in zip(self._stores.library.unfinished(scope), states, strict=True):
+        for number, state in zip(self._stores.documents.count_unfinished(scope), states, strict=True):
             if number:
                 notices.append(f"{'1 document is' if number == 1 else f'{number} documents are'} {state}.")
         identity = embedder.identity
-        if self._settings.gate == "answerable" and not calibration().fits(identity.weights, identity.projection):
+        if self._settings.gate == "answerable" and not load_calibration().fits(identity.weights, identity.projection):
             notices.append(
                 f"The gate is not calibrated for the embedding model {identity.name}, so questions may be answered "
                 "or refused wrongly. Set RAG_GATE to rerank, and RAG_THRESHOLD (with a language model "

@@ -14,7 +14,7 @@ from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError, QuestionError, SettingsError
 from rag_core.llm.context_budget import fit_context
 from rag_core.llm.generator import LanguageModel
-from rag_core.llm.query_planning import decompose_question, expand_queries, next_query, write_hypothesis
+from rag_core.llm.query_planning import decompose_question, expand_queries, plan_next_query, write_hypothesis
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
@@ -84,7 +84,7 @@ class Strategies:
             "compare": self._compare,
         }[strategy]
         trace = AnswerTrace(timer=timer)
-        budget = CallBudget(self._settings, model_for(strategy, self._generators), trace)
+        budget = CallBudget(self._settings, require_model(strategy, self._generators), trace)
         try:
             outcome = yield from run(query, budget, trace)
         except (GeneratorError, CallLimit) as error:
@@ -123,7 +123,7 @@ class Strategies:
         for text in (query.text, *queries):
             text_query = replace(query, text=text)
             rankings.append((yield from run_search(text, trace, partial(self._searcher.rank, text_query, trace.timer))))
-        return self._searcher.judge(query, fuse_rankings(rankings, self._rrf_k(query)))
+        return self._searcher.apply_gate(query, fuse_rankings(rankings, self._rrf_k(query)))
 
     def _hyde(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for passages close to a hypothetical answer; rerank and gate them by the question."""
@@ -136,7 +136,7 @@ class Strategies:
             "Searching for passages like it",
             partial(self._searcher.rank, query, trace.timer, hypothesis=made_up),
         )
-        return self._searcher.judge(query, ranked)
+        return self._searcher.apply_gate(query, ranked)
 
     def _iterative(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Repeat: search, let the model read the passages and write a query for what is missing."""
@@ -149,7 +149,7 @@ class Strategies:
                 next_text = yield from run_plan(
                     f"Reading what search {len(searches)} found",
                     trace.timer,
-                    partial(next_query, budget.complete, query.text, passages, queries),
+                    partial(plan_next_query, budget.complete, query.text, passages, queries),
                     len(searches),
                 )
             except (GeneratorError, CallLimit) as error:
@@ -198,7 +198,7 @@ class Strategies:
         scope = query.documents
         names = {
             one.document_id: one.name
-            for one in self._stores.library.documents(scope if scope is None else list(scope))
+            for one in self._stores.documents.documents(scope if scope is None else list(scope))
             if one.chunks
         }
         if len(names) <= MOST_LISTED:
@@ -215,7 +215,7 @@ class Strategies:
         return query.configuration.rrf_k or self._settings.rrf_k
 
 
-def model_for(strategy: Strategy, generators: LanguageModels) -> LanguageModel:
+def require_model(strategy: Strategy, generators: LanguageModels) -> LanguageModel:
     """Return the language model; raise `SettingsError` if none is set."""
     generator = generators.active()
     if generator is None:

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Sequence
 from rag_core.answering.search import Searcher
 from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import FUNCTION_WORDS
-from rag_core.text.noun_phrases import Phrase, content_words, find_names
+from rag_core.text.noun_phrases import Phrase, find_content_words, find_names
 from rag_core.types import Answer, AnswerState, Passage, Scope, Stage
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.retrieval import Timer
@@ -36,27 +36,27 @@ def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> Gener
     """
     if answer.state is not AnswerState.ANSWERED or answer.stopped:
         return ()
-    known = {word.lower() for word in content_words(f"{answer.question} {answer.rewritten}")}
+    known = {word.lower() for word in find_content_words(f"{answer.question} {answer.rewritten}")}
     suggested: list[str] = []
     passing = [one for one in answer.passages if searcher.quotes_gate([one]).answerable]
-    for tries, (topic, question) in enumerate(topics(passing, known)):
+    for tries, (topic, question) in enumerate(find_topics(passing, known)):
         if len(suggested) == MOST or tries == MOST_TRIES:
             break
         # The event before each search allows the caller to stop by closing the generator.
         yield Stage("suggest", LABEL)
-        result = searcher.search(searcher.query(question, scope), Timer()).result
+        result = searcher.search(searcher.build_query(question, scope), Timer()).result
         if searcher.quotes_gate(result.passages).answerable and _is_about(result.passages[0], topic):
             suggested.append(question)
     return tuple(suggested)
 
 
-def topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, str]]:
+def find_topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, str]]:
     """Yield pairs of topic and question: headings, then recurring names, that are not in the ``known`` words.
 
     Apart from the topic, the questions contain only stop words, so that the search is for the topic.
     """
     known = known | {
-        word.lower() for passage in passages for word in content_words(re.sub(r"[._]", " ", passage.document))
+        word.lower() for passage in passages for word in find_content_words(re.sub(r"[._]", " ", passage.document))
     }
     used: set[str] = set()
     candidates = [(topic, f"What is in “{topic}”?") for topic in _find_headings(passages)]
@@ -64,7 +64,7 @@ def topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, 
         (topic, f"Who or what is {topic}?") for topic in _find_recurring_names([one.text for one in passages])
     ]
     for topic, question in candidates:
-        words = {word.lower() for word in content_words(topic)}
+        words = {word.lower() for word in find_content_words(topic)}
         if not words or words <= known or words <= used or len(topic.split()) > HEADING_WORDS:
             continue
         used |= words
@@ -74,17 +74,17 @@ def topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, 
 def _find_headings(passages: Sequence[Passage]) -> list[str]:
     """Return the passages' last headings, except uninformative ones such as "Overview" and "Part II"."""
     headings = (" ".join(passage.heading.split(HEADING_SEPARATOR)[-1].split()).strip(" .:") for passage in passages)
-    return [one for one in headings if sum(len(word) > 2 and word.isalpha() for word in content_words(one)) > 1]
+    return [one for one in headings if sum(len(word) > 2 and word.isalpha() for word in find_content_words(one)) > 1]
 
 
 def _find_recurring_names(texts: Sequence[str]) -> list[str]:
     """Return the names that occur more than once, those of several words first."""
-    common = {word for text in texts for word in content_words(text) if word.islower()}
+    common = {word for text in texts for word in find_content_words(text) if word.islower()}
     names = (" ".join(one.text.split()) for text in texts for one in find_names(text) if _is_specific_name(text, one))
     times = Counter(name for name in names if _contains_word(name) and not _begins_with_legal_form(name))
     recurring = [name for name, number in times.most_common() if number >= TIMES_NAMED]
-    recurring = [name for name in recurring if not {word.lower() for word in content_words(name)} <= common]
-    return sorted(recurring, key=lambda name: len(content_words(name)) == 1)
+    recurring = [name for name in recurring if not {word.lower() for word in find_content_words(name)} <= common]
+    return sorted(recurring, key=lambda name: len(find_content_words(name)) == 1)
 
 
 def _is_specific_name(text: str, name: Phrase) -> bool:
@@ -93,7 +93,7 @@ def _is_specific_name(text: str, name: Phrase) -> bool:
     A single word may have a capital for other reasons: at a sentence's start, as a term or a people after an article
     ("the Company", "the Canadians"), as an adjective before a noun ("British troops"), and as a month.
     """
-    if len(content_words(name.text)) > 1:
+    if len(find_content_words(name.text)) > 1:
         return True
     if " " in name.text or name.text.lower() in MONTHS:
         return False
@@ -104,7 +104,7 @@ def _is_specific_name(text: str, name: Phrase) -> bool:
 
 def _contains_word(name: str) -> bool:
     """Return whether a name contains a word, unlike a symbol of a formula."""
-    return name[0].isalpha() and any(len(word) > 2 and word.isalpha() for word in content_words(name))
+    return name[0].isalpha() and any(len(word) > 2 and word.isalpha() for word in find_content_words(name))
 
 
 def _begins_with_legal_form(name: str) -> bool:
@@ -113,4 +113,4 @@ def _begins_with_legal_form(name: str) -> bool:
 
 def _is_about(passage: Passage, topic: str) -> bool:
     text = f"{passage.heading} {passage.text}".lower()
-    return all(word.lower() in text for word in content_words(topic))
+    return all(word.lower() in text for word in find_content_words(topic))

@@ -10,17 +10,17 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.call_budget import CallBudget
-from rag_core.answering.strategies import model_for
+from rag_core.answering.strategies import require_model
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.context_budget import (
+    count_available_summary_tokens,
     count_condensing_calls,
-    notes_per_prompt,
+    count_notes_per_prompt,
+    count_prompt_tokens,
     pack_batches,
-    prompt_tokens,
     spread_evenly,
-    summary_room,
 )
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_map_messages, build_reduce_messages
@@ -33,7 +33,7 @@ from rag_core.settings import Settings
 from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.searches import Query
-from rag_core.verification.attribution import NO_WORDS, NOT_CHECKED, draft_answer, states_anything
+from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
@@ -86,7 +86,7 @@ class Summarizer:
         SettingsError
             No model is set.
         """
-        model = model_for("summary", self._generators)
+        model = require_model("summary", self._generators)
         try:
             return (yield from self._summarize(model, query, trace))
         except (GeneratorError, CallLimit) as error:
@@ -125,9 +125,11 @@ class Summarizer:
     def _plan_calls(self, request: str) -> tuple[int, int]:
         """Return the tokens of passages per call, and the number of calls available for reading."""
         settings = self._settings
-        capacity = summary_room(request, settings.openai_context_tokens, settings.openai_answer_tokens)
+        capacity = count_available_summary_tokens(
+            request, settings.openai_context_tokens, settings.openai_answer_tokens
+        )
         calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
-        if notes_per_prompt(capacity) < 2:
+        if count_notes_per_prompt(capacity) < 2:
             raise CallLimit(
                 f"RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} leaves too little room for a summary's "
                 f"notes in addition to RAG_OPENAI_ANSWER_TOKENS={settings.openai_answer_tokens}. Raise the first, or "
@@ -139,13 +141,13 @@ class Summarizer:
                 f"it to RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} or more."
             )
         parts = calls
-        while parts > 1 and parts + count_condensing_calls(parts, notes_per_prompt(capacity)) > calls:
+        while parts > 1 and parts + count_condensing_calls(parts, count_notes_per_prompt(capacity)) > calls:
             parts -= 1
         return capacity, parts
 
     def _select_passages(self, query: Query, capacity: int, calls: int) -> tuple[list[Passage], int]:
         """Return the passages in reading order that fit into the calls, and the number of all passages."""
-        library = self._stores.library
+        library = self._stores.documents
         scope = None if query.documents is None else list(query.documents)
         visible = library.visible_versions(scope)
         documents = [one for one in library.documents(scope) if one.version_id in visible]
@@ -158,7 +160,7 @@ class Summarizer:
             visible_rows = library.visible_chunks([ids[place] for place in places if place < len(ids)])
             rows += [visible_rows[one] for one in ids if one in visible_rows]
         passages = [build_passage(rank, row, {}) for rank, row in enumerate(rows, 1)]
-        while (parts := len(pack_batches([prompt_tokens(one) for one in passages], capacity))) > calls:
+        while (parts := len(pack_batches([count_prompt_tokens(one) for one in passages], capacity))) > calls:
             [fewer] = spread_evenly([len(passages)], len(passages) * calls // parts - 1)
             passages = [replace(passages[place], rank=rank) for rank, place in enumerate(fewer, 1)]
         return passages, sum(counts)
@@ -174,12 +176,12 @@ class Summarizer:
     ) -> Generator[AskEvent, None, list[str]]:
         """Return the supported notes on each part (map)."""
         notes = []
-        parts = pack_batches([prompt_tokens(one) for one in passages], capacity)
+        parts = pack_batches([count_prompt_tokens(one) for one in passages], capacity)
         for number, part in enumerate(parts, 1):
             part_passages = passages[part.start : part.stop]
             part_label = f"part {number} of {len(parts)}, {describe_range(part_passages)}"
             yield Stage(f"part_{number}", f"Reading {part_label}")
-            statements = checker.notes(budget.complete(build_map_messages(request, part_passages)))
+            statements = checker.check_notes(budget.complete(build_map_messages(request, part_passages)))
             trace.steps.append(f"Read {part_label}: {len(statements)} statement{'s' * (len(statements) != 1)} noted")
             yield Stage(f"part_{number}", f"Reading {part_label}", done=True)
             if statements:
@@ -190,12 +192,12 @@ class Summarizer:
         self, request: str, notes: list[str], capacity: int, checker: NoteChecker, budget: CallBudget
     ) -> Generator[AskEvent, None, list[str]]:
         """Condense the notes until they fit into one prompt."""
-        most, level = notes_per_prompt(capacity), 1
+        most, level = count_notes_per_prompt(capacity), 1
         while len(notes) > most:
             stage = f"condense_{level}"
             yield Stage(stage, f"Putting the notes of {len(notes)} parts together")
             batches = [notes[first : first + most] for first in range(0, len(notes), most)]
-            shorter = [checker.notes(budget.complete(build_reduce_messages(request, batch))) for batch in batches]
+            shorter = [checker.check_notes(budget.complete(build_reduce_messages(request, batch))) for batch in batches]
             yield Stage(stage, f"Putting the notes of {len(notes)} parts together", done=True)
             notes, level = ["\n".join(one) for one in shorter if one], level + 1
         return notes
@@ -210,7 +212,7 @@ class Summarizer:
     ) -> Generator[AskEvent, None, Summary]:
         """Write the summary from the notes, and attribute each claim to a passage (reduce)."""
         yield Stage("generate", WRITING)
-        stream = model.write(build_reduce_messages(result.question, notes))
+        stream = model.stream_reply(build_reduce_messages(result.question, notes))
         pieces: list[str] = []
         try:
             for piece in stream:
@@ -226,8 +228,8 @@ class Summarizer:
         trace.notices += stream.notices
         yield Stage("generate", WRITING, done=True)
         text = yield from retract_reasoning(pieces)
-        if not states_anything(text):
-            trace.notices.append(NO_WORDS)
+        if not contains_words(text):
+            trace.notices.append(EMPTY_ANSWER)
             return Summary(replace(result, passages=()), REFUSED, model.name)
         answer = draft_answer(text.strip(), result.question, result.passages, encode)
         if answer.refused:

@@ -58,7 +58,7 @@ class NoteChecker:
         """Share of supported statements among all statements so far; 0 if there are none."""
         return self._supported / self._statements if self._statements else 0.0
 
-    def notes(self, reply: str) -> list[str]:
+    def check_notes(self, reply: str) -> list[str]:
         """Return the supported statements of a reply, as lines with their markers."""
         if is_refusal(reply):
             return []

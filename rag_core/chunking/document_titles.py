@@ -16,7 +16,7 @@ from rag_core.types.chunks import HEADING_SEPARATOR
 
 # The title is at the top of the first page.
 COVER_CHARACTERS = 4000
-LONGEST = 100
+MAX_TITLE_CHARACTERS = 100
 SEPARATOR = " · "
 # The SEC's forms prescribe this wording for the cover of a filing.
 _REGISTRANT = re.compile(
@@ -63,7 +63,7 @@ def extract_title(name: str, first: Page | None) -> str:
     parts = _describe_filing(cover, registrant, file_name) if registrant else [_find_symbol(cover, file_name)]
     if registrant is None and (heading := _choose_heading(first.heading, file_name)):
         parts.insert(0, heading)
-    return " ".join(part for part in parts if part)[:LONGEST].rstrip()
+    return " ".join(part for part in parts if part)[:MAX_TITLE_CHARACTERS].rstrip()
 
 
 def format_document_label(name: str, title: str, heading: str) -> str:

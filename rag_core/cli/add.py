@@ -10,7 +10,7 @@ import typer
 
 from rag_core.cli import console, json_rows
 from rag_core.cli.common import SOME_FAILED, Json, open_engine
-from rag_core.cli.sources import Source, sources
+from rag_core.cli.sources import Source, read_sources
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.store.file_names import clean_name
@@ -41,7 +41,7 @@ def add(
             "on_same_name": "keep" if keep else "replace",
             "password": password,
         }
-        for row in _index_files(engine, sources(paths, engine.settings.max_file_mb * 1_000_000), options, bars):
+        for row in _index_files(engine, read_sources(paths, engine.settings.max_file_mb * 1_000_000), options, bars):
             statuses.append(row["status"])
             if as_json:
                 console.print_json(row)

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 from rich.text import Text
 
-from rag_core.types import Job, JobState, Usage, decimals
+from rag_core.types import Job, JobState, Usage, count_decimals
 
 err = Console(stderr=True)
 # Width of a line if the output is not a terminal.
@@ -85,7 +85,7 @@ def print_ranking(row: dict[str, Any]) -> None:
     gate = row["gate"]
     refused = "below the threshold" if gate["score"] < gate["threshold"] else "no answer in the passages"
     verdict = "answerable" if gate["answerable"] else refused
-    best, needed = (f"{gate[name]:.{decimals(gate['threshold'])}f}" for name in ("score", "threshold"))
+    best, needed = (f"{gate[name]:.{count_decimals(gate['threshold'])}f}" for name in ("score", "threshold"))
     print_wide(Text(f"{gate['score_name']} {best}, needs {needed}: {verdict}", "dim"))
     for passage in row["passages"]:
         # Rounded first, so that a score just below zero is not shown as "-0.00".

@@ -90,7 +90,7 @@ def evaluate(
             console.print_table([_format_row(row) for row in rows], columns, numeric=("value", "p", "n"))
             for one in evaluations:
                 if advice := engine.evaluations.advise_threshold(one, most):
-                    console.print_note(f"The advised threshold of {one.configuration}: {advice.reach}")
+                    console.print_note(f"The advised threshold of {one.configuration}: {advice.confidence_text}")
         # Last, so that the metrics are printed even if the folder cannot be written.
         written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:

@@ -24,7 +24,7 @@ class Source:
     problem: str = ""
 
 
-def sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
+def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
     """Yield the files of the paths; those of a folder or an archive in the order of their names.
 
     A folder yields its PDFs and archives, also from subfolders. An archive yields its PDFs, named
@@ -40,7 +40,7 @@ def sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
         if path.is_dir():
             files = sorted(file for file in path.rglob("*") if file.suffix.lower() in (".pdf", ".zip"))
             files = [file for file in files if not _is_macos_metadata(file.name)]
-            yield from sources([file for file in files if file.is_file()], max_bytes)
+            yield from read_sources([file for file in files if file.is_file()], max_bytes)
         elif path.suffix.lower() == ".zip":
             yield from _unpack_archive(path, max_bytes)
         else:

@@ -40,7 +40,7 @@ class AnswerabilityModel:
     """
 
     def __init__(self, *, precision: str = "auto") -> None:
-        path = bundled.folder()
+        path = bundled.weights_folder()
         check_weights(path, bundled.WEIGHTS, bundled.DISTRIBUTION)
         self._tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         self._tokenizer.enable_truncation(WINDOW)

@@ -60,7 +60,7 @@ class BundledEmbedder(TransformerEmbedder):
     """
 
     def __init__(self, *, precision: str = "auto") -> None:
-        path = folder()
+        path = weights_folder()
         check_weights(path, WEIGHTS, DISTRIBUTION, files=(*FILES, _LENGTH_FILE))
         tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         window = json.loads((path / _LENGTH_FILE).read_text(encoding="utf-8"))["max_seq_length"]
@@ -114,7 +114,7 @@ class BundledEmbedder(TransformerEmbedder):
         return unit((states * weights).sum(axis=1) / weights.sum(axis=1)), states
 
 
-def folder() -> Path:
+def weights_folder() -> Path:
     """Return the folder of the weights and the tokenizer."""
     # Found without importing the package, which would import sentence-transformers and torch.
     spec = find_spec(PACKAGE)

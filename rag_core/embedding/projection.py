@@ -45,7 +45,7 @@ class Projection:
     def rotation(cls, dimension: int) -> Projection:
         """Return a projection for any model that preserves all inner products; an odd dimension grows by one."""
         even = dimension + dimension % 2
-        return cls(turned(np.eye(dimension, even, dtype=np.float32)), f"rotation-{dimension}")
+        return cls(rotate_randomly(np.eye(dimension, even, dtype=np.float32)), f"rotation-{dimension}")
 
     @property
     def token_dimension(self) -> int:
@@ -60,7 +60,7 @@ class Projection:
         return unit
 
 
-def turned(axes: FloatArray) -> FloatArray:
+def rotate_randomly(axes: FloatArray) -> FloatArray:
     """Return axes, shape (dimension, n), multiplied by a random rotation that is the same in every run.
 
     Inner products of projected vectors do not change. The rotation is drawn uniformly (Mezzadri, "How to

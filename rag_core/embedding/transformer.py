@@ -95,7 +95,7 @@ class TransformerEmbedder(ABC):
         encoding = self._tokenizer.encode(_replace_breaks(question), add_special_tokens=False)
         encoding.truncate(self.window - self.special_tokens)
         encoding = self._tokenizer.post_process(encoding)
-        positions = own_positions(encoding)
+        positions = text_token_positions(encoding)
         dense, token_vectors = self._forward_question(encoding.ids, low_priority)
         return Question(
             text=question,
@@ -120,7 +120,7 @@ class TransformerEmbedder(ABC):
         dense, token_vectors = self._forward([encoding.ids for encoding in encodings])
         results = []
         for row, encoding in enumerate(encodings):
-            values, scales = quantize(self._projection.apply(token_vectors[row][own_positions(encoding)]))
+            values, scales = quantize(self._projection.apply(token_vectors[row][text_token_positions(encoding)]))
             results.append(Embedding(dense[row], values, scales))
         return results
 
@@ -189,7 +189,7 @@ def unit(vectors: FloatArray) -> FloatArray:
     return scaled
 
 
-def own_positions(encoding: Encoding) -> Int64Array:
+def text_token_positions(encoding: Encoding) -> Int64Array:
     """Return the positions of the tokens that are not special, shape (n,)."""
     return np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
 

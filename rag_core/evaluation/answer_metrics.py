@@ -11,7 +11,7 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def normalised(text: str) -> str:
+def normalise(text: str) -> str:
     """Return the text in lower case, without punctuation, articles and extra white space.
 
     As in the evaluation script of Rajpurkar et al., "SQuAD: 100,000+ questions for machine
@@ -22,7 +22,7 @@ def normalised(text: str) -> str:
 
 def exact_match(text: str, answers: Sequence[str]) -> float:
     """Return 1 if the normalised text equals one of the normalised answers, else 0."""
-    return float(normalised(text) in {normalised(one) for one in answers})
+    return float(normalise(text) in {normalise(one) for one in answers})
 
 
 def token_f1(text: str, answers: Sequence[str]) -> float:
@@ -30,14 +30,14 @@ def token_f1(text: str, answers: Sequence[str]) -> float:
 
     If the text or an answer has no tokens after normalisation, F1 is 1 if both have none, else 0.
     """
-    return max((_f1(normalised(text).split(), normalised(one).split()) for one in answers), default=0.0)
+    return max((_f1(normalise(text).split(), normalise(one).split()) for one in answers), default=0.0)
 
 
 def contains_answer(text: str, answers: Sequence[str]) -> float:
     """Return 1 if the text contains one of the answers as whole words, both normalised; else 0."""
     # Spaces around both, so that "part" does not contain "art".
-    padded = f" {normalised(text)} "
-    return float(any(f" {expected} " in padded for one in answers if (expected := normalised(one))))
+    padded = f" {normalise(text)} "
+    return float(any(f" {expected} " in padded for one in answers if (expected := normalise(one))))
 
 
 def _f1(answer_tokens: Sequence[str], expected_tokens: Sequence[str]) -> float:

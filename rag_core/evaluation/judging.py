@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rag_core.evaluation.answer_metrics import contains_answer, exact_match, token_f1
 from rag_core.evaluation.ranking_metrics import first_rank
-from rag_core.types import Answer, AnswerState, Label, LabelKind, PageKey, QuestionResult, decimals
+from rag_core.types import Answer, AnswerState, Label, LabelKind, PageKey, QuestionResult, count_decimals
 from rag_core.types.answers import strip_markers
 
 # A page at a lower rank counts as not found, because a reader does not look so far down.
@@ -101,5 +101,5 @@ def _share_on_relevant_pages(relevant: Collection[PageKey], answer: Answer) -> f
 def _describe_refusal(score: float | None, threshold: float) -> str:
     if score is None:
         return "Refused, but the documents contain the answer: none of the passages could be quoted."
-    best, needed = (f"{one:.{decimals(threshold)}f}" for one in (score, threshold))
+    best, needed = (f"{one:.{count_decimals(threshold)}f}" for one in (score, threshold))
     return f"Refused, but the documents contain the answer: the best score is {best}, the threshold is {needed}."

@@ -52,7 +52,7 @@ class Labels:
         if any(one.page_index is None and not one.page and not one.quote for one in evidence):
             raise LabelError("Give the page of the document that answers the question, or words on that page.")
         label = Label("", question, kind, tuple(evidence), tuple(answers), "The label cannot be saved")
-        PageFinder(self._stores.library).find_all([label])
+        PageFinder(self._stores.documents).find_all([label])
         return self._stores.evaluations.put_label(question, kind, evidence, answers)
 
     def remove(self, label_id: str) -> None:
@@ -68,7 +68,7 @@ class Labels:
 
     def pages_for(self, question: str) -> set[PageKey]:
         """Return the pages of a question's labels that are still in the library."""
-        finder = PageFinder(self._stores.library)
+        finder = PageFinder(self._stores.documents)
         words = question.split()
         pages: set[PageKey] = set()
         for label in self._stores.evaluations.labels():

@@ -63,7 +63,7 @@ class PageFinder:
         """Return the pages of the documents with a name or id, by document id."""
         if name not in self._pages:
             try:
-                ids = self._library.resolve([name])
+                ids = self._library.find_ids([name])
             except UnknownDocument:
                 raise LabelError(f"{name} is not in the library. Add it, or remove the label.") from None
             documents = self._library.documents(ids)

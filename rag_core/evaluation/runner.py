@@ -91,7 +91,7 @@ class EvaluationRunner:
             # Set explicitly, so that the stored configuration does not depend on the settings.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
         self._check(labels)
-        relevant = PageFinder(self._stores.library).find_all(labels)
+        relevant = PageFinder(self._stores.documents).find_all(labels)
         ask = self._asker(configuration, answers=answers)
         threshold = self._preferences.threshold
         if isinstance(configuration, RetrievalConfig) and configuration.threshold is not None:
@@ -136,7 +136,7 @@ class EvaluationRunner:
         """Raise an error for invalid questions before asking any: an interrupted evaluation is not stored."""
         for label in labels:
             try:
-                self._searcher.checked(label.question)
+                self._searcher.normalize_question(label.question)
             except QuestionError as error:
                 raise LabelError(f"{label.where}: {error}") from None
 
@@ -145,7 +145,7 @@ class EvaluationRunner:
             return self._baseline(configuration)
 
         def ask(question: str, relevant: Collection[PageKey]) -> tuple[list[PageKey], Answer | None]:
-            query = self._searcher.query(question, Scope(), None, configuration)
+            query = self._searcher.build_query(question, Scope(), None, configuration)
             # Strict, because a fallback to a plain search or to quotes would measure something else. Rankings do not
             # need the gate, which takes longer than the search, but a strategy may use it.
             gated = answers or configuration.strategy != "plain"
@@ -158,7 +158,7 @@ class EvaluationRunner:
 
     def _baseline(self, baseline: Baseline) -> Ask:
         """Return a function that ranks the same chunks, with the same prefixes, by a baseline."""
-        library = self._stores.library
+        library = self._stores.documents
         documents = {one.version_id: one.document_id for one in library.documents()}
         rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
         texts = [embedded_text(row.prefix, row.text) for row in rows]

@@ -54,7 +54,7 @@ class StatementPlan:
     of_a_cause: bool
 
     @property
-    def most(self) -> int:
+    def max_chunks(self) -> int:
         """Most chunks of each statement."""
         return MAX_CHUNKS_FOR_CAUSE if self.of_a_cause else MAX_CHUNKS
 
@@ -64,7 +64,7 @@ class StatementPlan:
         return tuple(statement.value for statement in self.statements)
 
     @property
-    def asks_for_lines(self) -> bool:
+    def asks_for_rows(self) -> bool:
         """Whether lines are looked up, not only a statement."""
         return bool(self.lines)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from rag_core.text.dates import QUARTER
-from rag_core.text.figures import missing_figures, squash_letters
-from rag_core.text.names import FEWEST_LETTERS, annotate, is_asking, mentions_name, strip_possessive
+from rag_core.text.figures import find_missing_figures, squash_letters
+from rag_core.text.names import MIN_SYMBOL_CHARS, annotate, contains_name_form, is_question_word, strip_possessive
 
 # Quarterly periods, which the figures of a year do not answer.
 _QUARTER = re.compile(rf"\b{QUARTER}\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
@@ -30,13 +30,17 @@ def is_other_entity_or_period(question: str, passage: str, title: str, document:
     # Document names often join words: AMERICANEXPRESS_2022.pdf.
     named = squash_letters(title)
     # A capital first word counts as a name, unless it is one that opens questions, such as "What".
-    names = [word for word in question_text.names if not is_asking(word)]
-    if any(strip_possessive(word) not in named and not mentions_name(word, passage_text, title_text) for word in names):
+    names = [word for word in question_text.names if not is_question_word(word)]
+    if any(
+        strip_possessive(word) not in named and not contains_name_form(word, passage_text, title_text) for word in names
+    ):
         return True
     whole = annotate(f"{title} {passage}")
-    if any(missing_figures(question_text, whole)) or (_QUARTER.search(question) and not _QUARTER.search(whole.text)):
+    if any(find_missing_figures(question_text, whole)) or (
+        _QUARTER.search(question) and not _QUARTER.search(whole.text)
+    ):
         return True
-    question_words = [strip_possessive(word) for word in question_text.words if not is_asking(word)]
+    question_words = [strip_possessive(word) for word in question_text.words if not is_question_word(word)]
     return document is not None and not any(
-        len(word) >= FEWEST_LETTERS and word in squash_letters(document) for word in question_words
+        len(word) >= MIN_SYMBOL_CHARS and word in squash_letters(document) for word in question_words
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_core.text.dates import YEAR
-from rag_core.text.tables import is_row
+from rag_core.text.tables import is_table_row
 from rag_core.text.words import tokenize
 from rag_core.types import Citation, Passage
 
@@ -68,7 +68,7 @@ def _find_rows(passage: Passage) -> Iterator[_Row]:
         text = match[0].strip()
         if len(_YEAR.findall(text)) > 1 and not _AMOUNT.search(text):
             head = match.span()
-        elif is_row(text) and (figure := _FIGURE.search(text)):
+        elif is_table_row(text) and (figure := _FIGURE.search(text)):
             label = frozenset(word.stem for word in tokenize(text[: figure.start()]) if word.content)
             yield _Row(passage, *match.span(), head, label)
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from rag_core.types import Gate, Passage
 
-FITTED = Path(__file__).with_name("gate.json")
+CALIBRATION_FILE = Path(__file__).with_name("gate.json")
 # Passages that the gate scores, independent of the number displayed.
 PASSAGES_SCORED = 5
 # Passages that the answerability model reads together with the question.
 PASSAGES_READ = 2
 # Further unmet presuppositions do not change the probability.
-MOST_UNMET = 2
+MAX_UNMET = 2
 # Bound of the odds of one reading, so that no single reading decides.
 MAX_ODDS = 10_000
 
@@ -56,9 +56,9 @@ class Calibration:
     closeness : float
         Weight of the mean of the passage's late-interaction score and its best sentence's.
     topic : float
-        Weight of the passage's `topic_similarity`.
+        Weight of the passage's `compute_topic_similarity`.
     unmet : float
-        Weight of the number of unmet presuppositions of the question, at most `MOST_UNMET`.
+        Weight of the number of unmet presuppositions of the question, at most `MAX_UNMET`.
     reading : float
         Weight of the log-odds that the passage's best sentence, read with the question, answers it.
     table_prior : float
@@ -86,7 +86,7 @@ class Calibration:
             self.intercept
             + self.closeness * (rerank + sentence) / 2
             + self.topic * topic
-            + self.unmet * min(unmet, MOST_UNMET)
+            + self.unmet * min(unmet, MAX_UNMET)
             + self.reading * reading
         )
         return 1.0 / (1.0 + math.exp(-odds))
@@ -96,7 +96,7 @@ class Calibration:
         return (self.embedder, self.projection) == (embedder, projection)
 
 
-def log_odds(readings: Sequence[float | None]) -> list[float]:
+def compute_log_odds(readings: Sequence[float | None]) -> list[float]:
     """Return the log-odds of readings, bounded by `MAX_ODDS`; unread passages get the mean of those that were read."""
     bounded = [min(max(reading, 1 / MAX_ODDS), 1 - 1 / MAX_ODDS) for reading in readings if reading is not None]
     known = [math.log(probability / (1 - probability)) for probability in bounded]
@@ -106,9 +106,9 @@ def log_odds(readings: Sequence[float | None]) -> list[float]:
 
 
 @cache
-def calibration() -> Calibration:
+def load_calibration() -> Calibration:
     """Return the bundled calibration."""
-    fitted = json.loads(FITTED.read_text(encoding="utf-8"))
+    fitted = json.loads(CALIBRATION_FILE.read_text(encoding="utf-8"))
     return Calibration(**{**fitted, "on_topic": TopicCalibration(**fitted["on_topic"])})
 
 

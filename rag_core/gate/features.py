@@ -8,19 +8,19 @@ from functools import cache, partial
 
 import numpy as np
 
-from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, calibration, log_odds
+from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, compute_log_odds, load_calibration
 from rag_core.gate.presuppositions import find_unknown, find_unmet
-from rag_core.text.names import document_name_terms, matched_names, names_in_title
+from rag_core.text.names import find_document_names, find_matched_names, find_names_in_title
 from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage
 from rag_core.types.searches import PassageTokens, RankedChunks
 
-SCORE = "answerable"
+ANSWERABLE_SCORE = "answerable"
 # Features of the probability in addition to the reranker's score.
 SENTENCE, TOPIC, READING = "sentence", "topic", "reading"
 # Probability that a passage is on the topic, which decides whether a language model is asked.
 ON_TOPIC = "on_topic"
 # Most characters of a passage that the model reads; a longer best sentence is read in full.
-READ_CHARS = 250
+MAX_READ_CHARS = 250
 # Reason against a financial statement whose company or period differs from the question or is unknown.
 OTHER_FIGURES = "its figures may be for another company or period"
 # Factor for the probability if the question names something that the document never mentions.
@@ -37,8 +37,8 @@ def score_answerability(
     """Return the passages with the score ``answerable``, the calibrated probability that the passage answers.
 
     Four more scores are added: ``sentence``, the late-interaction score of the best sentence; ``topic``, the
-    `topic_similarity`; ``reading``, the probability that the best sentence and its neighbours answer, computed by
-    the answerability model for the first `PASSAGES_READ` passages; and ``on_topic``, the probability that the
+    `compute_topic_similarity`; ``reading``, the probability that the best sentence and its neighbours answer, computed
+    by the answerability model for the first `PASSAGES_READ` passages; and ``on_topic``, the probability that the
     passage is on the topic. All are ``None`` after the first `PASSAGES_SCORED` passages and without token vectors.
 
     A passage with looked-up table rows gets the probability of the lookup if that is higher. If the question
@@ -63,7 +63,9 @@ def score_answerability(
         if int(passage.chunk_id) in tokens and passage.scores.get("rerank") is not None
     ]
     passage_tokens = [tokens[int(passage.chunk_id)] for passage in first]
-    best = [score_best_sentence(ranked.question.tokens, chunk.vectors, ranked.weights) for chunk in passage_tokens]
+    best = [
+        score_best_sentence(ranked.question.tokens, chunk.vectors, ranked.token_weights) for chunk in passage_tokens
+    ]
     places = [
         (passage.text, chunk.offsets, chunk.vectors.sentences, sentence)
         for passage, chunk, (_, sentence) in zip(first, passage_tokens, best, strict=True)
@@ -75,21 +77,21 @@ def score_answerability(
     readings = [*pending, *[None] * len(first[PASSAGES_READ:])]
     scored: dict[str, Passage] = {}
     for passage, chunk, (score, _), (other, missing), lines, reading, odds in zip(
-        first, passage_tokens, best, lacking, has_lines, readings, log_odds(readings), strict=True
+        first, passage_tokens, best, lacking, has_lines, readings, compute_log_odds(readings), strict=True
     ):
-        topic = topic_similarity(ranked.question.tokens, chunk.vectors)
-        probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(missing), odds)
+        topic = compute_topic_similarity(ranked.question.tokens, chunk.vectors)
+        probability = load_calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(missing), odds)
         if other:
             missing = (*other, *(reason for reason in missing if reason not in other.values()))
             probability *= UNKNOWN_NAME_FACTOR
         of_lookup = _lookup_probability(ranked, passage, chunk.vectors) if lines else 0.0
         if of_lookup > probability:
             probability, missing = of_lookup, ()
-        on_topic = calibration().on_topic.probability(passage.scores["rerank"] or 0.0, score, topic, odds)
+        on_topic = load_calibration().on_topic.probability(passage.scores["rerank"] or 0.0, score, topic, odds)
         on_topic = max(on_topic, of_lookup)
-        scores = {SENTENCE: score, TOPIC: topic, READING: reading, SCORE: probability, ON_TOPIC: on_topic}
+        scores = {SENTENCE: score, TOPIC: topic, READING: reading, ANSWERABLE_SCORE: probability, ON_TOPIC: on_topic}
         scored[passage.chunk_id] = replace(passage, scores={**passage.scores, **scores}, unmet=missing)
-    unscored = dict.fromkeys((SENTENCE, TOPIC, READING, SCORE, ON_TOPIC))
+    unscored = dict.fromkeys((SENTENCE, TOPIC, READING, ANSWERABLE_SCORE, ON_TOPIC))
     return tuple(
         scored.get(passage.chunk_id) or replace(passage, scores={**passage.scores, **unscored}) for passage in passages
     )
@@ -106,7 +108,7 @@ def _find_missing(
     of_others = _find_optional_names(ranked, first)
     results = []
     for passage, text, lines in zip(first, around, has_lines, strict=True):
-        missing = find_unmet(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].title)
+        missing = find_unmet(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].prefix_text)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
         results.append((_find_unknown(ranked, passage, contains, of_others[passage.chunk_id]), missing))
@@ -119,7 +121,7 @@ def _find_unknown(
     """Return what of the question is unknown to the passage's document; see `find_unknown`."""
     row = ranked.rows[int(passage.chunk_id)]
     in_version = partial(contains, row.version_id)
-    return find_unknown(ranked.question.text, passage.text, row.title, row.document_label, in_version, others)
+    return find_unknown(ranked.question.text, passage.text, row.prefix_text, row.document_label, in_version, others)
 
 
 def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
@@ -128,12 +130,14 @@ def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> dict
     If a question names two documents, a passage with one of the names is not penalised for lacking the other.
     """
     question = ranked.question.text
-    names = document_name_terms(question)
-    calls = {label: names_in_title(label, names) for label in {row.document_label for row in ranked.rows.values()}}
+    names = find_document_names(question)
+    calls = {label: find_names_in_title(label, names) for label in {row.document_label for row in ranked.rows.values()}}
     names_by_chunk = {}
     for passage in first:
         row = ranked.rows[int(passage.chunk_id)]
-        names_by_chunk[passage.chunk_id] = calls[row.document_label] | matched_names(question, passage.text, row.title)
+        names_by_chunk[passage.chunk_id] = calls[row.document_label] | find_matched_names(
+            question, passage.text, row.prefix_text
+        )
     known = frozenset[str]().union(*calls.values(), *names_by_chunk.values())
     return {chunk_id: known if matched else frozenset() for chunk_id, matched in names_by_chunk.items()}
 
@@ -143,13 +147,13 @@ def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
     if ranked.lookup is None or not _is_section(ranked, passage):
         return False
     row = ranked.rows[int(passage.chunk_id)]
-    return ranked.lookup.plan.is_relevant(passage, row.title, None if ranked.one_document else row.document_label)
+    return ranked.lookup.plan.is_relevant(passage, row.prefix_text, None if ranked.one_document else row.document_label)
 
 
 def _is_section(ranked: RankedChunks, passage: Passage) -> bool:
     """Return whether a passage is in a section whose lines are looked up, whatever its subject."""
     lookup = ranked.lookup
-    return lookup is not None and lookup.plan.asks_for_lines and passage.scores.get("statement") is not None
+    return lookup is not None and lookup.plan.asks_for_rows and passage.scores.get("statement") is not None
 
 
 def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVectors) -> float:
@@ -157,9 +161,11 @@ def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVe
     if ranked.lookup is None:
         return 0.0
     tokens = ranked.lookup.question.tokens
-    sentence, _ = score_best_sentence(tokens, vectors, ranked.lookup.weights)
+    sentence, _ = score_best_sentence(tokens, vectors, ranked.lookup.token_weights)
     close = passage.scores["statement"] or 0.0
-    return calibration().probability(close, sentence, topic_similarity(tokens, vectors), 0, calibration().table_prior)
+    return load_calibration().probability(
+        close, sentence, compute_topic_similarity(tokens, vectors), 0, load_calibration().table_prior
+    )
 
 
 def _join_neighbours(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
@@ -169,12 +175,12 @@ def _join_neighbours(text: str, spans: IntArray, sentences: IntArray, best: int)
 
 
 def _select_text(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
-    """Return that sentence with the sentences before and after it, up to `READ_CHARS` characters."""
+    """Return that sentence with the sentences before and after it, up to `MAX_READ_CHARS` characters."""
     starts, first = _locate_sentence(spans, sentences, best)
     last = first
-    if first > 0 and len(_join_sentences(text, spans, starts, first - 1, last)) <= READ_CHARS:
+    if first > 0 and len(_join_sentences(text, spans, starts, first - 1, last)) <= MAX_READ_CHARS:
         first -= 1
-    if last + 1 < len(starts) and len(_join_sentences(text, spans, starts, first, last + 1)) <= READ_CHARS:
+    if last + 1 < len(starts) and len(_join_sentences(text, spans, starts, first, last + 1)) <= MAX_READ_CHARS:
         last += 1
     return _join_sentences(text, spans, starts, first, last) or text
 
@@ -210,7 +216,7 @@ def score_best_sentence(question: FloatArray, chunk: ChunkVectors, weights: Floa
     return float(by_run[best]), int(run[best])
 
 
-def topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
+def compute_topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
     """Return the cosine of the mean token vectors, -1..1, as a measure of a common topic.
 
     MaxSim alone matches "in what year was it founded" with any text about a foundation; the mean represents the

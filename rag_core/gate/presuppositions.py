@@ -7,16 +7,16 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rag_core.gate.yes_no_questions import is_yes_no_question
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.contradictions import added_negations, dropped_negations, find_antonyms
+from rag_core.text.contradictions import find_added_negations, find_antonyms, find_dropped_negations
 from rag_core.text.dates import MONTHS, YEAR
-from rag_core.text.figures import fiscal_years, join_digit_groups, missing_figures
+from rag_core.text.figures import find_fiscal_years, find_missing_figures, join_digit_groups
 from rag_core.text.names import (
-    LEAST_NAME,
+    MIN_NAME_CHARS,
     POSSESSIVE,
-    WRITTEN_WITH,
+    UNIT_ABBREVIATIONS,
     annotate,
-    likely_names,
-    mentions_name,
+    contains_name_form,
+    find_likely_names,
     strip_possessive,
 )
 from rag_core.text.words import Word
@@ -61,7 +61,7 @@ def find_unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     return (
         *_find_missing_names(question_text, passage_text, title_text),
-        *map(_describe_number, missing_figures(question_text, passage_text, _find_years(title))),
+        *map(_describe_number, find_missing_figures(question_text, passage_text, _find_years(title))),
         *_find_negations(question, question_text, passage_text),
     )
 
@@ -101,7 +101,9 @@ def find_unknown(
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     messages = {}
-    may_be = {word.start for word in likely_names(question_text)} if question_text.folded & _ENGLISH_WORDS else set()
+    may_be = (
+        {word.start for word in find_likely_names(question_text)} if question_text.folded & _ENGLISH_WORDS else set()
+    )
     for name in _group_missing_names(question_text, passage_text, title_text):
         nowhere = [
             word
@@ -113,7 +115,7 @@ def find_unknown(
         if nowhere:
             written = POSSESSIVE.sub("", _get_text(question_text, nowhere))
             messages[f"“{written}” is nowhere in the document"] = _describe_name(_get_text(question_text, name))
-    years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*fiscal_years(question)}
+    years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*find_fiscal_years(question)}
     # A year that only the document's name contains may be that of a scan.
     document_years = [year for year in _find_years(document) if contains(year, year)] if years else []
     apart = min((abs(int(year) - int(other)) for year in years for other in document_years), default=0)
@@ -133,8 +135,8 @@ def _find_negations(question: str, question_text: AnnotatedText, passage_text: A
         return
     apart = annotate(_PURPOSE.sub("", question))
     if not _WHY.search(question):
-        yield from added_negations(apart, passage_text)
-    yield from dropped_negations(apart, passage_text)
+        yield from find_added_negations(apart, passage_text)
+    yield from find_dropped_negations(apart, passage_text)
     yield from find_antonyms(question_text, passage_text)
 
 
@@ -153,8 +155,8 @@ def _group_missing_names(
     for word in question_text.names:
         if (
             question_text.begins_sentence(word)
-            or word.folded in WRITTEN_WITH
-            or mentions_name(word, passage_text, title_text)
+            or word.folded in UNIT_ABBREVIATIONS
+            or contains_name_form(word, passage_text, title_text)
         ):
             continue
         if names and not question_text.text[names[-1][-1].end : word.start].strip():
@@ -171,12 +173,12 @@ def _get_text(question_text: AnnotatedText, name: Sequence[Word]) -> str:
 def _get_forms(word: Word) -> Iterator[tuple[str, str]]:
     """Yield a name as written and as normalised, each with its prefix; the index handles apostrophes and accents."""
     for form in dict.fromkeys((POSSESSIVE.sub("", word.text), strip_possessive(word))):
-        yield form, form[: max(LEAST_NAME, len(form) - _IGNORED_LETTERS)]
+        yield form, form[: max(MIN_NAME_CHARS, len(form) - _IGNORED_LETTERS)]
 
 
 def _find_years(text: str) -> frozenset[str]:
     """Return the years in a text; those after 1999 are also found as ``FY22``."""
-    return frozenset((*_YEAR.findall(text), *fiscal_years(text)))
+    return frozenset((*_YEAR.findall(text), *find_fiscal_years(text)))
 
 
 def _describe_name(name: str) -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_core.text.grammar import AUXILIARIES, COORDINATORS, PREPOSITIONS, WH, Token, tokens
+from rag_core.text.grammar import AUXILIARIES, COORDINATORS, PREPOSITIONS, WH, Token, split_tokens
 
 _FINITE = AUXILIARIES - {"be", "been", "being"}
-# What `tokens` returns for "can't", "won't" and "shan't".
+# What `split_tokens` returns for "can't", "won't" and "shan't".
 _CONTRACTED = frozenset("ca wo sha".split())
 # Words that are also German; in German, "was" is a question word.
 _GERMAN = frozenset("also am an her in so was will".split())
@@ -36,7 +36,7 @@ def is_yes_no_question(question: str) -> bool:
     >>> is_yes_no_question("Can it be immersed in water?"), is_yes_no_question("Can you tell me when it opens?")
     (True, False)
     """
-    words = tokens(question)
+    words = split_tokens(question)
     starts = [at for at in range(len(words)) if at == 0 or _MARK.search(question, words[at - 1].end, words[at].start)]
     openings = [at for at in (_skip_openers(words, start) for start in {*starts[:1], *starts[-1:]}) if at is not None]
     inverted = [at for at in openings if _is_inverted(words, at)]

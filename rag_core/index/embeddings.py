@@ -30,7 +30,7 @@ class EmbeddingStore:
         self._db = database
         self._cache = TokenCache(kept_bytes)
 
-    def known(self, space: str, hashes: Sequence[bytes]) -> dict[bytes, int]:
+    def find_ids(self, space: str, hashes: Sequence[bytes]) -> dict[bytes, int]:
         """Return those of these texts that have embeddings in the space, as ``hash: embedding id``."""
         ids: dict[bytes, int] = {}
         with self._db.read() as connection:
@@ -43,14 +43,14 @@ class EmbeddingStore:
 
     def save(self, space: str, vectors: Mapping[bytes, Embedding]) -> None:
         """Store new embeddings; existing ones do not change."""
-        known = self.known(space, list(vectors))
+        known = self.find_ids(space, list(vectors))
         new = {key: value for key, value in vectors.items() if key not in known}
         rows = [{"space": space, "text_hash": key, **pack_embedding(value)} for key, value in new.items()]
         if rows:
             with self._db.begin() as connection:
                 connection.execute(insert(embeddings), rows)
 
-    def link(self, pairs: Mapping[int, int]) -> None:
+    def link_chunks(self, pairs: Mapping[int, int]) -> None:
         """Set the embeddings of chunks, as ``chunk id: embedding id``."""
         statement = update(chunks).where(chunks.c.id == bindparam("chunk")).values(embedding_id=bindparam("embedding"))
         rows = [{"chunk": chunk_id, "embedding": embedding_id} for chunk_id, embedding_id in pairs.items()]
@@ -58,7 +58,7 @@ class EmbeddingStore:
             with self._db.begin() as connection:
                 connection.execute(statement, rows)
 
-    def dense(self, embedding_ids: Sequence[int]) -> dict[int, FloatArray]:
+    def read_dense(self, embedding_ids: Sequence[int]) -> dict[int, FloatArray]:
         """Return dense vectors by embedding id, each of shape (dimension,)."""
         vectors: dict[int, FloatArray] = {}
         with self._db.read() as connection:
@@ -67,26 +67,26 @@ class EmbeddingStore:
                 vectors |= {row.id: unpack_dense(row.dense) for row in connection.execute(query)}
         return vectors
 
-    def tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
+    def read_tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
         """Return token vectors by chunk id, without the chunks that have none."""
         cached = self._cache.get(chunk_ids)
-        version = self._cache.version
+        version = self._cache.clear_count
         loaded = self._read_tokens([chunk_id for chunk_id in chunk_ids if chunk_id not in cached])
         self._cache.put(loaded, version)
         return cached | loaded
 
     def prefetch(self, chunk_ids: Sequence[int]) -> None:
         """Load the token vectors of these chunks into memory, replacing the least recently used."""
-        if self._cache.most_bytes:
+        if self._cache.max_bytes:
             for batch in batches(list(chunk_ids), PREFETCH_BATCH):
-                self.tokens(batch)
+                self.read_tokens(batch)
 
     def warm_up(self) -> None:
         """Load the token vectors of the newest chunks into memory, as many as fit."""
         newest = select(chunks.c.id).where(chunks.c.embedding_id.is_not(None)).order_by(chunks.c.id.desc())
         query = newest
         while True:
-            version = self._cache.version
+            version = self._cache.clear_count
             with self._db.read() as connection:
                 batch = list(connection.execute(query.limit(PREFETCH_BATCH)).scalars())
             loaded = self._read_tokens(batch)
@@ -119,7 +119,7 @@ class EmbeddingStore:
             conditions = [embeddings.c.id.in_(batch) & unused for batch in batches(list(embedding_ids))]
         with self._db.begin() as connection:
             removed = sum(connection.execute(delete(embeddings).where(condition)).rowcount for condition in conditions)
-        self._cache.empty()
+        self._cache.clear()
         return removed
 
     def ids_for_versions(self, version_ids: Sequence[str]) -> list[int]:
@@ -131,7 +131,7 @@ class EmbeddingStore:
                 ids.update(connection.execute(of_texts.where(chunks.c.version_id.in_(batch))).scalars())
         return sorted(ids)
 
-    def all_linked(self, version_id: str) -> bool:
+    def is_fully_linked(self, version_id: str) -> bool:
         """Return whether every chunk of a version has an embedding."""
         query = select(chunks.c.id).outerjoin(embeddings, embeddings.c.id == chunks.c.embedding_id)
         unlinked = query.where(chunks.c.version_id == version_id, embeddings.c.id.is_(None)).limit(1)

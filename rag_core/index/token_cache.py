@@ -25,14 +25,14 @@ class TokenCache:
     """
 
     def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
+        self.max_bytes = most_bytes
         self._total_bytes = 0
         self._vectors: OrderedDict[int, ChunkVectors] = OrderedDict()
         self._lock = threading.Lock()
         self._version = 0
 
     @property
-    def version(self) -> int:
+    def clear_count(self) -> int:
         """Number of calls of `empty`; read it before reading the vectors that are passed to `put`."""
         return self._version
 
@@ -49,7 +49,7 @@ class TokenCache:
 
     def has_room_for(self, vectors: Mapping[int, ChunkVectors]) -> bool:
         """Return whether these vectors fit without removing others."""
-        return self._total_bytes + sum(map(_size, vectors.values())) <= self.most_bytes
+        return self._total_bytes + sum(map(_size, vectors.values())) <= self.max_bytes
 
     def put(self, vectors: Mapping[int, ChunkVectors], version: int) -> None:
         """Add token vectors, unless `empty` was called since `version` had the given value."""
@@ -57,7 +57,7 @@ class TokenCache:
         copies = {
             chunk_id: ChunkVectors(entry.tokens.copy(), entry.scales.copy(), entry.sentences)
             for chunk_id, entry in vectors.items()
-            if self.most_bytes
+            if self.max_bytes
         }
         with self._lock:
             if version != self._version:
@@ -66,11 +66,11 @@ class TokenCache:
                 if chunk_id not in self._vectors:
                     self._vectors[chunk_id] = entry
                     self._total_bytes += _size(entry)
-            while self._total_bytes > self.most_bytes:
+            while self._total_bytes > self.max_bytes:
                 _, oldest = self._vectors.popitem(last=False)
                 self._total_bytes -= _size(oldest)
 
-    def empty(self) -> None:
+    def clear(self) -> None:
         """Remove all entries, so that deleted documents are not kept in memory."""
         with self._lock:
             self._vectors.clear()

@@ -27,7 +27,7 @@ MAX_TERMS = 64
 # the reranker still uses them.
 MAX_POSTINGS = 50_000
 # Maximum number of cached document frequencies.
-MAX_REMEMBERED = 20_000
+MAX_CACHED_WORDS = 20_000
 # The tokenizer treats superscripts as digits, so "sales" would not find "sales²".
 _SUPERSCRIPTS = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ")
 # Negations are in nearly every chunk.
@@ -198,7 +198,7 @@ class WordIndex:
             )
             counted = connection.execute(query, {"matches": json.dumps([_fts_query([word]) for word in missing])})
             frequencies |= {missing[row.place]: int(row.frequency) for row in counted}
-        for word in missing[: max(0, MAX_REMEMBERED - len(cached))]:
+        for word in missing[: max(0, MAX_CACHED_WORDS - len(cached))]:
             cached[word] = frequencies[word]
         return frequencies
 

@@ -44,7 +44,7 @@ class Documents:
     """
 
     def __init__(self, stores: Stores, indexer: IndexingQueue, jobs: Jobs, removal: Removal) -> None:
-        self._library = stores.library
+        self._library = stores.documents
         self._files = stores.files
         self._indexer = indexer
         self._jobs = jobs
@@ -60,7 +60,7 @@ class Documents:
 
     def find_ids(self, names: Sequence[str]) -> Sequence[str]:
         """Return document ids for names or ids; raise `UnknownDocument`."""
-        return self._library.resolve(names)
+        return self._library.find_ids(names)
 
     def submit(
         self,
@@ -96,7 +96,7 @@ class Documents:
 
     def has_name_clash(self, name: str, data: bytes, *, collection: str = DEFAULT_COLLECTION) -> bool:
         """Return whether the library has, or waits to index, a document of that name with other content."""
-        return self._indexer.clashes(name, data, clean_collection(collection))
+        return self._indexer.has_name_clash(name, data, clean_collection(collection))
 
     def retry(self, document_id: str, *, password: str | None = None) -> Job:
         """Index a document's file again, after any file that is already queued to replace it.
@@ -124,7 +124,7 @@ class Documents:
             if job.document_id in set(document_ids):
                 self._jobs.cancel(job.job_id)
                 self._jobs.wait([job.job_id])
-        return [self._removal.document(document_id) for document_id in document_ids]
+        return [self._removal.remove_document(document_id) for document_id in document_ids]
 
     def title(self, document_id: str) -> str:
         """Return the title on the first page if it adds to the file's name, else ""; raise `UnknownDocument`."""
@@ -148,7 +148,7 @@ class Documents:
         row = self._library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
         if row is None:
             return None, None
-        before, after = self._library.chunks_beside(row.version_id, row.ordinal)
+        before, after = self._library.adjacent_chunks(row.version_id, row.ordinal)
         return before and chunk_from_row(before), after and chunk_from_row(after)
 
     def content(self, document_id: str) -> bytes:
@@ -187,7 +187,9 @@ class Documents:
         page = self._page(document.version_id, page_index)
         same = version_id in (None, document.version_id)
         spans = [span for highlight in highlights for span in _outside(highlight, page.skip)] if same else []
-        rects = np.concatenate([page.boxes.within(0, 0), *(page.boxes.within(*span) for span in spans)])
+        rects = np.concatenate(
+            [page.boxes.find_overlapping(0, 0), *(page.boxes.find_overlapping(*span) for span in spans)]
+        )
         with self._files.local(self._digest(document.version_id)) as path:
             return render_page(path, page_index, name=document.name, rects=rects, scale=scale)
 

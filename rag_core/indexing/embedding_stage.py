@@ -110,7 +110,7 @@ class EmbeddingStage:
     def _embed(self, batch: _Batch) -> None:
         """Compute and store missing embeddings."""
         embedder, space = batch.tasks[0].generation.embedder, batch.tasks[0].generation.space
-        batch.find_missing(self._stores.vectors.known(space, batch.hashes()))
+        batch.find_missing(self._stores.embeddings.find_ids(space, batch.hashes()))
         order = sorted(batch.texts, key=lambda digest: batch.texts[digest][1])
         running: deque[tuple[list[bytes], Future[list[Embedding]]]] = deque()
         reported = 0.0
@@ -135,7 +135,7 @@ class EmbeddingStage:
         """Store the embeddings of a call, except those that only cancelled tasks need, because no chunk uses them."""
         vectors = dict(zip(digests, running.result(), strict=True))
         wanted = {digest: vector for digest, vector in vectors.items() if batch.is_wanted(digest)}
-        self._stores.vectors.save(space, wanted)
+        self._stores.embeddings.save(space, wanted)
         batch.count_saved(wanted)
 
     def _report(self, batch: _Batch) -> None:

@@ -53,7 +53,7 @@ class Index:
     def estimate_seconds(self) -> float | None:
         """Return the time to embed all chunks again at the rate of the newest files, ``None`` without files."""
         rate = self._stores.jobs.chunks_per_second()
-        return self._stores.library.counts()["chunks"] / rate if rate else None
+        return self._stores.documents.counts()["chunks"] / rate if rate else None
 
     def differences(self) -> dict[str, tuple[Any, Any]]:
         """Return the differences between the index and the settings as ``name: (index, settings)``."""

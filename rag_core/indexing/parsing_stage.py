@@ -117,7 +117,7 @@ class ParsingStage:
         ------
         RejectedDocument, ExtractionFailed, UnknownDocument, EmbedderError, IndexMismatch, StoreError
         """
-        library = self._stores.library
+        library = self._stores.documents
         row = library.version(task.version_id)
         if row is None:
             raise UnknownDocument(DELETED)
@@ -176,20 +176,20 @@ class ParsingStage:
         if task.job_id in self._cancelled:
             return TaskResult(task, DocumentStatus.CANCELLED, CANCELLED)
         if not task.is_reindex:
-            self._stores.library.publish_words(task.version_id)
+            self._stores.documents.publish_words(task.version_id)
             self._stores.jobs.progress(task.job_id, "embedding", 0, len(embedding_task.spans))
         return embedding_task
 
     def _store(self, document: ChunkedDocument) -> EmbeddingTask:
         """Store pages, chunks and words; raise `EmptyDocument` if there are no chunks."""
         stores, task, pages, spans = self._stores, document.task, document.pages, document.spans
-        stores.library.update_version(task.version_id, extractor=document.parser_version)
-        stores.library.save_pages(task.version_id, pages)
+        stores.documents.update_version(task.version_id, extractor=document.parser_version)
+        stores.documents.save_pages(task.version_id, pages)
         if not spans:
             raise EmptyDocument(f"{task.name} holds no text that could be read on any of its {len(pages)} pages.")
         with self._removal.lock:
-            chunk_ids = stores.library.save_chunks(task.version_id, spans)
-            stores.words.add(chunk_ids, [(span.prefix, span.text, task.version_id) for span in spans])
+            chunk_ids = stores.documents.save_chunks(task.version_id, spans)
+            stores.word_index.add(chunk_ids, [(span.prefix, span.text, task.version_id) for span in spans])
         status, reason = summarize_pages(pages)
         hashes = [text_hash(span.prefix, span.text) for span in spans]
         return EmbeddingTask(task, document.generation, spans, chunk_ids, hashes, status, reason)
@@ -210,6 +210,6 @@ class ParsingStage:
     def _is_gone(self, task: IndexingTask) -> bool:
         """Return whether the version was removed while it was parsed."""
         try:
-            return self._stores.library.version(task.version_id) is None
+            return self._stores.documents.version(task.version_id) is None
         except StoreError:
             return False

@@ -90,7 +90,7 @@ class PublicationStage:
         """Load the version's token vectors into the cache, because new documents are usually queried first."""
         name = task.embedded.task.name
         try:
-            self._stores.vectors.prefetch(task.embedded.chunk_ids)
+            self._stores.embeddings.prefetch(task.embedded.chunk_ids)
         except StoreError as error:  # searches read them from the database
             log.warning("the token vectors of %s could not be prefetched: %s", name, error)
         except Exception:  # one document must not stop the queue
@@ -109,10 +109,10 @@ class PublicationStage:
 
     def _publish(self, embedded: EmbeddingTask, computed: int) -> TaskResult | EmbeddingTask:
         stores, generation, task = self._stores, embedded.generation, embedded.task
-        ids = stores.vectors.known(generation.space, list(embedded.hashes))
-        row = stores.library.version(task.version_id)
+        ids = stores.embeddings.find_ids(generation.space, list(embedded.hashes))
+        row = stores.documents.version(task.version_id)
         if row is None or row.state == "removing":  # deleted while it was embedded
-            stores.vectors.remove_unused(list(ids.values()))
+            stores.embeddings.remove_unused(list(ids.values()))
             return embedded.result(DocumentStatus.CANCELLED, DELETED, computed)
         # A repeated task may be published after files that were added later.
         if embedded.is_repeated and task.activate and is_superseded(stores, row):
@@ -120,14 +120,14 @@ class PublicationStage:
         if ids.keys() != set(embedded.hashes):  # removed meanwhile with another document that had the same text
             return replace(embedded, computed=computed, is_repeated=True)
         pairs = zip(embedded.chunk_ids, embedded.hashes, strict=True)
-        stores.vectors.link({chunk_id: ids[digest] for chunk_id, digest in pairs})
-        dense = stores.vectors.dense(list(ids.values()))
+        stores.embeddings.link_chunks({chunk_id: ids[digest] for chunk_id, digest in pairs})
+        dense = stores.embeddings.read_dense(list(ids.values()))
         if embedded.chunk_ids:
             vectors = np.stack([dense[ids[digest]] for digest in embedded.hashes])
             version_ids = [task.version_id] * len(embedded.chunk_ids)
-            stores.dense(generation.generation_id).add(embedded.chunk_ids, vectors, version_ids)
-        if not stores.library.publish(
-            task.version_id, embedded.status, embedded.reason, active=task.activate, reread=task.is_reread
+            stores.dense_index(generation.generation_id).add(embedded.chunk_ids, vectors, version_ids)
+        if not stores.documents.publish(
+            task.version_id, embedded.status, embedded.reason, active=task.activate, reread=task.is_indexed_again
         ):
             return embedded.result(DocumentStatus.CANCELLED, OTHER_CONTENT, computed)
         if task.activate:
@@ -138,7 +138,7 @@ class PublicationStage:
         return embedded.result(embedded.status, embedded.reason, computed)
 
     def _remove_former(self, task: IndexingTask) -> None:
-        former = self._stores.library.versions_where(
+        former = self._stores.documents.versions_where(
             versions.c.document_id == task.document_id,
             versions.c.id != task.version_id,
             versions.c.state != "building",

@@ -44,7 +44,7 @@ from rag_core.types.documents import SameName
 
 log = logging.getLogger(__name__)
 # Attempts per job: if a store still fails then, a person must act.
-MOST_TRIES = 3
+MAX_ATTEMPTS = 3
 PRUNE_JOBS_EVERY_S = 3600.0
 REMOVE_EVERY_S = 10.0
 # Ended jobs are kept for at least this time, so that waiting threads see how they ended.
@@ -138,7 +138,7 @@ class IndexingQueue:
         self._in_flight.notify()
         return job
 
-    def clashes(self, name: str, data: bytes, collection: str) -> bool:
+    def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
         """Return whether a file has a name clash; see `Documents.has_name_clash`."""
         return self._submission.has_name_clash(name, data, collection)
 
@@ -195,7 +195,7 @@ class IndexingQueue:
         """
         task = None
         if self._pending_jobs or self._reindex is None or self._reindex_had_turn:
-            task = self._next_file()
+            task = self._next_file_task()
             self._reindex_had_turn = False
         if task is None:
             self._reindex = self._reindex or self._start_reindex()
@@ -210,7 +210,7 @@ class IndexingQueue:
             self._in_flight.add()
             self._parsing.run(task)
 
-    def _next_file(self) -> IndexingTask | None:
+    def _next_file_task(self) -> IndexingTask | None:
         if not self._pending_jobs:
             self._pending_jobs.extend(self._stores.jobs.queued("index"))
         while self._pending_jobs:
@@ -224,7 +224,7 @@ class IndexingQueue:
                     job.details["version_id"],
                     job.document_id or "",
                     job.name,
-                    is_reread=bool(job.details.get("reread")),
+                    is_indexed_again=bool(job.details.get("reread")),
                     password=self._passwords.get(job.job_id),
                 )
         return None
@@ -255,7 +255,7 @@ class IndexingQueue:
             given_up = {
                 job_id: f"Failed after {attempts} attempts. {problems.get(job_id, 'A store failed each time.')}"
                 for job_id, attempts in list(self._attempts.items())
-                if attempts >= MOST_TRIES
+                if attempts >= MAX_ATTEMPTS
             }
             job_ids = list(self._attempts)
             resume_jobs(self._stores, self._removal, job_ids, given_up)

@@ -31,7 +31,7 @@ def recover(stores: Stores, removal: Removal) -> bool:
     stores.jobs.forget_ended(KEPT_JOBS)
     _end_published(stores)
     steps = [
-        removal.finish,
+        removal.finish_interrupted,
         lambda: _reset_unfinished(stores, removal),
         lambda: _remove_former(stores, removal),
         lambda: _clear_ended(stores, removal),
@@ -65,9 +65,9 @@ def finish_removals(stores: Stores, removal: Removal) -> None:
     If a store fails, the next call removes the rest. Do not call it while a generation is being built.
     """
     try:
-        removal.finish()
+        removal.finish_interrupted()
         _remove_generations(stores, removal, "retired", "building")
-        if stores.library.hidden_versions():
+        if stores.documents.hidden_versions():
             _remove_replaced(stores, removal)
     except StoreError as error:
         log.warning("not all deleted or replaced data could be removed yet: %s", error)
@@ -85,7 +85,7 @@ def resume_jobs(
         if state is not JobState.RUNNING:
             continue
         version_id = stores.jobs.get(job_id).details["version_id"]
-        row = stores.library.version(version_id)
+        row = stores.documents.version(version_id)
         if row is not None and row.state in ("ended", "full"):
             status = DocumentStatus(row.status)
             stores.jobs.finish(job_id, job_state(status), status, row.reason)
@@ -102,21 +102,21 @@ def resume_jobs(
         if row is not None and row.state in ("building", "words"):
             with removal.lock:
                 removal.clear_version(version_id, row.generation_id)
-                stores.library.restart_version(version_id)
+                stores.documents.restart_version(version_id)
         stores.jobs.requeue(job_id)
     _end_published(stores)
 
 
 def is_superseded(stores: Stores, row: VersionRow) -> bool:
     """Return whether the document's searched version has other content that was added later."""
-    searched = stores.library.version(row.active_version) if row.active_version else None
+    searched = stores.documents.version(row.active_version) if row.active_version else None
     return searched is not None and (searched.sha256 != row.sha256 and searched.added_at > row.added_at)
 
 
 def _clear_ended(stores: Stores, removal: Removal) -> None:
     """Clear ended versions that could not be cleared before, because a store did not answer."""
-    for version_id in stores.library.ended_with_chunks():
-        row = stores.library.version(version_id)
+    for version_id in stores.documents.ended_with_chunks():
+        row = stores.documents.version(version_id)
         if row is None:
             continue
         try:
@@ -128,7 +128,7 @@ def _clear_ended(stores: Stores, removal: Removal) -> None:
 def _end_published(stores: Stores) -> None:
     """End queued jobs whose version was published before the process ended."""
     for job in stores.jobs.queued("index"):
-        row = stores.library.version(job.details["version_id"])
+        row = stores.documents.version(job.details["version_id"])
         if row is not None and row.state == "full":
             stores.jobs.start(job.job_id)
             stores.jobs.finish(job.job_id, JobState.DONE, DocumentStatus(row.status), row.reason)
@@ -137,15 +137,15 @@ def _end_published(stores: Stores) -> None:
 def _reset_unfinished(stores: Stores, removal: Removal) -> None:
     """Queue partly indexed versions again, and remove those that no job needs."""
     waiting = {job.details["version_id"] for job in stores.jobs.all(active=True)}
-    building = {generation_id for generation_id, _ in stores.library.generations("building")}
-    for row in stores.library.versions_where(versions.c.state.in_(("building", "words"))):
+    building = {generation_id for generation_id, _ in stores.documents.generations("building")}
+    for row in stores.documents.versions_where(versions.c.state.in_(("building", "words"))):
         if row.id in waiting:
             removal.clear_version(row.id, row.generation_id)
-            stores.library.restart_version(row.id)
+            stores.documents.restart_version(row.id)
         elif row.active_version == row.id:
             # Searchable by words, but its job is gone: index it again instead of removing it.
             removal.clear_version(row.id, row.generation_id)
-            stores.library.restart_version(row.id)
+            stores.documents.restart_version(row.id)
             stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
         elif row.generation_id in building or row.active_version:
             removal.remove_version(row)
@@ -156,8 +156,8 @@ def _reset_unfinished(stores: Stores, removal: Removal) -> None:
 def _remove_replaced(stores: Stores, removal: Removal) -> None:
     """Remove complete versions whose document has another, except those of a generation that is being built."""
     with removal.lock:  # so that no version is being published
-        building = {generation_id for generation_id, _ in stores.library.generations("building")}
-        for row in stores.library.versions_where(versions.c.state == "full"):
+        building = {generation_id for generation_id, _ in stores.documents.generations("building")}
+        for row in stores.documents.versions_where(versions.c.state == "full"):
             if row.active_version != row.id and row.generation_id not in building:
                 removal.remove_version(row)
 
@@ -171,20 +171,20 @@ def _remove_former(stores: Stores, removal: Removal) -> None:
 
 def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
     for state in states:
-        for generation_id, _ in stores.library.generations(state):
+        for generation_id, _ in stores.documents.generations(state):
             removal.remove_generation(generation_id)
 
 
 def _remove_orphans(stores: Stores) -> None:
     """Delete entries of the derived stores, and files, that the database does not refer to."""
-    chunk_ids = set(stores.library.chunk_ids_all())
-    stores.words.delete(sorted(stores.words.ids() - chunk_ids))
+    chunk_ids = set(stores.documents.chunk_ids_all())
+    stores.word_index.delete(sorted(stores.word_index.ids() - chunk_ids))
     for state in ("active", "building"):
-        for generation_id, _ in stores.library.generations(state):
-            dense = stores.dense(generation_id)
+        for generation_id, _ in stores.documents.generations(state):
+            dense = stores.dense_index(generation_id)
             dense.delete(sorted(dense.ids() - chunk_ids))
-    stores.vectors.remove_unused()
-    digests = {row.sha256 for row in stores.library.versions_where()}
+    stores.embeddings.remove_unused()
+    digests = {row.sha256 for row in stores.documents.versions_where()}
     for digest in stores.files.digests():
         if digest not in digests:
             stores.files.delete(digest)

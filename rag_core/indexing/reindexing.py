@@ -81,7 +81,7 @@ class Reindexer:
         changes = job.details.get("changes") or {}
         target = self._generations.configured(**changes)
         chosen = job.details.get("document_ids")
-        active = self._stores.library.generations("active")
+        active = self._stores.documents.generations("active")
         if chosen is None and (not active or active[-1][1] != target):
             swapped = yield from self._rebuild(job, target)
             if swapped:
@@ -121,7 +121,7 @@ class Reindexer:
         self._check_internal_errors()
         if self._ended and all(result.has_failed for result in self._ended):
             raise RagError(f"No document could be re-indexed; the index is unchanged. {self._ended[0].reason}")
-        self._stores.library.swap_generation(generation.generation_id)
+        self._stores.documents.swap_generation(generation.generation_id)
         finish_removals(self._stores, self._removal)
         return True
 
@@ -163,7 +163,7 @@ class Reindexer:
         self, job: Job, row: VersionRow, generation: IndexGeneration, *, activate: bool, again: bool = False
     ) -> Iterator[IndexingTask]:
         """Yield the task of a new version of a document's content, or nothing if it was deleted meanwhile."""
-        library = self._stores.library
+        library = self._stores.documents
         with self._removal.lock:
             if library.version(row.id) is None:
                 return
@@ -185,7 +185,7 @@ class Reindexer:
             generation,
             activate=activate,
             is_reindex=True,
-            is_reread=True,
+            is_indexed_again=True,
             parsed_version_id=row.id if is_parsed else None,
         )
 
@@ -209,19 +209,19 @@ class Reindexer:
     # which documents
 
     def _active_rows(self) -> list[VersionRow]:
-        return self._stores.library.versions_where(documents.c.active_version == versions.c.id)
+        return self._stores.documents.versions_where(documents.c.active_version == versions.c.id)
 
     def _chosen(self, rows: Sequence[VersionRow], chosen: Sequence[str]) -> list[VersionRow]:
         """Return the searched versions of these documents, or their ended version if none is searched."""
         todo = {row.document_id: row for row in rows if row.document_id in set(chosen)}
-        ended = self._stores.library.versions_where(
+        ended = self._stores.documents.versions_where(
             versions.c.document_id.in_(set(chosen) - todo.keys()), versions.c.state == "ended"
         )
         return [*todo.values(), *{row.document_id: row for row in ended}.values()]
 
     def _missing(self, generation: IndexGeneration) -> list[VersionRow]:
         """Return the documents that are not in the new generation yet and have not failed."""
-        rows = self._stores.library.versions_where(versions.c.generation_id == generation.generation_id)
+        rows = self._stores.documents.versions_where(versions.c.generation_id == generation.generation_id)
         done = {row.document_id for row in rows} | {result.task.document_id for result in self._ended}
         return [row for row in self._active_rows() if row.document_id not in done]
 
@@ -229,7 +229,7 @@ class Reindexer:
         """Remove versions whose document was replaced after they were built, so that they are built again."""
         content = {row.document_id: row.sha256 for row in self._active_rows()}
         current = set()
-        for row in self._stores.library.versions_where(versions.c.generation_id == generation.generation_id):
+        for row in self._stores.documents.versions_where(versions.c.generation_id == generation.generation_id):
             if content.get(row.document_id, row.sha256) != row.sha256:
                 self._removal.remove_version(row)
             else:
@@ -240,18 +240,18 @@ class Reindexer:
     def _complete(self, rows: Sequence[VersionRow], generation: IndexGeneration) -> set[str]:
         """Return the ids of the versions whose chunks are all in every store."""
         stores = self._stores
-        words, dense = stores.words.ids(), stores.dense(generation.generation_id).ids()
+        words, dense = stores.word_index.ids(), stores.dense_index(generation.generation_id).ids()
         complete = set()
         for row in rows:
-            chunk_ids = set(stores.library.chunk_ids([row.id]))
+            chunk_ids = set(stores.documents.chunk_ids([row.id]))
             is_stored = chunk_ids and chunk_ids <= words and chunk_ids <= dense
-            if is_stored and stores.vectors.all_linked(row.id):
+            if is_stored and stores.embeddings.is_fully_linked(row.id):
                 complete.add(row.id)
         return complete
 
     def _resumed(self, target: Fingerprint) -> IndexGeneration | None:
         """Return the generation of an interrupted re-index with the same target, and remove others."""
-        for generation_id, fingerprint in self._stores.library.generations("building"):
+        for generation_id, fingerprint in self._stores.documents.generations("building"):
             if fingerprint == target:
                 return self._generations.building()
             self._removal.remove_generation(generation_id)

@@ -24,47 +24,47 @@ class Removal:
         self.lock = threading.RLock()
         self._in_progress: set[str] = set()
 
-    def document(self, document_id: str) -> DeleteReceipt:
+    def remove_document(self, document_id: str) -> DeleteReceipt:
         """Remove a document with all its versions, or finish its removal; raise `UnknownDocument`."""
         with self.lock:
             self._in_progress.add(document_id)
             try:
-                self._stores.library.begin_removal(document_id)
+                self._stores.documents.begin_removal(document_id)
                 return self._remove_hidden(document_id)
             finally:
                 self._in_progress.remove(document_id)
 
-    def unfinished(self) -> list[str]:
+    def unfinished_names(self) -> list[str]:
         """Return the names of the documents whose removal was interrupted."""
         in_progress = set(self._in_progress)
-        removing = self._stores.library.removing()
+        removing = self._stores.documents.removals_in_progress()
         return sorted(
             name for document_id, name in removing.items() if document_id not in in_progress | self._in_progress
         )
 
-    def finish(self) -> None:
+    def finish_interrupted(self) -> None:
         """Finish the removals that were interrupted."""
         with self.lock:
-            for document_id in self._stores.library.removing():
+            for document_id in self._stores.documents.removals_in_progress():
                 self._remove_hidden(document_id)
 
     def _remove_hidden(self, document_id: str) -> DeleteReceipt:
-        library = self._stores.library
+        library = self._stores.documents
         name = library.name(document_id)
         rows = library.versions_where(versions.c.document_id == document_id, versions.c.state == "removing")
         version_ids = [row.id for row in rows]
         chunk_ids = library.chunk_ids(version_ids)
-        embedding_ids = self._stores.vectors.ids_for_versions(version_ids)
+        embedding_ids = self._stores.embeddings.ids_for_versions(version_ids)
         removed = sum(self.remove_version(row) for row in rows)
         library.remove_document(document_id)
         remaining = {
             "database": len(library.chunk_ids(version_ids)),
-            "words": self._stores.words.count(chunk_ids),
+            "words": self._stores.word_index.count(chunk_ids),
             "vectors": sum(
-                self._stores.dense(generation).count(chunk_ids)
+                self._stores.dense_index(generation).count(chunk_ids)
                 for generation in {row.generation_id for row in rows if row.generation_id}
             ),
-            "token vectors": self._stores.vectors.count_unused(embedding_ids),
+            "token vectors": self._stores.embeddings.count_unused(embedding_ids),
             "files": sum(self._is_orphaned(digest) for digest in {row.sha256 for row in rows}),
         }
         return DeleteReceipt(document_id, name, removed, remaining)
@@ -75,9 +75,9 @@ class Removal:
         removed = self.clear_version(version_id, generation_id)
         with self._stores.file_lock:
             # The file first: if that fails, the row stays and the removal can be repeated.
-            if not self._stores.library.versions_where(versions.c.sha256 == digest, versions.c.id != version_id):
+            if not self._stores.documents.versions_where(versions.c.sha256 == digest, versions.c.id != version_id):
                 self._stores.files.delete(digest)
-            self._stores.library.remove_version(version_id)
+            self._stores.documents.remove_version(version_id)
         return removed
 
     def remove_generation(self, generation_id: int) -> None:
@@ -89,33 +89,33 @@ class Removal:
         # Locked, so that no version is published into the generation.
         with self.lock:
             wanted = {job.details["version_id"] for job in stores.jobs.all(active=True)}
-            for row in stores.library.versions_where(versions.c.generation_id == generation_id):
+            for row in stores.documents.versions_where(versions.c.generation_id == generation_id):
                 if row.id in wanted:
                     self.clear_version(row.id, generation_id)
-                    stores.library.restart_version(row.id)
+                    stores.documents.restart_version(row.id)
                 elif row.state == "ended" and row.active_version is None:
                     self.clear_version(row.id, generation_id)
-                    stores.library.update_version(row.id, generation_id=None)
+                    stores.documents.update_version(row.id, generation_id=None)
                 else:
                     self.remove_version(row)
-            stores.drop_dense(generation_id)
-            stores.library.drop_generation(generation_id)
+            stores.drop_dense_index(generation_id)
+            stores.documents.drop_generation(generation_id)
 
     def clear_version(self, version_id: str, generation_id: int | None) -> int:
         """Delete a version's data except its row and file, and return the number of its chunks."""
-        chunk_ids = self._stores.library.chunk_ids([version_id])
-        embedding_ids = self._stores.vectors.ids_for_versions([version_id])
+        chunk_ids = self._stores.documents.chunk_ids([version_id])
+        embedding_ids = self._stores.embeddings.ids_for_versions([version_id])
         if chunk_ids:
             if generation_id is not None:
-                self._stores.dense(generation_id).delete(chunk_ids)
-            self._stores.words.delete(chunk_ids)
-        self._stores.library.clear_version(version_id)
-        self._stores.vectors.remove_unused(embedding_ids)
+                self._stores.dense_index(generation_id).delete(chunk_ids)
+            self._stores.word_index.delete(chunk_ids)
+        self._stores.documents.clear_version(version_id)
+        self._stores.embeddings.remove_unused(embedding_ids)
         return len(chunk_ids)
 
     def _is_orphaned(self, digest: str) -> bool:
         """Return whether a file is stored that no version refers to."""
-        referred = self._stores.library.versions_where(versions.c.sha256 == digest)
+        referred = self._stores.documents.versions_where(versions.c.sha256 == digest)
         return not referred and self._stores.files.exists(digest)
 
     def end_version(self, version_id: str, status: DocumentStatus, reason: str, *, keep: bool = False) -> None:
@@ -124,16 +124,16 @@ class Removal:
         If another version is searched, the row is removed unless ``keep`` is true. Otherwise it stays listed
         with its reason and replaces other ended versions.
         """
-        row = self._stores.library.version(version_id)
+        row = self._stores.documents.version(version_id)
         if row is None:
             return
-        self._stores.library.end_version(version_id, status, reason)
+        self._stores.documents.mark_version_ended(version_id, status, reason)
         try:
             self.clear_version(version_id, row.generation_id)
         except StoreError as error:
             # No search sees the version; the next start removes the rest.
             log.warning("the data of %s could not be removed yet: %s", row.name, error)
-        others = self._stores.library.versions_where(
+        others = self._stores.documents.versions_where(
             versions.c.document_id == row.document_id, versions.c.id != version_id
         )
         if any(other.active_version == other.id for other in others):

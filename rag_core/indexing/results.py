@@ -112,7 +112,7 @@ class ResultStage:
         task = result.task
         self._passwords.pop(task.job_id, None)
         if result.needs_password:
-            self._stores.library.update_version(task.version_id, needs_password=True)
+            self._stores.documents.update_version(task.version_id, needs_password=True)
         if not result.is_published:
             # The publication stage must not lose an embedding between its lookup and its link.
             with self._removal.lock:

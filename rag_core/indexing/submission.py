@@ -49,14 +49,14 @@ class Submission:
         """Store a file and queue its indexing; see `IndexingQueue.submit`."""
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
         with stores.file_lock:
-            duplicate = stores.library.find_content(digest)
+            duplicate = stores.documents.find_content(digest)
             if duplicate:
                 is_missing = duplicate[2] and not stores.files.exists(digest)
                 if duplicate[2]:
                     stores.files.put(data)
                 return self._add_duplicate(name, *duplicate, lost=is_missing)
-            if document_id is None or not stores.library.documents([document_id]):
-                document_id = stores.library.find_name(name, collection)
+            if document_id is None or not stores.documents.documents([document_id]):
+                document_id = stores.documents.find_name(name, collection)
                 if document_id and on_same_name == "keep":
                     name, document_id = self._free_name(name, collection), None
             if len(data) <= self._max_bytes:
@@ -67,10 +67,10 @@ class Submission:
         """Queue a document's file again; see `IndexingQueue.retry`."""
         stores = self._stores
         with self._removal.lock, stores.file_lock:
-            row = stores.library.version(stores.library.document(document_id).version_id)
+            row = stores.documents.version(stores.documents.document(document_id).version_id)
             if row is None:
                 raise UnknownDocument("That document is no longer in the library. It may have been deleted.")
-            duplicate = stores.library.find_content(row.sha256, waiting=True)
+            duplicate = stores.documents.find_content(row.sha256, waiting=True)
             if duplicate:
                 return self._add_duplicate(row.name, *duplicate)
             if not stores.files.exists(row.sha256):
@@ -80,7 +80,7 @@ class Submission:
 
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
         """Return whether a document of that name with other content is searched or queued."""
-        library = self._stores.library
+        library = self._stores.documents
         if library.find_content(sha256_of(data)):
             return False
         document_id = library.find_name(clean_name(name), collection)
@@ -93,7 +93,7 @@ class Submission:
         if password:
             self._passwords[row["id"]] = password
         try:
-            self._stores.library.add_version(row["name"], *content, **options, job=row)
+            self._stores.documents.add_version(row["name"], *content, **options, job=row)
         except StoreError:
             self._passwords.pop(row["id"], None)
             raise
@@ -113,6 +113,6 @@ class Submission:
     def _free_name(self, name: str, collection: str) -> str:
         path = PurePosixPath(name)
         number = 2
-        while self._stores.library.find_name(f"{path.stem} ({number}){path.suffix}", collection):
+        while self._stores.documents.find_name(f"{path.stem} ({number}){path.suffix}", collection):
             number += 1
         return f"{path.stem} ({number}){path.suffix}"

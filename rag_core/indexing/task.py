@@ -50,7 +50,7 @@ class IndexingTask:
     generation: IndexGeneration | None = None
     activate: bool = True
     is_reindex: bool = False
-    is_reread: bool = False
+    is_indexed_again: bool = False
     parsed_version_id: str | None = None
     password: str | None = field(default=None, repr=False)
 

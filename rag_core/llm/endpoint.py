@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 from rag_core.errors import GeneratorError
 from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, EndpointErrors, is_retryable
 from rag_core.llm.gguf import GgufServer
-from rag_core.llm.openai_apis import api_of
+from rag_core.llm.openai_apis import select_api
 from rag_core.llm.request import (
     DEFAULT_BASE_URL,
-    STATUS_OF,
+    STATUS_BY_ERROR_CODE,
     RequestError,
     RequestReport,
     drop_rejected_option,
-    error_details,
-    host_of,
+    extract_error_details,
     is_loopback,
-    retry_after_s,
+    parse_host,
+    parse_retry_after_s,
 )
 from rag_core.settings import Settings
 
@@ -43,8 +43,8 @@ class Endpoint:
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
         self._gguf_server = GgufServer(settings) if settings.gguf else None
-        self._api = api_of(settings)
-        self._options = self._api.options(settings)
+        self._api = select_api(settings)
+        self._options = self._api.build_options(settings)
 
     def stream(self, messages: Sequence[dict[str, str]], report: RequestReport) -> Generator[str, None, None]:
         """Yield the pieces of the reply's text, and fill ``report``.
@@ -62,7 +62,7 @@ class Endpoint:
         try:
             with closing(self._open(messages)) as events:
                 connected = True
-                for event in map(self._api.read, events):
+                for event in map(self._api.parse_event, events):
                     report.tokens = event.tokens or report.tokens
                     report.finish = report.finish or event.finish
                     report.refusal += event.refusal
@@ -99,7 +99,7 @@ class Endpoint:
 
     def warm_up(self) -> None:
         """Create the client, and load a model that runs in this process; raise `RequestError`."""
-        self._api.resource(self._connect())
+        self._api.load_resource(self._connect())
 
     def close(self) -> None:
         """Close idle connections and free a model in this process; the next request opens them again."""
@@ -121,7 +121,7 @@ class Endpoint:
 
         settings = self._settings
         url, key = self._find_address()
-        host = host_of(url)
+        host = parse_host(url)
         if not host:
             raise RequestError(self._errors.unreachable("it does not begin with http:// or https:// and a host"))
         if not all(33 <= ord(char) <= 126 for char in key):
@@ -175,12 +175,12 @@ class Endpoint:
         if isinstance(error, openai.APIConnectionError):
             return self._stream_error("the connection was lost", started)
         if isinstance(error, openai.APIError):
-            return self._event_error(*error_details(error), started=started)
+            return self._event_error(*extract_error_details(error), started=started)
         return self._stream_error("the endpoint sent something that is not part of an answer", started)
 
     def _event_error(self, code: str, message: str, *, started: bool) -> RequestError:
         """Convert an error that the endpoint sends as an event of the stream."""
-        status = int(code) if code.isdecimal() else STATUS_OF.get(code)
+        status = int(code) if code.isdecimal() else STATUS_BY_ERROR_CODE.get(code)
         if status is None or started:
             return self._stream_error(f"the endpoint reported “{message or code}”", started)
         return RequestError(self._errors.status(status, code, message), passing=is_retryable(status, code, message))
@@ -191,9 +191,9 @@ class Endpoint:
         return RequestError(self._errors.empty(why), passing=True)
 
     def _status_error(self, error: APIStatusError) -> RequestError:
-        code, message = error_details(error)
+        code, message = extract_error_details(error)
         explanation = self._errors.status(error.status_code, code, message)
-        after_s = retry_after_s(error.response.headers)
+        after_s = parse_retry_after_s(error.response.headers)
         # A retry must not wait longer than the time-out of an answer.
         passing = is_retryable(error.status_code, code, message) and after_s <= self._settings.openai_timeout_s
         return RequestError(explanation, status=error.status_code, passing=passing, after_s=after_s)

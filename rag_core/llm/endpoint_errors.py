@@ -16,7 +16,7 @@ from rag_core.errors import (
     GeneratorTimeout,
     GeneratorUnavailable,
 )
-from rag_core.llm.openai_apis import api_of
+from rag_core.llm.openai_apis import select_api
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.settings import Settings
 
@@ -33,7 +33,7 @@ class EndpointErrors:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
-        self._api = api_of(settings).name
+        self._api = select_api(settings).name
         if settings.gguf:
             self._model = f"RAG_GGUF={settings.gguf}"
             self._endpoint = f"model in {self._model}"

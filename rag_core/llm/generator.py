@@ -112,13 +112,13 @@ class LanguageModel:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
         return AnswerStream(lambda stream: self._pieces(stream, question, passages, history, doubtful))
 
-    def write(self, messages: Sequence[dict[str, str]]) -> AnswerStream:
+    def stream_reply(self, messages: Sequence[dict[str, str]]) -> AnswerStream:
         """Stream the reply to arbitrary chat messages."""
         return AnswerStream(lambda stream: self._stream_with_retries(stream, messages))
 
     def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
         """Return the complete reply to chat messages; raise `GeneratorError`."""
-        reply = self.write(messages)
+        reply = self.stream_reply(messages)
         return Completion(text_after_reasoning("".join(reply)), reply.usage)
 
     def models(self) -> list[str]:
@@ -135,7 +135,7 @@ class LanguageModel:
         """Create the client, and load a model that runs in this process; raise `GeneratorError`."""
         self._call_endpoint(self._endpoint.warm_up)
 
-    def probe(self) -> Iterator[ModelCheck]:
+    def test_connection(self) -> Iterator[ModelCheck]:
         """Test the endpoint with a small request; see `rag_core.llm.connection_test.check_connection`."""
         return check_connection(self._endpoint, self._settings, self._on_usage)
 
@@ -189,9 +189,9 @@ class LanguageModel:
             if failed is None:
                 self._finish(stream, report, started)
                 return
-            if started or not failed.passing or attempt == retries:
+            if started or not failed.is_temporary or attempt == retries:
                 raise failed.error
-            self._sleep(self._compute_pause_s(attempt, failed.after_s))
+            self._sleep(self._compute_pause_s(attempt, failed.retry_after_s))
 
     def _compute_pause_s(self, attempt: int, retry_after_s: float) -> float:
         longest = min(BACKOFF_S * 2.0**attempt, self._settings.openai_timeout_s)

@@ -42,16 +42,16 @@ class EndpointApi(Protocol):
 
     name: str
 
-    def options(self, settings: Settings) -> dict[str, Any]:
+    def build_options(self, settings: Settings) -> dict[str, Any]:
         """Return the request's fields except model, messages and stream."""
 
-    def resource(self, client: Any) -> Any:
+    def load_resource(self, client: Any) -> Any:
         """Return the client's resource that sends requests; the first access is slow, since it imports modules."""
 
     def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
         """Send the request, and return the stream of its events."""
 
-    def read(self, event: Any) -> StreamEvent:
+    def parse_event(self, event: Any) -> StreamEvent:
         """Return the content of an event; empty if the event is unknown."""
 
 
@@ -60,20 +60,20 @@ class ChatCompletions:
 
     name = "Chat Completions"
 
-    def options(self, settings: Settings) -> dict[str, Any]:
+    def build_options(self, settings: Settings) -> dict[str, Any]:
         return {
             "max_tokens": settings.openai_answer_tokens,
             "temperature": settings.openai_temperature,
             "stream_options": {"include_usage": True},
         }
 
-    def resource(self, client: Any) -> Any:
+    def load_resource(self, client: Any) -> Any:
         return client.chat.completions
 
     def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
-        return self.resource(client).create(model=model, messages=list(messages), stream=True, **options)
+        return self.load_resource(client).create(model=model, messages=list(messages), stream=True, **options)
 
-    def read(self, event: Any) -> StreamEvent:
+    def parse_event(self, event: Any) -> StreamEvent:
         tokens = _read_token_counts(getattr(event, "usage", None), "prompt_tokens", "completion_tokens")
         choices = getattr(event, "choices", None)
         if not isinstance(choices, list) or not choices:
@@ -92,7 +92,7 @@ class Responses:
 
     name = "Responses"
 
-    def options(self, settings: Settings) -> dict[str, Any]:
+    def build_options(self, settings: Settings) -> dict[str, Any]:
         return {
             "max_output_tokens": settings.openai_answer_tokens,
             "temperature": settings.openai_temperature,
@@ -100,13 +100,15 @@ class Responses:
             "store": False,
         }
 
-    def resource(self, client: Any) -> Any:
+    def load_resource(self, client: Any) -> Any:
         return client.responses
 
     def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
-        return self.resource(client).create(model=model, input=[*map(_build_item, messages)], stream=True, **options)
+        return self.load_resource(client).create(
+            model=model, input=[*map(_build_item, messages)], stream=True, **options
+        )
 
-    def read(self, event: Any) -> StreamEvent:
+    def parse_event(self, event: Any) -> StreamEvent:
         kind = _read_string(event, "type")
         response = getattr(event, "response", None)
         tokens = _read_token_counts(getattr(response, "usage", None), "input_tokens", "output_tokens")
@@ -137,7 +139,7 @@ def _build_item(message: dict[str, str]) -> dict[str, Any]:
     return {"type": "message", "role": "assistant", "content": [part]}
 
 
-def api_of(settings: Settings) -> EndpointApi:
+def select_api(settings: Settings) -> EndpointApi:
     """Return the API that the settings name."""
     return Responses() if settings.openai_api == "responses" else ChatCompletions()
 

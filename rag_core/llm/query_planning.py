@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from rag_core.llm.context_budget import newest_exchanges
+from rag_core.llm.context_budget import fit_newest_exchanges
 from rag_core.llm.prompts import build_chat, escape_markup, format_name, format_passage, format_turn
-from rag_core.text.noun_phrases import content_words
+from rag_core.text.noun_phrases import find_content_words
 from rag_core.text.words import tokenize
 from rag_core.types import Message, Passage
 
@@ -104,7 +104,7 @@ def decompose_question(complete: Complete, question: str, documents: Sequence[st
     return list(parts.values())[:most]
 
 
-def next_query(complete: Complete, question: str, passages: Sequence[Passage], queries: Sequence[str]) -> str:
+def plan_next_query(complete: Complete, question: str, passages: Sequence[Passage], queries: Sequence[str]) -> str:
     """Return a query for what the passages do not answer; empty if nothing is missing, or the query is not new.
 
     The query must share a word with the question, or with a passage that does, so that it stays on the subject.
@@ -127,7 +127,7 @@ def next_query(complete: Complete, question: str, passages: Sequence[Passage], q
 
 def format_conversation(history: Sequence[Message]) -> str:
     """Return the newest turns that fit into `HISTORY_TOKENS`, one per line."""
-    earlier, _ = newest_exchanges(history, HISTORY_TOKENS)
+    earlier, _ = fit_newest_exchanges(history, HISTORY_TOKENS)
     return "\n".join(
         f"{'Reader' if one.role == 'user' else 'Answer'}: {format_turn(one)['content']}" for one in earlier
     )
@@ -147,8 +147,8 @@ def parse_rewritten_question(reply: str, question: str, conversation: str) -> st
     # The model answered the question instead of rewriting it.
     if wording.endswith((".", "!")) and question.rstrip().endswith("?"):
         return ""
-    known = {word.lower() for text in (question, conversation) for word in content_words(text)}
-    added = [word.lower() for word in content_words(wording)]
+    known = {word.lower() for text in (question, conversation) for word in find_content_words(text)}
+    added = [word.lower() for word in find_content_words(wording)]
     # Reject a question in which most content words are new.
     return wording if added and sum(word in known for word in added) * 2 >= len(added) else ""
 

@@ -17,7 +17,7 @@ from rag_core.errors import GeneratorError
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 # Error codes of stream events with the equivalent HTTP status.
-STATUS_OF = {"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429}
+STATUS_BY_ERROR_CODE = {"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429}
 # Words that mean that an option is unknown, rather than out of range.
 _UNKNOWN = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed)|extra|deprecated", re.I
@@ -46,8 +46,8 @@ class RequestError(Exception):
         super().__init__(str(error))
         self.error = error
         self.status = status
-        self.passing = passing
-        self.after_s = after_s
+        self.is_temporary = passing
+        self.retry_after_s = after_s
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class RequestReport:
     tokens: tuple[int, int] | None = None
 
 
-def retry_after_s(headers: Any) -> float:
+def parse_retry_after_s(headers: Any) -> float:
     """Return the seconds in ``Retry-After``, which may also be a date (RFC 9110, 10.2.3); 0 if there is none."""
     value = str(headers.get("retry-after", "")).strip()
     if value.isdecimal():
@@ -76,7 +76,7 @@ def retry_after_s(headers: Any) -> float:
     return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
-def error_details(error: Any) -> tuple[str, str]:
+def extract_error_details(error: Any) -> tuple[str, str]:
     """Return code and message of the error object; some endpoints send plain text, or the field "detail"."""
     body = error.body if isinstance(error.body, dict) else {"message": error.body}
     message = body.get("message") or body.get("detail")
@@ -109,7 +109,7 @@ def redact_url(url: str) -> str:
         return "(not a URL)"
 
 
-def host_of(url: str) -> str:
+def parse_host(url: str) -> str:
     """Return the host of an HTTP URL; empty if the URL is invalid or not HTTP."""
     try:
         parts = urlsplit(url)

@@ -70,7 +70,7 @@ def clean_line(text: str) -> str:
     return clean_word(" ".join(text.split()))
 
 
-def unreadable_share(text: str) -> float:
+def measure_unreadable_share(text: str) -> float:
     """Return the share, 0..1, of visible characters that are garbage because a font has no Unicode table."""
     if not _UNREADABLE.search(text):
         return 0.0

@@ -8,12 +8,12 @@ from functools import partial
 
 import numpy as np
 
-from rag_core.parsing.characters import unreadable_share
+from rag_core.parsing.characters import measure_unreadable_share
 from rag_core.parsing.layout.headings import find_headings
-from rag_core.parsing.layout.hyphenation import words_of
+from rag_core.parsing.layout.hyphenation import split_words
 from rag_core.parsing.layout.line_numbers import remove_line_numbers
 from rag_core.parsing.layout.lines import Line
-from rag_core.parsing.layout.page_text import hyphenated_words, join_lines, line_separators
+from rag_core.parsing.layout.page_text import choose_separators, hyphenated_words, join_lines
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.layout.runs import Run
 from rag_core.parsing.pdf.accents import compose_accents
@@ -61,7 +61,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     characters, hidden = remove_hidden_text(reader, compose_accents(reader.characters(decode)))
     page_runs = _extract_runs(reader, characters, ocr)
     lines = order_lines(remove_line_numbers(page_runs.runs), written=page_runs.written)
-    separators = line_separators(lines)
+    separators = choose_separators(lines)
     text, boxes, spans = join_lines(lines, separators)
     state = page_runs.state if text.strip() or page_runs.state is PageState.FAILED else PageState.EMPTY
     page = Page(
@@ -76,7 +76,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
         boxes=boxes,
         hidden=hidden,
     )
-    words = words_of(_whole_words(lines))
+    words = split_words(_whole_words(lines))
     return ParsedPage(
         page, find_headings(lines, spans), hyphenated_words(lines, separators, spans), tuple(sorted(words))
     )
@@ -105,7 +105,7 @@ def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRun
 
 def _is_garbage(characters: Characters) -> bool:
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
-    return unreadable_share(text.replace("\x02", "")) > _GARBAGE
+    return measure_unreadable_share(text.replace("\x02", "")) > _GARBAGE
 
 
 def _lacks_text(reader: PdfPage, runs: list[Run]) -> bool:

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from rag_core.reading.clauses import count_items
 from rag_core.text.dates import find_quarters, is_year
-from rag_core.text.grammar import AUXILIARIES, WH, tokens
+from rag_core.text.grammar import AUXILIARIES, WH, split_tokens
 from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import stem
 
@@ -174,7 +174,7 @@ def _parse_numbers(text: str) -> tuple[Number, ...]:
     return tuple(parse_numbers(text))
 
 
-def wanting(question: str, texts: Sequence[str]) -> str:
+def find_missing_value(question: str, texts: Sequence[str]) -> str:
     """Return the value that a question asks for and no text contains, such as ``a number``; empty if none is missing.
 
     >>> wanting("How many arches does it have?", ["The bridge was built by the mayor."])
@@ -191,7 +191,7 @@ def wanting(question: str, texts: Sequence[str]) -> str:
 def _may_contain(wanted: str, text: str, question: str) -> bool:
     numbers = find_new_numbers(text, question)
     if wanted == "a number":
-        question_stems = {stem(token.word) for token in tokens(question)}
+        question_stems = {stem(token.word) for token in split_tokens(question)}
         numbers = [
             number
             for number in numbers
@@ -203,12 +203,12 @@ def _may_contain(wanted: str, text: str, question: str) -> bool:
 
 def _precedes_question_word(number: Number, text: str, question_stems: Collection[str]) -> bool:
     """Return whether a number that looks like a year precedes a word of the question, as in "2000 guests"."""
-    following = tokens(text[number.end :])[:2]
+    following = split_tokens(text[number.end :])[:2]
     return any(stem(token.word) in question_stems for token in following if not token.is_function)
 
 
 def _is_english(text: str) -> bool:
-    words = tokens(text)
+    words = split_tokens(text)
     return sum(word.is_function for word in words) >= _MIN_FUNCTION_WORDS * len(words)
 
 
@@ -264,10 +264,10 @@ def _contains_number(text: str, question: str) -> bool:
 
 def _contains_name(text: str, question: str) -> bool:
     """Return whether a text has a capitalised word that does not begin it and is not in the question."""
-    known = {stem(token.word) for token in tokens(question)}
+    known = {stem(token.word) for token in split_tokens(question)}
     return any(
         token.text[0].isupper() and not token.is_function and stem(token.word) not in known
-        for token in tokens(text)[1:]
+        for token in split_tokens(text)[1:]
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rag_core.reading.answer_types import Kind, find_new_numbers, is_date_part
 from rag_core.reading.clauses import count_items, is_item
-from rag_core.text.tables import is_row, is_year_header
+from rag_core.text.tables import is_table_row, is_year_header
 
 _FINAL_MARK = re.compile(r"[.!?:;。！？]$")
 _NUMBERED = re.compile(r"\d{1,2}[.)]\s")
@@ -66,7 +66,7 @@ def is_heading(line: Line, path: str, question: str, kind: Kind | None) -> bool:
     section = _SECTION.match(words)
     if words and path.casefold().endswith((words.casefold(), words[section.end() if section else 0 :].casefold())):
         return True
-    if is_year_header(words) and is_row(line.after) and not is_year_header(line.after):
+    if is_year_header(words) and is_table_row(line.after) and not is_year_header(line.after):
         return True
     if line.announced or _FINAL_MARK.search(words):
         return False
@@ -79,7 +79,7 @@ def is_heading(line: Line, path: str, question: str, kind: Kind | None) -> bool:
             short and line.alone and _is_numbered(words) and not (_is_numbered(line.before) or _is_numbered(line.after))
         )
     has_figure = bool(re.search(r"\d", words))
-    if not has_figure and (short or is_row(line.after)):
+    if not has_figure and (short or is_table_row(line.after)):
         return True
     is_title = (
         line.first

@@ -15,10 +15,10 @@ from rag_core.reading.clauses import (
     is_question,
 )
 from rag_core.reading.sentence_scoring import Evidence, Sentence, SentenceScorer
-from rag_core.text.tables import is_row
+from rag_core.text.tables import is_table_row
 from rag_core.types import Citation, FloatArray, Passage, Question
 
-__all__ = ["Evidence", "read"]
+__all__ = ["Evidence", "quote_sentences"]
 
 MAX_SENTENCES = 3
 # A further sentence is quoted only if it is about as close to the question as the best one.
@@ -44,7 +44,9 @@ class _Quote:
     cut_after: bool
 
 
-def read(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) -> tuple[str, tuple[Citation, ...]]:
+def quote_sentences(
+    question: Question, weights: FloatArray, evidence: Sequence[Evidence]
+) -> tuple[str, tuple[Citation, ...]]:
     """Quote one to three sentences from the page that answers best.
 
     The best sentence is chosen first. Other sentences of its page are quoted if they score about as well, or if the
@@ -145,7 +147,7 @@ def _find_needed(best: Sentence, scoring: SentenceScorer) -> list[Sentence]:
     before = best.before
     if before is not None and has_back_reference(best.text) and len(before.text.split()) <= MAX_ANTECEDENT_WORDS:
         return [before]
-    if not is_row(best.text):
+    if not is_table_row(best.text):
         return []
     above = [] if best.head is None else [best.head]
     while before is not None:

@@ -11,7 +11,7 @@ from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind,
 from rag_core.reading.clauses import MAX_LIST_WORDS, count_items, find_clause_spans, is_introduction
 from rag_core.reading.heading_lines import Line, is_heading
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.tables import is_row, is_year_header
+from rag_core.text.tables import is_table_row, is_year_header
 from rag_core.types import FloatArray, IntArray, Passage, Question
 
 # Weight of the passage's score relative to the sentence's score: a sentence of a relevant passage is more reliable than
@@ -126,7 +126,7 @@ class SentenceScorer:
                 years = sentence if sentence is not None and is_year_header(sentence.text) else None
                 continue
             sentence.head = head
-            if not is_row(sentence.text):
+            if not is_table_row(sentence.text):
                 years = None
             elif years is not None:
                 self._attach_years(sentence, years)

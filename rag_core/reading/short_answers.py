@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from rag_core.reading.answer_types import Kind, find_answer_kind, find_new_numbers, is_date_part
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import ANY_YEAR, MONTHS
-from rag_core.text.grammar import AUXILIARIES, PERSONAL, POSSESSIVES, Token, tokens
+from rag_core.text.grammar import AUXILIARIES, PERSONAL, POSSESSIVES, Token, split_tokens
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.words import STOP_WORDS, lacks_lemmas, lemma
+from rag_core.text.words import STOP_WORDS, find_lemma, lacks_lemmas
 
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -84,7 +84,7 @@ class _Value:
     is_date: bool
 
 
-def short_answer(question: str, quotes: Sequence[str]) -> str:
+def extract_short_answer(question: str, quotes: Sequence[str]) -> str:
     """Return the date, share or count that a question asks for, verbatim from a quote; empty if it is ambiguous.
 
     A value is unambiguous if it is the only one of its kind in the quotes that is not in the question, and if its
@@ -116,7 +116,7 @@ def short_answer(question: str, quotes: Sequence[str]) -> str:
 
 
 def _group_words(question: str) -> _QuestionWords:
-    words = tokens(question)
+    words = split_tokens(question)
     content = [word for word in words if not word.is_function and word.word not in _MEASURES]
     telling = {word.word for word in words if word.word in _RELATION_WORDS}
     how_many = _HOW_MANY.search(question)
@@ -170,11 +170,11 @@ def _find_shares(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
 
 
 def _find_counts(question: str, sentences: Sequence[str], question_words: _QuestionWords) -> Iterator[_Value]:
-    counted = {lemma(word) for word in question_words.counted}
+    counted = {find_lemma(word) for word in question_words.counted}
     for sentence in sentences:
         for number in find_new_numbers(sentence, question):
             after = _WORD.findall(sentence[number.end :])[:_WITHIN_WORDS]
-            if not is_date_part(number, sentence) and counted & {lemma(word.lower()) for word in after}:
+            if not is_date_part(number, sentence) and counted & {find_lemma(word.lower()) for word in after}:
                 text = sentence[number.start : number.end].strip()
                 yield _Value(text, sentence, number.start, number.end, is_date=False)
 
@@ -204,11 +204,11 @@ def _find_clause(value: _Value) -> str:
 
 
 def _is_adverbial(value: _Value, before: str, behind: str) -> bool:
-    return value.is_date and all(word.is_function for word in tokens(f"{before} {behind}"))
+    return value.is_date and all(word.is_function for word in split_tokens(f"{before} {behind}"))
 
 
 def _split_words(text: str) -> list[str]:
-    return [word.word for word in tokens(text)]
+    return [word.word for word in split_tokens(text)]
 
 
 def _add_bounds(value: _Value, before: re.Pattern[str]) -> str:

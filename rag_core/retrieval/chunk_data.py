@@ -68,7 +68,7 @@ class ChunkLoader:
     def prefetch_vectors(self, chunk_ids: Sequence[int]) -> None:
         """Load the stored token vectors of chunks in the calling thread."""
         with self._loading:
-            self._vectors |= self._vector_store.tokens(self._without_vectors(chunk_ids))
+            self._vectors |= self._vector_store.read_tokens(self._without_vectors(chunk_ids))
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
         """Return token vectors by chunk id; compute those of the first `EMBED_ON_DEMAND` chunks without stored ones."""
@@ -88,7 +88,7 @@ class ChunkLoader:
         return [chunk_id for chunk_id in chunk_ids if chunk_id not in self._vectors]
 
     def _load_vectors(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
-        stored = dict(self._vector_store.tokens(chunk_ids))
+        stored = dict(self._vector_store.read_tokens(chunk_ids))
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in stored][:EMBED_ON_DEMAND]
         if missing:
             rows = list(self._chunks.visible_chunks(missing).values())
@@ -105,6 +105,6 @@ def load_passage_tokens(
     present = [row for row in rows if row.id in vectors]
     offsets = embedder.offsets([row.embedded_text for row in present])
     return {
-        row.id: PassageTokens(vectors[row.id], spans - len(row.title))
+        row.id: PassageTokens(vectors[row.id], spans - len(row.prefix_text))
         for row, spans in zip(present, offsets, strict=True)
     }

@@ -10,7 +10,7 @@ from rag_core.types import Hit, Question
 from rag_core.types.protocols import PairScores
 
 
-def read_chunks(
+def cross_encode_chunks(
     scores: PairScores,
     question: Question,
     texts: Callable[[Sequence[int]], Mapping[int, str]],

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rag_core.retrieval.late_interaction import rerank_chunks
 from rag_core.types import Hit
-from rag_core.types.retrieval import NAMED, Ranking
+from rag_core.types.retrieval import NAMED_SCORE, Ranking
 from rag_core.types.searches import RankedChunks
 
 
@@ -43,10 +43,10 @@ def fuse_rankings(rankings: Sequence[RankedChunks], rrf_k: int) -> RankedChunks:
     scores = {name: dict(by_chunk) for name, by_chunk in first.ranking.scores.items()}
     vectors = {chunk_id: one for ranked in reversed(rankings) for chunk_id, one in ranked.vectors.items()}
     others = [hit.chunk_id for hit in hits if hit.chunk_id not in scores["rerank"]]
-    reranked = rerank_chunks(first.question, first.weights, lambda _: vectors, others)
+    reranked = rerank_chunks(first.question, first.token_weights, lambda _: vectors, others)
     scores["rerank"] |= {hit.chunk_id: hit.score for hit in reranked}
     scores["rrf"] = {hit.chunk_id: hit.score for hit in hits}
-    scores["financials"] = scores[NAMED] = {}
+    scores["financials"] = scores[NAMED_SCORE] = {}
     rows = {chunk_id: row for ranked in rankings for chunk_id, row in ranked.rows.items()}
     ranking = Ranking(tuple(hit.chunk_id for hit in hits), scores)
     return replace(first, ranking=ranking, rows=rows, vectors=vectors)

@@ -28,7 +28,7 @@ _INT8_MAX = 127
 _TOTAL_WEIGHT = 1 + 2 * sum(NEIGHBOUR_WEIGHTS)
 
 
-def token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> FloatArray:
+def compute_token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> FloatArray:
     """Return the weights of the question's tokens, shape (n,), with sum 1.
 
     A token's weight is the square root of its word's inverse document frequency, so that one rare word does not
@@ -48,7 +48,7 @@ def token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: 
     return weights / total if total > 0 else weights
 
 
-def compared_tokens(weights: FloatArray) -> Int64Array:
+def select_compared_tokens(weights: FloatArray) -> Int64Array:
     """Return the indices of the question tokens to compare with chunks, ascending.
 
     If there are more than `MOST_TOKENS`, these are the tokens with a weight. Otherwise they are all tokens, since a
@@ -57,7 +57,7 @@ def compared_tokens(weights: FloatArray) -> Int64Array:
     Parameters
     ----------
     weights : FloatArray, shape (m,)
-        See `token_weights`.
+        See `compute_token_weights`.
     """
     return np.flatnonzero(weights) if len(weights) > MOST_TOKENS else np.arange(len(weights))
 
@@ -127,7 +127,7 @@ def rerank_chunks(
     ----------
     question : Question
     weights : FloatArray, shape (m,)
-        See `token_weights`.
+        See `compute_token_weights`.
     load_vectors : callable
         Returns token vectors by chunk id for those of the chunks that have any.
     chunk_ids : sequence of int
@@ -155,13 +155,13 @@ def score_chunks(question: FloatArray, chunks: Sequence[ChunkVectors], weights: 
     Parameters
     ----------
     question : FloatArray, shape (m, dimension)
-        Unit vectors; only those in `compared_tokens` count.
+        Unit vectors; only those in `select_compared_tokens` count.
     chunks : sequence of ChunkVectors
         At least one, each with at least one token.
     weights : FloatArray, shape (m,)
         With sum 1.
     """
-    places = compared_tokens(weights)
+    places = select_compared_tokens(weights)
     question, weights = question[places], weights[places]
     scale = float(np.abs(question).max()) / _INT8_MAX or 1.0
     quantized = np.rint(question / scale).astype(np.int8)

@@ -30,8 +30,8 @@ class RetrievedHits:
     """
 
     dense: Sequence[Hit] = ()
-    words: Sequence[Hit] = ()
-    lines: Sequence[Hit] = ()
+    lexical: Sequence[Hit] = ()
+    lookup: Sequence[Hit] = ()
     reranked: Sequence[Hit] = ()
 
 
@@ -67,7 +67,9 @@ class SectionRanker:
         texts = self.texts([hit.chunk_id for hit in closest])
         heads = {chunk_id: text[:HEAD_CHARACTERS] for chunk_id, text in texts.items()}
         return [
-            [hit for hit in closest if self.plan.is_section(section, heads.get(hit.chunk_id, ""))][: self.plan.most]
+            [hit for hit in closest if self.plan.is_section(section, heads.get(hit.chunk_id, ""))][
+                : self.plan.max_chunks
+            ]
             for section in self.plan.sections
         ]
 
@@ -108,9 +110,9 @@ def rank_chunks(
     """
     if rank_by == "cross_encoder" and cross_encode is None:
         raise ValueError("rank_by='cross_encoder' requires a cross-encoder in cross_encode.")
-    lines = _chunk_ids(hits.lines)
+    lines = _chunk_ids(hits.lookup)
     with timer.measure("rerank"):
-        fused = reciprocal_rank_fusion([hits.dense, hits.words], rrf_k)
+        fused = reciprocal_rank_fusion([hits.dense, hits.lexical], rrf_k)
         position = {one: place for place, one in enumerate(dict.fromkeys([*_chunk_ids(fused), *lines]))}
         # Equal scores keep the fused order.
         reranked = sorted(hits.reranked, key=lambda hit: (-hit.score, position[hit.chunk_id]))
@@ -125,7 +127,7 @@ def rank_chunks(
     order = list(dict.fromkeys(_chunk_ids([*orders.get(rank_by, fused), *fused])))
     scores = {
         "dense": _by_chunk(hits.dense),
-        "bm25": _by_chunk(hits.words),
+        "bm25": _by_chunk(hits.lexical),
         "rrf": _by_chunk(fused) if rank_by not in ("dense", "bm25") else {},
         "rerank": _by_chunk(reranked),
         "statement": _by_chunk([hit for section in ranked_sections for hit in section]),

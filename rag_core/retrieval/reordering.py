@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from rag_core.retrieval.passage_weights import freshness
-from rag_core.text.names import names_in_title
+from rag_core.text.names import find_names_in_title
 from rag_core.text.normalize import normalize
-from rag_core.types.retrieval import NAMED, Ranking
+from rag_core.types.retrieval import NAMED_SCORE, Ranking
 
 
 def prefer_named_documents(
@@ -36,7 +36,7 @@ def prefer_named_documents(
         Number of top chunks that keep their ranks; used for lower-case words, which may not be names.
     """
     labels = set(documents.values())
-    names_of = {label: names_in_title(label, names) for label in labels}
+    names_of = {label: find_names_in_title(label, names) for label in labels}
     distinctive = [name for name in names if 0 < sum(name in matched for matched in names_of.values()) < len(labels)]
     named_labels = {label for label, matched in names_of.items() if not matched.isdisjoint(distinctive)}
 
@@ -50,8 +50,8 @@ def prefer_named_documents(
     first, rest = ranking.order[:kept], ranking.order[kept:]
     order = (*first, *sorted(rest, key=lambda chunk_id: -scores.get(chunk_id, 0.0)))
     if order == ranking.order:
-        return replace(ranking, scores={**ranking.scores, NAMED: {}})
-    return Ranking(order, {**ranking.scores, NAMED: {chunk_id: scores[chunk_id] for chunk_id in order}})
+        return replace(ranking, scores={**ranking.scores, NAMED_SCORE: {}})
+    return Ranking(order, {**ranking.scores, NAMED_SCORE: {chunk_id: scores[chunk_id] for chunk_id in order}})
 
 
 def prefer_recent_documents(ranking: Ranking, score_name: str, ages_days: Mapping[int, float], decay: float) -> Ranking:

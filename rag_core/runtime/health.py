@@ -47,11 +47,14 @@ def check_health(
             sizes[name] = number
 
     counts = try_call(lambda: _counts(stores), dict[str, int]())
-    count("database", lambda: len(stores.library.chunk_ids_all()))
-    count("words", stores.words.count)
-    count("vectors", lambda: sum(stores.dense(generation_id).count() for generation_id, _ in _list_generations(stores)))
-    count("token vectors", stores.vectors.count)
-    contents = try_call(stores.library.searched_contents, frozenset[str]())
+    count("database", lambda: len(stores.documents.chunk_ids_all()))
+    count("words", stores.word_index.count)
+    count(
+        "vectors",
+        lambda: sum(stores.dense_index(generation_id).count() for generation_id, _ in _list_generations(stores)),
+    )
+    count("token vectors", stores.embeddings.count)
+    contents = try_call(stores.documents.searchable_digests, frozenset[str]())
     files = try_call(lambda: frozenset(stores.files.digests()), None)
     count("files", lambda: -1 if files is None else len(files))
     built = try_call(generations.built_with, None)
@@ -79,7 +82,7 @@ def check_health(
         )
     lost = frozenset[str]() if files is None else contents - files
     if lost:  # Checked again, because documents may have been deleted while files were listed.
-        lost &= try_call(stores.library.searched_contents, frozenset[str]())
+        lost &= try_call(stores.documents.searchable_digests, frozenset[str]())
     if lost:
         problems.append(
             f"{'The file of 1 document is' if len(lost) == 1 else f'The files of {len(lost)} documents are'} missing. "
@@ -106,16 +109,16 @@ def check_health(
 
 
 def _counts(stores: Stores) -> dict[str, int]:
-    failed = sum(document.status is DocumentStatus.FAILED for document in stores.library.documents())
-    return {**stores.library.counts(), "failed": failed, "conversations": stores.conversations.count()}
+    failed = sum(document.status is DocumentStatus.FAILED for document in stores.documents.documents())
+    return {**stores.documents.counts(), "failed": failed, "conversations": stores.conversations.count()}
 
 
 def _is_busy(stores: Stores) -> bool:
-    return bool(stores.library.hidden_versions() or stores.jobs.all(active=True, limit=1))
+    return bool(stores.documents.hidden_versions() or stores.jobs.all(active=True, limit=1))
 
 
 def _list_generations(stores: Stores) -> list[tuple[int, object]]:
-    return [*stores.library.generations("active"), *stores.library.generations("building")]
+    return [*stores.documents.generations("active"), *stores.documents.generations("building")]
 
 
 def _measure_disk(folder: Path) -> dict[str, int]:

@@ -55,20 +55,20 @@ class IndexGenerations:
             The embedder has other weights than the one that the index was built with.
         """
         with self._starting:
-            rows = self._stores.library.generations("active")
+            rows = self._stores.documents.generations("active")
             if not rows:
                 fingerprint = self.configured()
-                rows = [(self._stores.library.add_generation(fingerprint, "active"), fingerprint)]
+                rows = [(self._stores.documents.add_generation(fingerprint, "active"), fingerprint)]
         return self._open(*rows[-1])
 
     def building(self) -> IndexGeneration | None:
         """Return the generation that a re-index is building, or ``None``."""
-        rows = self._stores.library.generations("building")
+        rows = self._stores.documents.generations("building")
         return self._open(*rows[-1]) if rows else None
 
     def begin(self, fingerprint: Fingerprint) -> IndexGeneration:
         """Create a generation that is built while the active one stays in use."""
-        return self._open(self._stores.library.add_generation(fingerprint, "building"), fingerprint)
+        return self._open(self._stores.documents.add_generation(fingerprint, "building"), fingerprint)
 
     def configured(self, **changes: Any) -> Fingerprint:
         """Return the fingerprint of an index that would be built now.
@@ -98,7 +98,7 @@ class IndexGenerations:
 
     def built_with(self) -> Fingerprint | None:
         """Return the active generation's fingerprint, without loading its embedder."""
-        rows = self._stores.library.generations("active")
+        rows = self._stores.documents.generations("active")
         return rows[-1][1] if rows else None
 
     def mismatch(self) -> dict[str, tuple[Any, Any]]:

@@ -82,7 +82,7 @@ class LanguageModels:
         model = name or self.current
         if not model:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
-        return self.get(model).probe()
+        return self.get(model).test_connection()
 
     def usage_totals(self, since: datetime | None = None) -> Sequence[UsageTotal]:
         """Return the usage of language models since a time, or in total, by generator and currency."""

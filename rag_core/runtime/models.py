@@ -84,7 +84,7 @@ class LocalModels:
                 self._readiness = Readiness(True, "Ready")
             return self._cross_encoder
 
-    def answerability(self) -> AnswerabilityModel:
+    def answerability_model(self) -> AnswerabilityModel:
         """Return the model that estimates whether a passage answers; block while it is being loaded.
 
         Raises
@@ -118,7 +118,7 @@ class LocalModels:
             self._preparing = False
 
     @property
-    def warmth(self) -> Readiness:
+    def readiness(self) -> Readiness:
         """Whether the models are loaded, and if not, why."""
         if problems := list(self._problems.items()):
             return Readiness(False, *problems[0])

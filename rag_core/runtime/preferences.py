@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_core.gate.features import ON_TOPIC, SCORE
+from rag_core.gate.features import ANSWERABLE_SCORE, ON_TOPIC
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -32,7 +32,7 @@ class Preferences:
     @property
     def gate(self) -> str:
         """The score of the gate: with a language model, ``on_topic`` instead of ``answerable``."""
-        return ON_TOPIC if self._models.current and self.quotes_gate == SCORE else self.quotes_gate
+        return ON_TOPIC if self._models.current and self.quotes_gate == ANSWERABLE_SCORE else self.quotes_gate
 
     @property
     def quotes_gate(self) -> str:

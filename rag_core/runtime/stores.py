@@ -36,8 +36,8 @@ class Stores:
         try:
             url = settings.database_url
             self.database = Database(url.get_secret_value() if url else folder / "footnote.sqlite")
-            self.library = DocumentStore(self.database)
-            self.vectors = EmbeddingStore(self.database, settings.token_cache_mb << 20)
+            self.documents = DocumentStore(self.database)
+            self.embeddings = EmbeddingStore(self.database, settings.token_cache_mb << 20)
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
             self.preferences = PreferenceStore(self.database)
@@ -45,7 +45,7 @@ class Stores:
             self.evaluations = EvaluationStore(self.database)
             self.usage = UsageStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")
-            self.words = WordIndex(folder / "words.sqlite")
+            self.word_index = WordIndex(folder / "words.sqlite")
         except BaseException:
             self._lock.release()
             raise
@@ -55,7 +55,7 @@ class Stores:
         self._dense: dict[int, DenseIndex] = {}
         self._chroma_lock = threading.Lock()
 
-    def dense(self, generation_id: int) -> DenseIndex:
+    def dense_index(self, generation_id: int) -> DenseIndex:
         """Return the dense index of a generation. The first call opens Chroma, which takes seconds."""
         with self._chroma_lock:
             if self._chroma is None:
@@ -65,16 +65,16 @@ class Stores:
                 self._dense[generation_id] = DenseIndex(self._chroma, generation_id)
             return self._dense[generation_id]
 
-    def drop_dense(self, generation_id: int) -> None:
+    def drop_dense_index(self, generation_id: int) -> None:
         """Delete a generation from Chroma."""
-        self.dense(generation_id).drop()
+        self.dense_index(generation_id).drop()
         with self._chroma_lock:
             self._dense.pop(generation_id, None)
 
     def close(self) -> None:
         """Close all stores and release the lock on the data folder."""
         try:
-            self.words.close()
+            self.word_index.close()
             self.database.close()
             with self._chroma_lock:
                 self._dense.clear()

@@ -89,10 +89,10 @@ class WarmUp:
 
     def _load_search(self) -> None:
         generation = self._generations.active()
-        self._stores.dense(generation.generation_id).count()
+        self._stores.dense_index(generation.generation_id).count()
         for words in range(*QUESTION_LENGTHS):
             for low_priority in (False, True):
                 generation.embedder.embed_question("warm " * words, low_priority=low_priority)
         for words in range(*PASSAGE_LENGTHS):
-            list(self._models.answerability()("warm", ["warm " * words] * 2))
+            list(self._models.answerability_model()("warm", ["warm " * words] * 2))
         self._run_search()

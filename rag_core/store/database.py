@@ -20,7 +20,7 @@ from rag_core.store.migrate import prepare_schema
 BUSY_MS = 30_000
 # Older SQLite builds refuse statements with more than 999 bound values.
 MAX_BOUND = 900
-RESTORE = (
+RESTORE_HINT = (
     "stop Footnote and restore the data folder from a backup, or set another folder (--data-dir, RAG_DATA_DIR) and "
     "add the documents again; their files are in the subfolder named files"
 )
@@ -67,7 +67,7 @@ class Database:
         The database cannot be opened.
     """
 
-    def __init__(self, url: str | Path, *, has_schema: bool = True, restore: str = RESTORE) -> None:
+    def __init__(self, url: str | Path, *, has_schema: bool = True, restore: str = RESTORE_HINT) -> None:
         self._restore = restore
         try:
             # A file name may contain characters with a meaning in a URL, such as a question mark.

@@ -90,7 +90,7 @@ class DocumentQueries:
             raise UnknownDocument(_UNKNOWN_DOCUMENT)
         return str(document_name)
 
-    def removing(self) -> dict[str, str]:
+    def removals_in_progress(self) -> dict[str, str]:
         """Return the hidden documents whose removal is not finished, as ``document_id: name``."""
         of_document = versions.c.document_id == documents.c.id
         is_marked = select(versions.c.id).where(of_document, versions.c.state == "removing").exists()
@@ -99,7 +99,7 @@ class DocumentQueries:
             rows = connection.execute(select(documents.c.id, documents.c.name).where(or_(is_marked, has_no_version)))
             return {row.id: row.name for row in rows}
 
-    def resolve(self, names: Iterable[str]) -> list[str]:
+    def find_ids(self, names: Iterable[str]) -> list[str]:
         """Return document ids for names or ids, in the given order; raise `UnknownDocument`.
 
         Names are compared after `normalize_name`.
@@ -121,7 +121,7 @@ class DocumentQueries:
             )
         return list(dict.fromkeys(document_id for name in wanted for document_id in by_key[name]))
 
-    def in_collections(self, names: Sequence[str]) -> list[str]:
+    def ids_in_collections(self, names: Sequence[str]) -> list[str]:
         """Return the ids of the documents in these collections; raise `CollectionError` if one is empty."""
         query = select(documents.c.id, documents.c.collection).where(
             documents.c.collection.in_(names), ~IS_BEING_REMOVED
@@ -191,13 +191,13 @@ class DocumentQueries:
                 states |= {row.id: row.state for row in connection.execute(batch_query)}
         return states
 
-    def searched_contents(self) -> frozenset[str]:
+    def searchable_digests(self) -> frozenset[str]:
         """Return the SHA-256 digests of the files of all searchable documents."""
         query = select(versions.c.sha256).join(documents, documents.c.active_version == versions.c.id)
         with self._db.read() as connection:
             return frozenset(connection.execute(query).scalars())
 
-    def unfinished(self, document_ids: Sequence[str] | None = None) -> tuple[int, int]:
+    def count_unfinished(self, document_ids: Sequence[str] | None = None) -> tuple[int, int]:
         """Return how many documents are searchable only by words so far, and how many not at all."""
         by_words = (documents.c.active_version == versions.c.id) & (versions.c.state == "words")
         not_searchable = documents.c.active_version.is_(None) & (versions.c.state == "building")
@@ -252,7 +252,7 @@ class DocumentQueries:
         with self._db.read() as connection:
             return [ChunkRow._make(row) for row in connection.execute(query)]
 
-    def chunks_beside(self, version_id: str, ordinal: int) -> tuple[ChunkRow | None, ChunkRow | None]:
+    def adjacent_chunks(self, version_id: str, ordinal: int) -> tuple[ChunkRow | None, ChunkRow | None]:
         """Return the chunks before and after a chunk of a version; ``None`` at its ends."""
         is_neighbour = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
         query = _select_chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id, is_neighbour)

@@ -233,7 +233,7 @@ class DocumentStore(DocumentQueries):
 
     # removal of versions and documents
 
-    def end_version(self, version_id: str, status: DocumentStatus, reason: str) -> None:
+    def mark_version_ended(self, version_id: str, status: DocumentStatus, reason: str) -> None:
         """End a version that will not be published; an earlier one stays searchable."""
         self._withdraw(version_id, state="ended", status=status.value, reason=reason, chunks=0)
 

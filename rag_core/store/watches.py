@@ -52,7 +52,7 @@ class WatchStore:
             connection.execute(delete(watched_files).where(watched_files.c.watch_id == watch_id))
             connection.execute(delete(watches).where(watches.c.id == watch_id))
 
-    def checked(self, watch_id: str, problem: str) -> None:
+    def record_check(self, watch_id: str, problem: str) -> None:
         """Store that a folder was checked now, and the problem, if any."""
         with self._db.begin() as connection:
             connection.execute(
@@ -65,26 +65,26 @@ class WatchStore:
         with self._db.read() as connection:
             return {row.path: row for row in connection.execute(query)}
 
-    def note(self, watch_id: str, path: str, stamp: str, document_id: str | None, owned: bool) -> None:
+    def set_file(self, watch_id: str, path: str, stamp: str, document_id: str | None, owned: bool) -> None:
         """Store the document of a file; ``owned`` if the document is deleted together with the file."""
-        self.forget(watch_id, path)
+        self.remove_file(watch_id, path)
         values = {"watch_id": watch_id, "path": path, "stamp": stamp, "document_id": document_id, "owned": owned}
         with self._db.begin() as connection:
             connection.execute(insert(watched_files).values(**values))
 
-    def forget(self, watch_id: str, path: str) -> None:
+    def remove_file(self, watch_id: str, path: str) -> None:
         with self._db.begin() as connection:
             connection.execute(
                 delete(watched_files).where(watched_files.c.watch_id == watch_id, watched_files.c.path == path)
             )
 
-    def refers(self, document_id: str, but: str) -> bool:
+    def is_used_elsewhere(self, document_id: str, but: str) -> bool:
         """Return whether another watched folder than ``but`` has a file of this document."""
         query = select(watched_files.c.path).where(_is_in_other_watch(document_id, but)).limit(1)
         with self._db.read() as connection:
             return connection.execute(query).first() is not None
 
-    def pass_on(self, document_id: str, watch_id: str) -> bool:
+    def transfer_ownership(self, document_id: str, watch_id: str) -> bool:
         """Make the other folders with this document its owners; return false if there are none."""
         query = update(watched_files).where(_is_in_other_watch(document_id, watch_id)).values(owned=True)
         with self._db.begin() as connection:

@@ -37,7 +37,7 @@ def expands_acronym(word: Word, source: AnnotatedText) -> bool:
     return word.folded in capitals.casefold() or (len(word.text) > 2 and word.folded in initials.casefold())
 
 
-def added_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
+def find_added_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Yield a message for each negation in the statement that the source does not contain."""
     for word, scope in statement.negations:
         prefixed = any(
@@ -47,14 +47,14 @@ def added_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator
             yield f"the source does not say “{word}”"
 
 
-def dropped_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
+def find_dropped_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Yield a message for each negation in the source that the statement does not contain."""
     for word, scope in source.negations:
         if scope and scope <= statement.stems and not _is_denied_too(scope, statement):
             yield f"the source says “{word}”"
 
 
-def narrowed_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
+def find_narrowed_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Yield a message if the source negates what the statement says in fewer words.
 
     "Covers water" contradicts "does not cover damage by water".
@@ -65,7 +65,7 @@ def narrowed_negations(statement: AnnotatedText, source: AnnotatedText) -> Itera
             yield f"the source says “{word}”"
 
 
-def shifted_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
+def find_shifted_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Yield a message if both negate the same word about different things: damage "by fire" and damage "by water"."""
     for (word, reached), (_, scope) in zip(statement.negated_words, statement.negations, strict=False):
         for _, there in source.negated_words:

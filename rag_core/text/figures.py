@@ -17,7 +17,7 @@ def squash_letters(text: str) -> str:
     return _NOT_LETTERS.sub("", text.casefold())
 
 
-def fiscal_years(text: str) -> list[str]:
+def find_fiscal_years(text: str) -> list[str]:
     """Return the abbreviated fiscal years of a text ("FY22"), with four digits."""
     return [f"20{year}" for year in _FISCAL.findall(text)]
 
@@ -26,10 +26,10 @@ def join_digit_groups(text: str) -> str:
     return re.sub(r"(?<=\d)[,.](?=\d)", "", text)
 
 
-def missing_figures(asked: AnnotatedText, said: AnnotatedText, known: Collection[str] = ()) -> Iterator[str]:
+def find_missing_figures(asked: AnnotatedText, said: AnnotatedText, known: Collection[str] = ()) -> Iterator[str]:
     """Yield the figures of a question that a text lacks, except for years in ``known``."""
     digits = join_digit_groups(said.text)
-    known = {*known, *(year[2:] for year in fiscal_years(asked.text) if year in known)}
+    known = {*known, *(year[2:] for year in find_fiscal_years(asked.text) if year in known)}
     for match in _FIGURES.finditer(join_digit_groups(asked.text)):
         if match.group() not in digits and match.group() not in known:
             yield match.group()

@@ -83,7 +83,7 @@ class Token:
         return self.word in FUNCTION_WORDS and not (len(self.text) > 1 and self.text.isupper())
 
 
-def tokens(text: str) -> list[Token]:
+def split_tokens(text: str) -> list[Token]:
     """Return the words of a text, in order.
 
     >>> [token.word for token in tokens("What's Poland's GDP?")]

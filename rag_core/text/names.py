@@ -14,19 +14,19 @@ from rag_core.text.normalize import normalize
 from rag_core.text.words import LETTERS, STOP_WORDS, Word, stem
 
 # Least fuzzy ratio of two names, since questions misspell and derive names: Celeron for Céloron, Britain for British.
-LIKE_NAMES = 78.0
+MIN_NAME_RATIO = 78.0
 # Abbreviations of periods and currencies, which are not names.
-WRITTEN_WITH = frozenset(("fy", "usd", "eur", "gbp"))
+UNIT_ABBREVIATIONS = frozenset(("fy", "usd", "eur", "gbp"))
 # Words of questions about figures that are not company names.
-_ASKING = WRITTEN_WITH | frozenset(
+_ASKING = UNIT_ABBREVIATIONS | frozenset(
     "a according annual answer assume calculate company compute decimal decimals determine dollar dollars end ended "
     "ending find fiscal give how is list million millions billion percent percentage please provide quarter report "
     "reported round show state tell the thousand thousands two use using what which year".split()
 )
 # Least length of a ticker symbol (CVS) or of a lower-case name.
-FEWEST_LETTERS = 3
+MIN_SYMBOL_CHARS = 3
 # Least length of a name: "Ann" would match "Annual".
-LEAST_NAME = 4
+MIN_NAME_CHARS = 4
 # Words that a text may express in other words or in figures.
 _SAID_OTHERWISE = frozenset(MONTHS) | frozenset(
     "monday tuesday wednesday thursday friday saturday sunday african american asian british chinese danish dutch "
@@ -42,7 +42,7 @@ POSSESSIVE = re.compile(r"['’]s?$")
 annotate = lru_cache(maxsize=32)(AnnotatedText)
 
 
-def document_name_terms(question: str) -> list[str]:
+def find_document_names(question: str) -> list[str]:
     """Return the names in a question, in lower case, for a search in document names.
 
     >>> document_name_terms("How much did Acme's Bridge Fund earn in FY2022?")
@@ -51,44 +51,46 @@ def document_name_terms(question: str) -> list[str]:
     return _distinct(word for word in annotate(question).names if _is_long_enough(word))
 
 
-def lowercase_name_terms(question: str) -> list[str]:
+def find_lowercase_names(question: str) -> list[str]:
     """Return the possible names in an all lower-case question: its content words; empty for other questions.
 
     >>> lowercase_name_terms("acme's current ratio?")
     ['acme', 'current', 'ratio']
     """
     content = annotate(question).content if question == question.lower() else []
-    return _distinct(word for word in content if len(strip_possessive(word)) >= FEWEST_LETTERS)
+    return _distinct(word for word in content if len(strip_possessive(word)) >= MIN_SYMBOL_CHARS)
 
 
 def _distinct(found: Iterable[Word]) -> list[str]:
-    return list(dict.fromkeys(strip_possessive(word) for word in found if not is_asking(word)))
+    return list(dict.fromkeys(strip_possessive(word) for word in found if not is_question_word(word)))
 
 
 def _is_long_enough(word: Word) -> bool:
     """Return whether a name is long enough: three letters for a symbol (CVS, JnJ), four for a name."""
     symbol = sum(letter.isupper() for letter in word.text) > 1
-    return len(strip_possessive(word)) >= (FEWEST_LETTERS if symbol else LEAST_NAME)
+    return len(strip_possessive(word)) >= (MIN_SYMBOL_CHARS if symbol else MIN_NAME_CHARS)
 
 
-def is_asking(word: Word) -> bool:
+def is_question_word(word: Word) -> bool:
     """Return whether a word only phrases the question: a function word, a number, or a word such as "percent"."""
     return word.folded in STOP_WORDS or word.folded in _ASKING or word.text[0].isdigit()
 
 
-def matched_names(question: str, passage: str, title: str) -> frozenset[str]:
+def find_matched_names(question: str, passage: str, title: str) -> frozenset[str]:
     """Return the names of a question, in lower case, that a passage or its title contains, in any form."""
     asked, said, about = annotate(question), annotate(passage), annotate(title)
-    return frozenset(strip_possessive(word) for word in likely_names(asked) if mentions_name(word, said, about))
+    return frozenset(
+        strip_possessive(word) for word in find_likely_names(asked) if contains_name_form(word, said, about)
+    )
 
 
-def mentions_name(word: Word, said: AnnotatedText, about: AnnotatedText) -> bool:
+def contains_name_form(word: Word, said: AnnotatedText, about: AnnotatedText) -> bool:
     """Return whether a passage (``said``) or its title (``about``) contains a name, in any form."""
     name, (there, together) = strip_possessive(word), _words_of(said, about)
     stems = said.stems | about.stems
     if name in there or word.stem in stems or stem(name) in stems or name in together:
         return True
-    if any(fuzz.ratio(name, other) >= LIKE_NAMES for other in there):
+    if any(fuzz.ratio(name, other) >= MIN_NAME_RATIO for other in there):
         return True
     if any(_is_part(word, other.folded) for other in about.words):
         return True
@@ -99,7 +101,7 @@ def _is_part(word: Word, title: str) -> bool:
     """Return whether a title word begins or ends with a name, since file names join words (BESTBUY_2023)."""
     name = strip_possessive(word)
     begins = title.startswith(name) and _is_long_enough(word)
-    return begins or (title.endswith(name) and len(name) >= FEWEST_LETTERS)
+    return begins or (title.endswith(name) and len(name) >= MIN_SYMBOL_CHARS)
 
 
 # Cached, because each name of a question is compared with the same words.
@@ -119,7 +121,7 @@ def _initials(name: str, said: AnnotatedText) -> bool:
     return name in "".join(word.text[0] for word in said.words if word.text[0].isupper()).casefold()
 
 
-def likely_names(asked: AnnotatedText) -> list[Word]:
+def find_likely_names(asked: AnnotatedText) -> list[Word]:
     """Return the words of a question that are probably names; empty for a question in title case."""
     names = [word for word in asked.names if not asked.begins_sentence(word)]
     if len(asked.content) >= _LEAST_HEADLINE and len(asked.names) > _HEADLINE * len(asked.content):
@@ -127,14 +129,14 @@ def likely_names(asked: AnnotatedText) -> list[Word]:
     return [
         word
         for word in names
-        if len(strip_possessive(word)) >= LEAST_NAME
+        if len(strip_possessive(word)) >= MIN_NAME_CHARS
         and not word.text.isupper()
-        and not is_asking(word)
+        and not is_question_word(word)
         and strip_possessive(word) not in _SAID_OTHERWISE
     ]
 
 
-def names_in_title(document: str, names: Sequence[str]) -> frozenset[str]:
+def find_names_in_title(document: str, names: Sequence[str]) -> frozenset[str]:
     """Return those of the names that the document's name contains."""
     words = LETTERS.findall(normalize(document))
     return frozenset(name for name in names if any(word.startswith(name) or word.endswith(name) for word in words))

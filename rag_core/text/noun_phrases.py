@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_core.text.grammar import ARTICLES, AUXILIARIES, BE, IRREGULAR_PARTICIPLES, Token, tokens
+from rag_core.text.grammar import ARTICLES, AUXILIARIES, BE, IRREGULAR_PARTICIPLES, Token, split_tokens
 
 _LINK = re.compile(r"\s+(?:(?:of|de|du|von|van|la|le)\s+(?:the\s+)?|&\s+)?$")
 _ABBREVIATED = re.compile(r"\.\s+$")
@@ -30,7 +30,7 @@ def find_names(text: str) -> list[Phrase]:
     Words of one name form one phrase (``War of the Austrian Succession``, ``St. John's Cathedral``,
     ``DATANET 1``), without a genitive ending.
     """
-    words = tokens(text)
+    words = split_tokens(text)
     found: list[tuple[int, int]] = []
     for token in words:
         if found and _continues(text, found[-1][1], token) and _was_whole(text, found[-1][1]):
@@ -40,9 +40,9 @@ def find_names(text: str) -> list[Phrase]:
     return [_with_article(text, start, _with_head(text, words, start, end)) for start, end in found]
 
 
-def content_words(question: str) -> list[str]:
+def find_content_words(question: str) -> list[str]:
     """Return the words that are neither function words nor numbers, in order."""
-    return [token.text for token in tokens(question) if not token.is_function and not token.text.isdigit()]
+    return [token.text for token in split_tokens(question) if not token.is_function and not token.text.isdigit()]
 
 
 def _is_name(text: str, token: Token) -> bool:

@@ -146,7 +146,7 @@ def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
     return kept
 
 
-def table_scales(text: str) -> frozenset[int]:
+def find_table_scales(text: str) -> frozenset[int]:
     """Return the powers of ten that a table header states, as in "in millions"."""
     named = (match[1] or match[2] for match in _TABLE_SCALE.finditer(text))
     return frozenset(SCALES[name.casefold().removesuffix("s")] for name in named)

@@ -263,7 +263,7 @@ def _columns(line: str) -> tuple[tuple[str, ...], bool]:
     return ("", *columns) if noted else tuple(columns), bool(tokens)
 
 
-def is_row(text: str) -> bool:
+def is_table_row(text: str) -> bool:
     """Return whether a line looks like a table row with figures."""
     short = len(text) < LONGEST_ROW_CHARS and not text.endswith((".", "!", "?"))
     return short and "\n" not in text and len(_NUMBER.findall(text)) >= 2
@@ -275,4 +275,4 @@ def is_year_header(text: str) -> bool:
     >>> is_year_header("$ million 2023 2022"), is_year_header("Sales 2023 412")
     (True, False)
     """
-    return is_row(text) and all(_FULL_YEAR.fullmatch(number) for number in _NUMBER.findall(text))
+    return is_table_row(text) and all(_FULL_YEAR.fullmatch(number) for number in _NUMBER.findall(text))

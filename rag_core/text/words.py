@@ -96,7 +96,7 @@ def stem(word: str) -> str:
 _BASES = {stem(form): group.split()[0] for group in _FORMS.split(", ") for form in group.split()}
 
 
-def lemma(word: str) -> str:
+def find_lemma(word: str) -> str:
     """Return a key that all forms of a lower-case word share.
 
     >>> lemma("left") == lemma("leaving"), lemma("began") == lemma("starts"), lemma("open") == lemma("operated")
@@ -107,4 +107,4 @@ def lemma(word: str) -> str:
 
 def lacks_lemmas(text: Iterable[str], words: Iterable[str]) -> bool:
     """Return whether any of the words is missing, in every form, from a text given as lower-case words."""
-    return not {lemma(word) for word in words} <= {lemma(word) for word in text}
+    return not {find_lemma(word) for word in words} <= {find_lemma(word) for word in text}

@@ -75,8 +75,8 @@ from rag_core.types.retrieval import (
     SearchResult,
     Strategy,
     VersionFilter,
-    decimals,
-    unembedded,
+    build_unembedded_question,
+    count_decimals,
 )
 from rag_core.types.status import ModelCheck, Readiness, Status
 from rag_core.types.usage import Usage, UsageTotal
@@ -163,7 +163,7 @@ __all__ = [
     "WeightedPassage",
     "WeightingConfig",
     "WordBoxes",
-    "decimals",
+    "build_unembedded_question",
+    "count_decimals",
     "embedded_text",
-    "unembedded",
 ]

@@ -75,7 +75,7 @@ class ChunkRow(NamedTuple):
         return embedded_text(self.prefix, self.text)
 
     @property
-    def title(self) -> str:
+    def prefix_text(self) -> str:
         """The prefix part of the embedder's input: document, headings and a table's header row."""
         return embedded_text(self.prefix, "")
 

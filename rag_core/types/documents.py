@@ -69,7 +69,7 @@ class WordBoxes:
     def empty(cls) -> WordBoxes:
         return cls(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 4), np.float32))
 
-    def within(self, start: int, end: int) -> FloatArray:
+    def find_overlapping(self, start: int, end: int) -> FloatArray:
         """Return the rectangles of the words that overlap ``[start, end)``, in text order, shape (m, 4)."""
         return self.rects[(self.starts < end) & (self.ends > start)]
 

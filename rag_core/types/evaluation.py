@@ -128,7 +128,7 @@ class ThresholdAdvice:
     unanswerable_needed: int | None
 
     @property
-    def reach(self) -> str:
+    def confidence_text(self) -> str:
         """The confidence of the advice, in words."""
         questions = "question" if self.unanswerable == 1 else "questions"
         text = (

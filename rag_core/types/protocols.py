@@ -66,7 +66,7 @@ class ChunkStore(Protocol):
 class TokenVectorStore(Protocol):
     """Stores the token vectors of chunks."""
 
-    def tokens(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
+    def read_tokens(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
         """Return token vectors by chunk id for those of the chunks that have stored vectors."""
         ...
 
@@ -112,9 +112,9 @@ class LookupPlan(Protocol):
         The query of the look-up.
     sections : tuple of str
         The kinds of section to search, such as balance sheets; each gets a separate ranking.
-    most : int
+    max_chunks : int
         Maximum number of chunks per section.
-    asks_for_lines : bool
+    asks_for_rows : bool
         Whether the question names table rows, not only a section.
     """
 
@@ -125,10 +125,10 @@ class LookupPlan(Protocol):
     def sections(self) -> tuple[str, ...]: ...
 
     @property
-    def most(self) -> int: ...
+    def max_chunks(self) -> int: ...
 
     @property
-    def asks_for_lines(self) -> bool: ...
+    def asks_for_rows(self) -> bool: ...
 
     def is_section(self, section: str, head: str) -> bool:
         """Return whether a chunk whose text starts with ``head`` belongs to a section."""

@@ -15,7 +15,7 @@ from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.documents import PageReference
 from rag_core.types.usage import Usage
 
-NAMED = "named"
+NAMED_SCORE = "named"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Question:
     offsets: IntArray
 
 
-def unembedded(text: str) -> Question:
+def build_unembedded_question(text: str) -> Question:
     """Return a question without vectors, for word search."""
     return Question(text, np.empty(0, np.float32), np.empty((0, 0), np.float32), np.empty((0, 2), np.int32))
 
@@ -119,10 +119,10 @@ class Gate:
     @property
     def decimals(self) -> int:
         """Number of decimals for displaying score and threshold."""
-        return decimals(self.threshold)
+        return count_decimals(self.threshold)
 
 
-def decimals(threshold: float) -> int:
+def count_decimals(threshold: float) -> int:
     """Return the number of decimals for displaying a threshold and its scores: those it has, but 2 to 4."""
     return max(2, len(f"{threshold:.4f}".rstrip("0").partition(".")[2]))
 

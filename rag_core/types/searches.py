@@ -36,7 +36,7 @@ class EmbeddedLookup:
 
     plan: LookupPlan
     question: Question
-    weights: FloatArray
+    token_weights: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class RankedChunks:
     """
 
     question: Question
-    weights: FloatArray
+    token_weights: FloatArray
     ranking: Ranking
     rows: Mapping[int, ChunkRow]
     vectors: Mapping[int, ChunkVectors]

@@ -18,12 +18,12 @@ from rag_core.types import Citation, Claim, Mark, Passage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.citation_markers import normalize_markers, strip_source_list
 from rag_core.verification.claims import ClaimSpan, split_claims
-from rag_core.verification.marks import find_differing_value, has_common_fact, numbers_match
-from rag_core.verification.refusals import is_refusal, starts_with_no_answer, states_no_answer
+from rag_core.verification.marks import find_differing_value, has_common_fact, is_same_number
+from rag_core.verification.refusals import contains_refusal, has_leading_refusal, is_refusal
 from rag_core.verification.support import EncodedText, SourceSentence, SplitPassage, encode_text, score_sentence
 from rag_core.verification.verifier import VerifiedAnswer
 
-NO_WORDS = "The model's answer contains no text."
+EMPTY_ANSWER = "The model's answer contains no text."
 NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
 # Least support for a sentence to be cited.
 MIN_SUPPORT = 0.4
@@ -72,12 +72,12 @@ def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: 
     if is_refusal(text):
         return VerifiedAnswer(text, refused=True)
     answer = attribute_claims(text, question, passages, encode)
-    if starts_with_no_answer(text) and not any(statement.supported for statement in answer.statements):
+    if has_leading_refusal(text) and not any(statement.supported for statement in answer.statements):
         return VerifiedAnswer(text, refused=True)
     return answer
 
 
-def states_anything(text: str) -> bool:
+def contains_words(text: str) -> bool:
     """Return whether a text has words other than markers."""
     return _WORD.search(_MARKER.sub("", text)) is not None
 
@@ -125,7 +125,7 @@ def _move_markers_to_end(line: re.Match[str]) -> str:
 
 def _select_claims(text: str) -> list[ClaimSpan]:
     """Return the claims of a text, except for a leading "Yes." or "No." and statements that sources lack a fact."""
-    claims = [claim for claim in split_claims(text) if not states_no_answer(text[claim.start : claim.end])]
+    claims = [claim for claim in split_claims(text) if not contains_refusal(text[claim.start : claim.end])]
     stating = [
         claim for claim in claims if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)
     ] or claims
@@ -211,13 +211,13 @@ def _add_number_sentences(said: AnnotatedText, sentences: Sequence[SourceSentenc
         missing = [
             number
             for number in said.numbers
-            if not any(numbers_match(number, other, scales) for other in sentence.reading.numbers)
+            if not any(is_same_number(number, other, scales) for other in sentence.reading.numbers)
         ]
         others = (
             candidate
             for candidate in sentence.source.sentences
             if candidate is not sentence
-            and any(numbers_match(number, other, scales) for number in missing for other in candidate.reading.numbers)
+            and any(is_same_number(number, other, scales) for number in missing for other in candidate.reading.numbers)
         )
         yield from [other for other in [next(others, None)] if other]
 

@@ -10,7 +10,7 @@ from rag_core.text.sentences import sentence_spans
 from rag_core.text.words import tokenize
 from rag_core.types.answers import MARKER
 from rag_core.verification.citation_markers import LEADING_WORDS
-from rag_core.verification.refusals import FIGURE, states_no_answer
+from rag_core.verification.refusals import FIGURE, contains_refusal
 
 _GROUP = re.compile(rf"{MARKER.pattern}(?:[ \t]*{MARKER.pattern})*")
 # Markdown before and after a sentence, and punctuation after a marker that belongs to the sentence before it.
@@ -137,7 +137,7 @@ def _remove_refusals(text: str, claim: ClaimSpan) -> ClaimSpan | None:
     Return ``None`` if nothing is left; a statement with markers is kept, so that its markers are checked.
     """
     clauses = list(_split_clauses(text, claim.start, claim.end))
-    kept = [(start, end) for start, end in clauses if not states_no_answer(text[start:end])]
+    kept = [(start, end) for start, end in clauses if not contains_refusal(text[start:end])]
     if len(kept) == len(clauses) or (not kept and claim.markers):
         return claim
     return replace(claim, start=kept[0][0], end=kept[-1][1]) if kept else None

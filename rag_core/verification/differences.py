@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.contradictions import (
-    added_negations,
     contains_name,
-    dropped_negations,
+    find_added_negations,
     find_antonyms,
-    narrowed_negations,
-    shifted_negations,
+    find_dropped_negations,
+    find_narrowed_negations,
+    find_shifted_negations,
 )
-from rag_core.text.numbers import numbers_equal, table_scales
+from rag_core.text.numbers import find_table_scales, numbers_equal
 from rag_core.text.words import PRONOUNS
 
 
@@ -36,10 +36,10 @@ def find_differences(
     """
     return [
         *_find_missing_names(statement, around, context, title),
-        *added_negations(statement, source),
-        *dropped_negations(statement, source),
-        *narrowed_negations(statement, source),
-        *shifted_negations(statement, source),
+        *find_added_negations(statement, source),
+        *find_dropped_negations(statement, source),
+        *find_narrowed_negations(statement, source),
+        *find_shifted_negations(statement, source),
         *find_antonyms(statement, source),
     ]
 
@@ -51,7 +51,7 @@ def find_number_errors(
 
     Table scales are those in the source, in the text ``around`` it, and ``scales``.
     """
-    scales |= table_scales(around) | table_scales(source.text)
+    scales |= find_table_scales(around) | find_table_scales(source.text)
     source_numbers = [*source.numbers, *source.columns]
     for number in statement.numbers:
         same = [other for other in source_numbers if numbers_equal(number, other, scales)]

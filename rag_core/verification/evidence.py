@@ -15,7 +15,7 @@ from rag_core.text.annotated import AnnotatedText
 from rag_core.text.contradictions import expands_acronym, find_antonyms
 from rag_core.text.languages import detect_language
 from rag_core.text.normalize import normalize_with_offsets
-from rag_core.text.numbers import numbers_equal, table_scales
+from rag_core.text.numbers import find_table_scales, numbers_equal
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.tables import TableRow, parse_rows
 from rag_core.text.words import PRONOUNS, tokenize
@@ -240,7 +240,7 @@ def _remove_figures(text: str, begin: int, finish: int, rows: Sequence[TableRow]
 
 def _compute_coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEncoder | None) -> float:
     source, context, title = candidate.source, candidate.context, candidate.title
-    powers = table_scales(f"{title.text}\n{context.text}") | table_scales(source.text)
+    powers = find_table_scales(f"{title.text}\n{context.text}") | find_table_scales(source.text)
     source_numbers = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
     powers |= {power for row in candidate.rows for power in row_scales(row, title)}
     figures = [any(numbers_equal(number, other, powers) for other in source_numbers) for number in statement.numbers]

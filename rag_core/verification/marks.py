@@ -21,7 +21,7 @@ _MIN_WORDS = 3
 _YEAR = re.compile(YEAR)
 
 
-def numbers_match(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
+def is_same_number(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
     """Return whether a claim's number equals that of a source, or is the source's number rounded."""
     return numbers_equal(replace(said, hedged=True), source, scales)
 
@@ -51,7 +51,7 @@ def find_differing_value(
         The question, whose numbers a claim may repeat.
     """
     known = [(number, of) for text, of in ((question, scales), *passages) for number in (*text.numbers, *text.columns)]
-    wrong = [number for number in claim.numbers if not any(numbers_match(number, other, of) for other, of in known)]
+    wrong = [number for number in claim.numbers if not any(is_same_number(number, other, of) for other, of in known)]
     if len(wrong) != 1:
         return ""
     [number] = wrong
@@ -66,7 +66,7 @@ def find_differing_value(
         candidate
         for candidate in sentence.numbers
         if _is_same_kind(claim, number, sentence, candidate)
-        and not any(numbers_match(other, candidate, scales) for other in claim.numbers)
+        and not any(is_same_number(other, candidate, scales) for other in claim.numbers)
     ]
     if len(rivals) != 1 or not _is_same_position(claim, number, sentence, rivals[0]):
         return ""
@@ -78,9 +78,9 @@ def has_common_fact(
 ) -> bool:
     """Return whether a source contains a number or name of a claim that is not in the question."""
     if any(
-        numbers_match(number, other, scales)
+        is_same_number(number, other, scales)
         for number in claim.numbers
-        if not any(numbers_match(number, question_number) for question_number in question.numbers)
+        if not any(is_same_number(number, question_number) for question_number in question.numbers)
         for other in (*source.numbers, *source.columns)
     ):
         return True

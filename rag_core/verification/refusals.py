@@ -53,7 +53,7 @@ _NO_ANSWER = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
 _EDGES = " \t\r\n\"'`*_.\u201c\u201d\u2018\u2019\u00ab\u00bb"
 
 
-def states_no_answer(text: str) -> bool:
+def contains_refusal(text: str) -> bool:
     """Return whether a text only says that the sources lack a fact or that the model does not know it.
 
     >>> states_no_answer("The founder is not mentioned."), states_no_answer("Damage by water is not included.")
@@ -62,7 +62,7 @@ def states_no_answer(text: str) -> bool:
     return _NO_ANSWER.search(text) is not None and not _FIGURE.search(text)
 
 
-def starts_with_no_answer(text: str) -> bool:
+def has_leading_refusal(text: str) -> bool:
     """Return whether the first sentence of an answer says so; the rest then does not answer the question."""
     start, end = next(iter(sentence_spans(text)), (0, 0))
     return _NO_ANSWER.search(text, start, end) is not None

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.numbers import table_scales
+from rag_core.text.numbers import find_table_scales
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
 from rag_core.types.protocols import QuestionEmbedder, TextEncoder
-from rag_core.verification.marks import numbers_match
+from rag_core.verification.marks import is_same_number
 
 # A number or name identifies the fact; other words only describe its kind.
 _NUMBER_WEIGHT = 2.0
@@ -58,7 +58,7 @@ class SplitPassage:
         self.text = passage.first_page_text
         self.title = AnnotatedText(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
         self.reading = AnnotatedText(passage.text.replace(PAGE_BREAK, " "))
-        self.scales = table_scales(f"{self.title.text}\n{passage.text}")
+        self.scales = find_table_scales(f"{self.title.text}\n{passage.text}")
         tokens, spans = encode(self.text)
         self.sentences = []
         for start, end in sentence_spans(self.text):
@@ -113,9 +113,9 @@ def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool
     for number in reading.numbers:
         inside += [(number.start, number.end)]
         total += _NUMBER_WEIGHT
-        if any(numbers_match(number, other, source.scales) for other in sentence.reading.numbers):
+        if any(is_same_number(number, other, source.scales) for other in sentence.reading.numbers):
             matched += _NUMBER_WEIGHT
-        elif any(numbers_match(number, other, source.scales) for other in source.reading.numbers):
+        elif any(is_same_number(number, other, source.scales) for other in source.reading.numbers):
             matched += _NUMBER_WEIGHT * _NEARBY_NUMBER
     names = {word.start for word in reading.names}
     closest = (said.tokens @ sentence.tokens.T).max(axis=1) if len(said.tokens) and len(sentence.tokens) else None

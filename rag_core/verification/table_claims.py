@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import QUARTER
-from rag_core.text.numbers import Number, numbers_equal, table_scales
+from rag_core.text.numbers import Number, find_table_scales, numbers_equal
 from rag_core.text.tables import YEARS, TableRow, parse_year
 from rag_core.text.words import stem
 
@@ -116,7 +116,7 @@ def check_direction(statement: AnnotatedText) -> Iterator[str]:
 
 def row_scales(row: TableRow, title: AnnotatedText) -> frozenset[int]:
     """Return the possible scales of a row's figures, as powers of ten."""
-    return table_scales(title.text) if row.scale is None else frozenset({row.scale} - {0})
+    return find_table_scales(title.text) if row.scale is None else frozenset({row.scale} - {0})
 
 
 def _find_figures(statement: AnnotatedText, rest: AnnotatedText) -> list[Number]:

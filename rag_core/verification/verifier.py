@@ -15,7 +15,7 @@ from rag_core.verification.citation_markers import normalize_markers, parse_mark
 from rag_core.verification.claims import ClaimSpan, split_claims
 from rag_core.verification.differences import find_differences, find_number_errors
 from rag_core.verification.evidence import EvidenceSpan, SourcePassage, merge_evidence
-from rag_core.verification.refusals import states_no_answer
+from rag_core.verification.refusals import contains_refusal
 from rag_core.verification.substitutions import find_substitutions
 from rag_core.verification.table_claims import check_direction, check_table_claim, row_scales
 
@@ -26,7 +26,7 @@ MIN_COVERAGE = 0.6
 _MIN_RELATED_COVERAGE = 0.3
 _COVERAGE_MARGIN = 0.15
 NOT_CITED = "The statement cites no source."
-NOT_SAID = "No cited passage supports the statement."
+NOT_SUPPORTED = "No cited passage supports the statement."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def verify_answer(text: str, passages: Sequence[Passage], vectors: TextEncoder |
         text = normalize_markers(kept, sorted(sources))
 
 
-def claims_of_quotes(text: str, citations: Sequence[Citation]) -> tuple[Claim, ...]:
+def create_claims_from_quotes(text: str, citations: Sequence[Citation]) -> tuple[Claim, ...]:
     """Return the statements of an extractive answer: the span of each quote in the text, always supported."""
     statements, position = [], 0
     for citation in citations:
@@ -134,7 +134,7 @@ def _verify_statement(
     if quotes:
         return _Verdict(claim, quotes, "")
     reason = next((reason for _, reason in support.values() if reason), "")
-    return _Verdict(claim, (), f"In passage {ranks[0]}, {reason}." if reason else NOT_SAID)
+    return _Verdict(claim, (), f"In passage {ranks[0]}, {reason}." if reason else NOT_SUPPORTED)
 
 
 def _find_support(
@@ -211,7 +211,7 @@ def _create_answer(
     for verdict in verdicts:
         claim = verdict.claim
         # No source says that the sources lack a fact, so such a statement is not reported as unsupported.
-        if claim.start < claim.end and (verdict.quotes or not states_no_answer(written[claim.start : claim.end])):
+        if claim.start < claim.end and (verdict.quotes or not contains_refusal(written[claim.start : claim.end])):
             start, end = moved(claim.start), moved(claim.end)
             statements.append(Claim(start, end, bool(verdict.quotes), verdict.reason))
         for quote in verdict.quotes:

@@ -154,9 +154,9 @@ def test_deletions_before_a_store_failure_are_reported(
     app = open_page("documents", d=list(ids.values()))
     app.button(key="delete_selected").click().run()
     second = engine.documents.list()[1].document_id
-    remove = engine._removal.document
+    remove = engine._removal.remove_document
     fail = raising(StoreUnavailable("The vectors do not answer."))
-    monkeypatch.setattr(engine._removal, "document", lambda key: (fail if key == second else remove)(key))
+    monkeypatch.setattr(engine._removal, "remove_document", lambda key: (fail if key == second else remove)(key))
     app.button(key="confirm_delete").click().run()
     assert [document.document_id for document in engine.documents.list()] == [second]
     assert "Deleted 1 document: " in texts(app)

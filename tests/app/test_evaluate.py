@@ -87,7 +87,7 @@ def test_advised_threshold_can_be_applied(open_page: OpenPage, library: Engine) 
     assert advice is not None
     app = open_page("evaluate")
     assert app.button(key="use_threshold").label == f"Use {advice.threshold:.2f}"
-    assert advice.reach in texts(app)
+    assert advice.confidence_text in texts(app)
     app.button(key="use_threshold").click().run()
     assert library.preferences.threshold == advice.threshold
     assert app.button(key="use_threshold").disabled

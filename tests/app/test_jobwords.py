@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages.shared.jobwords import job_label, job_outcome, job_share
+from pages.shared.jobwords import describe_job, describe_result, progress_share
 from rag_core.types import Job, JobState
 
 
@@ -23,15 +23,15 @@ def job(kind: str, stage: str, done: int, total: int, state: JobState = JobState
     ],
 )
 def test_label_of_running_job_has_counts(kind: str, stage: str, label: str) -> None:
-    assert job_label(job(kind, stage, 3, 1200)) == label
+    assert describe_job(job(kind, stage, 3, 1200)) == label
 
 
 def test_outcome_of_cancelled_job_has_its_reason() -> None:
     ended = replace(job("reindex", "", 0, 0, JobState.CANCELLED), reason="Cancelled after 1 of 2 documents.")
-    assert job_outcome(ended) == (False, "report.pdf: Cancelled after 1 of 2 documents.")
+    assert describe_result(ended) == (False, "report.pdf: Cancelled after 1 of 2 documents.")
 
 
 def test_label_without_counts() -> None:
-    assert job_label(job("index", "", 0, 0)) == "Indexing report.pdf"
-    assert job_share(job("index", "", 0, 0)) == 0.0
-    assert job_label(job("index", "", 0, 0, JobState.QUEUED)) == "report.pdf: waiting"
+    assert describe_job(job("index", "", 0, 0)) == "Indexing report.pdf"
+    assert progress_share(job("index", "", 0, 0)) == 0.0
+    assert describe_job(job("index", "", 0, 0, JobState.QUEUED)) == "report.pdf: waiting"

@@ -7,10 +7,10 @@ from datetime import date
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.lab.marks import COLOURS, OTHERS, letters
-from pages.lab.verdicts import percent, sentence
-from pages.lab.weighing import NOT_HERE, dated
-from pages.lab.words import Word, segments, words_of
+from pages.lab.marks import COLOURS, OTHERS, to_letters
+from pages.lab.verdicts import describe_case, format_percent
+from pages.lab.weighing import NOT_HERE, replace_dates
+from pages.lab.words import Word, group_matches_by_word, split_into_segments
 from pages.shared import keys
 from rag_core.engine import Engine
 from rag_core.types import EvidenceCase, EvidenceMass, LabelledPage, TokenMatch, TokenMatches, WeightingConfig
@@ -177,11 +177,11 @@ def test_older_rival_is_stale_until_freshness_counts(engine: Engine) -> None:
     explanation = engine.explain(LENGTH)
     first = explanation.passages[0]
     right = next(passage for passage in explanation.passages if passage.document_id != first.document_id)
-    assert dated(explanation, {}) == explanation
+    assert replace_dates(explanation, {}) == explanation
 
     def case(day: date, decay: float = 0.0) -> EvidenceCase:
         weighed = engine.explanations.weight_passages(
-            dated(explanation, {first.document_id: day}), WeightingConfig(decay=decay)
+            replace_dates(explanation, {first.document_id: day}), WeightingConfig(decay=decay)
         )
         return engine.explanations.evidence_mass(weighed, 5, right.chunk_id).case
 
@@ -201,15 +201,15 @@ def test_older_rival_is_stale_until_freshness_counts(engine: Engine) -> None:
     ],
 )
 def test_each_case_has_its_sentence(case: EvidenceCase, words: str) -> None:
-    assert words in sentence(EvidenceMass(case, 7, False, 0.12, "c"), 5, "C", 0.6)
+    assert words in describe_case(EvidenceMass(case, 7, False, 0.12, "c"), 5, "C", 0.6)
 
 
 def test_percentages_are_rounded() -> None:
-    assert [percent(share) for share in (0.0, 0.004, 0.126, 1.0)] == ["0 %", "< 1 %", "13 %", "100 %"]
+    assert [format_percent(share) for share in (0.0, 0.004, 0.126, 1.0)] == ["0 %", "< 1 %", "13 %", "100 %"]
 
 
 def test_letters_continue_after_z() -> None:
-    assert [letters(at) for at in (0, 25, 26, 27, 701, 702)] == ["A", "Z", "AA", "AB", "ZZ", "AAA"]
+    assert [to_letters(at) for at in (0, 25, 26, 27, 701, 702)] == ["A", "Z", "AA", "AB", "ZZ", "AAA"]
 
 
 @pytest.mark.parametrize("colour", [*COLOURS, OTHERS])
@@ -240,14 +240,14 @@ def test_tokens_are_grouped_into_words() -> None:
         0.74,
         0.7,
     )
-    (word,) = words_of(matches)
+    (word,) = group_matches_by_word(matches)
     assert (word.text, word.weight, word.similarity) == ("rare-earth?", pytest.approx(1), pytest.approx(0.74))
     assert [TEXT_OF_CHUNK[start:end] for start, end in word.spans] == ["Rarely", "earthen", ","]
 
 
 def test_text_is_split_by_the_weight_of_words() -> None:
     words = [Word("a", 0.6, 0.5, ((0, 3),)), Word("b", 0.4, 0.5, ((0, 3), (4, 7)))]
-    pieces = list(segments("one two three", words))
+    pieces = list(split_into_segments("one two three", words))
     assert [(piece["s"], piece["words"]) for piece in pieces] == [
         ("one", [0, 1]),
         (" ", []),
@@ -255,4 +255,4 @@ def test_text_is_split_by_the_weight_of_words() -> None:
         (" three", []),
     ]
     assert [piece["n"] for piece in pieces] == pytest.approx([1, 0, 0.25, 0])
-    assert list(segments("", [])) == []
+    assert list(split_into_segments("", [])) == []

@@ -11,7 +11,7 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 from streamlit.testing.v1 import AppTest
 
-from pages.documents.failures import as_csv
+from pages.documents.failures import format_csv
 from rag_core.engine import Engine
 from rag_core.types import DocumentStatus
 from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, answer_texts, ask, click, rows, settle, texts
@@ -187,7 +187,7 @@ def test_problems_can_be_downloaded_as_csv(open_page: OpenPage, engine: Engine, 
     app = open_page("documents")
     assert [button.label for button in app.get("download_button")] == ["Problems as CSV (1)"]
     problems = [document for document in engine.documents.list() if document.status is DocumentStatus.REJECTED]
-    (row,) = csv.DictReader(io.StringIO(as_csv(problems)))
+    (row,) = csv.DictReader(io.StringIO(format_csv(problems)))
     assert row["name"] == "'=SUM(A1).pdf"
     assert "is not a PDF" in row["reason"]
 

@@ -8,28 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.shared.blocks import quoted
-from pages.shared.markdown import written
-from pages.shared.nodes import marked
-from pages.shared.text import duration, plain, score, shortened, size, threshold_text
+from pages.shared.blocks import build_quoted_text
+from pages.shared.markdown import parse_markdown
+from pages.shared.nodes import build_marked_text
+from pages.shared.text import escape_markdown, format_duration, format_score, format_size, format_threshold, truncate
 from rag_core.types import Gate
 from tests.support.app import ALLOWED, kinds, plain_text
 
 
 @given(st.text())
 def test_any_answer_becomes_known_nodes_only(text: str) -> None:
-    assert kinds(written(text, {1, 2})) <= ALLOWED
+    assert kinds(parse_markdown(text, {1, 2})) <= ALLOWED
 
 
 @given(st.text())
 def test_quoted_answer_keeps_every_character(text: str) -> None:
     squeezed = re.sub(r"\s+", "", text)
-    assert re.sub(r"\s+", "", plain_text(quoted(text, {1}))) == squeezed
+    assert re.sub(r"\s+", "", plain_text(build_quoted_text(text, {1}))) == squeezed
 
 
 @given(st.text(), st.lists(st.tuples(st.integers(-5, 50), st.integers(-5, 50))))
 def test_marks_change_no_character(text: str, spans: list[tuple[int, int]]) -> None:
-    assert plain_text(marked(text, spans)) == text
+    assert plain_text(build_marked_text(text, spans)) == text
 
 
 @pytest.mark.parametrize(
@@ -45,44 +45,48 @@ def test_marks_change_no_character(text: str, spans: list[tuple[int, int]]) -> N
     ],
 )
 def test_active_markup_is_shown_literally(text: str) -> None:
-    assert plain_text(written(f"See {text} there.", set())) == f"See {text} there."
+    assert plain_text(parse_markdown(f"See {text} there.", set())) == f"See {text} there."
 
 
 def test_only_known_numbers_become_citations() -> None:
-    nodes = written("As said [1][3] and [x].", {1})[0]["c"]
+    nodes = parse_markdown("As said [1][3] and [x].", {1})[0]["c"]
     assert [node["t"] for node in nodes] == ["text", "cite", "text"]
     assert plain_text(nodes) == "As said [1][3] and [x]."
 
 
 def test_citations_in_lists_and_tables_but_not_in_code() -> None:
     text = "- one [1]\n\n| a |\n| - |\n| two [2] |\n\n`x[1]`"
-    assert kinds(written(text, {1, 2})) >= {"ul", "table", "code", "cite"}
-    assert plain_text(written("`x[1]`", {1})) == "x[1]"
-    assert "cite" not in kinds(written("`x[1]`", {1}))
+    assert kinds(parse_markdown(text, {1, 2})) >= {"ul", "table", "code", "cite"}
+    assert plain_text(parse_markdown("`x[1]`", {1})) == "x[1]"
+    assert "cite" not in kinds(parse_markdown("`x[1]`", {1}))
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_categories=["Cc"])))
 def test_label_shows_every_character(text: str) -> None:
-    unescaped = re.sub(r"\\(.)", r"\1", plain(text)).replace("\u2060", "")
+    unescaped = re.sub(r"\\(.)", r"\1", escape_markdown(text)).replace("\u2060", "")
     assert unescaped == " ".join(text.split())
 
 
 @pytest.mark.parametrize("text", [":material/home:", "www.example.com", "http://e.example", "a -> b", "a@b.example"])
 def test_links_and_directives_in_labels_are_broken(text: str) -> None:
-    assert "\u2060" in plain(text)
+    assert "\u2060" in escape_markdown(text)
 
 
 def test_sizes_durations_and_scores() -> None:
-    sizes = [size(number) for number in (0, 812, 1400, 2_500_000, 123_000_000)]
+    sizes = [format_size(number) for number in (0, 812, 1400, 2_500_000, 123_000_000)]
     assert sizes == ["0 B", "812 B", "1.4 kB", "2.5 MB", "123 MB"]
-    assert [duration(seconds) for seconds in (0.04, 0.24, 45, 180, 7200)] == [
+    assert [format_duration(seconds) for seconds in (0.04, 0.24, 45, 180, 7200)] == [
         "40 ms",
         "0.2 s",
         "45 s",
         "3 min",
         "2.0 h",
     ]
-    assert [score("rerank", 0.744), score("rrf", 0.0328), score("bm25", None)] == ["0.74", "0.033", "–"]
+    assert [format_score("rerank", 0.744), format_score("rrf", 0.0328), format_score("bm25", None)] == [
+        "0.74",
+        "0.033",
+        "–",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -90,9 +94,9 @@ def test_sizes_durations_and_scores() -> None:
 )
 def test_scores_have_as_many_decimals_as_the_threshold(threshold: float, shown: str) -> None:
     gate = Gate("answerable", threshold, threshold, True)
-    assert threshold_text(threshold) == score(gate.score_name, gate.score, gate.decimals) == shown
+    assert format_threshold(threshold) == format_score(gate.score_name, gate.score, gate.decimals) == shown
 
 
 @pytest.mark.parametrize(("text", "short"), [("abcd", "abcd"), ("abcdef", "abc…"), ("日本語", "日…"), ("", "")])
 def test_long_title_is_shortened(text: str, short: str) -> None:
-    assert shortened(text, 4) == short
+    assert truncate(text, 4) == short

@@ -28,7 +28,7 @@ def probe(*script: Play, usages: list[Usage] | None = None, **changes: object) -
         }
         settings = Settings(_env_file=None, **(values | changes))
         model = LanguageModel(settings, on_usage=(usages if usages is not None else []).append)
-        checks = list(model.probe())
+        checks = list(model.test_connection())
         model.close()
     assert KEY not in repr(checks)
     return checks
@@ -57,7 +57,7 @@ def test_checks_of_working_endpoint(api: str) -> None:
 
 def test_checks_of_model_in_this_process() -> None:
     model = LanguageModel(Settings(_env_file=None, gguf=MODEL_FILE, gguf_threads=1, openai_context_tokens=512))
-    checks = verdicts(list(model.probe()))
+    checks = verdicts(list(model.test_connection()))
     model.close()
     assert checks == {name: True for name in WORKS if name != "Key"}
 

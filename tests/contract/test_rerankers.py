@@ -9,8 +9,8 @@ import pytest
 
 from rag_core.embedding.projection import quantize
 from rag_core.embedding.sentence_transformer import CrossEncoder
-from rag_core.retrieval.cross_encoder import read_chunks
-from rag_core.retrieval.late_interaction import rerank_chunks, token_weights
+from rag_core.retrieval.cross_encoder import cross_encode_chunks
+from rag_core.retrieval.late_interaction import compute_token_weights, rerank_chunks
 from rag_core.types import ChunkVectors, Hit, Question
 from tests.support.cross_encoders import make_cross_encoder
 
@@ -62,7 +62,7 @@ Rerank = Callable[[Question, Sequence[int]], list[Hit]]
 @pytest.fixture
 def late_interaction() -> Rerank:
     def rerank(question: Question, chunk_ids: Sequence[int]) -> list[Hit]:
-        weights = token_weights(question, lambda words: dict.fromkeys(words, 1.0), frozenset())
+        weights = compute_token_weights(question, lambda words: dict.fromkeys(words, 1.0), frozenset())
         return rerank_chunks(question, weights, stored, chunk_ids)
 
     return rerank
@@ -72,7 +72,7 @@ def late_interaction() -> Rerank:
 def rerank(request: pytest.FixtureRequest, late_interaction: Rerank, scorer: CrossEncoder) -> Rerank:
     if request.param == "late interaction":
         return late_interaction
-    return lambda question, chunk_ids: read_chunks(scorer, question, texts, chunk_ids)
+    return lambda question, chunk_ids: cross_encode_chunks(scorer, question, texts, chunk_ids)
 
 
 def test_scores_are_in_descending_order(rerank: Rerank) -> None:

@@ -101,9 +101,9 @@ def work(folder: Path) -> None:
 def stored(engine: Engine) -> dict[str, Any]:
     """Return the content of all stores, without ids and times, which differ from run to run."""
     stores = engine._stores
-    chunk_ids = set(stores.library.chunk_ids_all())
+    chunk_ids = set(stores.documents.chunk_ids_all())
     states = ("active", "building", "retired")
-    generations = [generation for state in states for generation, _ in stores.library.generations(state)]
+    generations = [generation for state in states for generation, _ in stores.documents.generations(state)]
     nearest = engine.search("doors of the observatory of a.pdf 2", top_k=1).passages
     return {
         "documents": sorted(
@@ -117,12 +117,12 @@ def stored(engine: Engine) -> dict[str, Any]:
         ),
         "generations": len(generations),
         "chunks": len(chunk_ids),
-        "words": sorted(stores.words.ids()) == sorted(chunk_ids),
-        "vectors": sorted(stores.dense(generations[0]).ids()) == sorted(chunk_ids),
-        "linked": all(stores.vectors.all_linked(document.version_id) for document in engine.documents.list()),
-        "embeddings": stores.vectors.count(),
+        "words": sorted(stores.word_index.ids()) == sorted(chunk_ids),
+        "vectors": sorted(stores.dense_index(generations[0]).ids()) == sorted(chunk_ids),
+        "linked": all(stores.embeddings.is_fully_linked(document.version_id) for document in engine.documents.list()),
+        "embeddings": stores.embeddings.count(),
         "files": len(stores.files.digests()),
-        "versions": len(stores.library.versions_where()),
+        "versions": len(stores.documents.versions_where()),
         "found": [passage.document for passage in nearest],
         "problems": list(engine.status().problems),
     }

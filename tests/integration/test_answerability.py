@@ -12,8 +12,8 @@ from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import EmbedderMissing
-from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, calibration
-from rag_core.gate.features import READ_CHARS
+from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, load_calibration
+from rag_core.gate.features import MAX_READ_CHARS
 from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
 
 
@@ -50,7 +50,7 @@ def test_best_sentence_is_read_with_short_neighbours(engine: Engine, monkeypatch
     long = "The lighthouse on Gull Rock, " + ", ".join(["which is white"] * 20) + ", was lit in 1801."
     indexed(engine, "rock.pdf", f"{filler} {long} {filler}")
     engine.search("When was the lighthouse on Gull Rock lit?")
-    assert len(long) > READ_CHARS
+    assert len(long) > MAX_READ_CHARS
     assert texts_read[0] == long
 
 
@@ -70,5 +70,5 @@ def test_missing_model_is_reported_at_start_and_at_each_question(
 
 
 def test_calibration_fits_the_bundled_embedder(embedder: BundledEmbedder) -> None:
-    assert calibration().fits(embedder.identity.weights, embedder.identity.projection)
-    assert not calibration().fits("other", embedder.identity.projection)
+    assert load_calibration().fits(embedder.identity.weights, embedder.identity.projection)
+    assert not load_calibration().fits("other", embedder.identity.projection)

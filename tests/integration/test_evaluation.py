@@ -167,7 +167,7 @@ def test_ranking_evaluation_does_not_load_answerability_model(
 ) -> None:
     whole = run(library, labels)
 
-    monkeypatch.setattr(LocalModels, "answerability", raising(AssertionError("rankings do not need this model")))
+    monkeypatch.setattr(LocalModels, "answerability_model", raising(AssertionError("rankings do not need this model")))
     alone = run(library, labels, answers=False)
     assert alone.precision_recall == whole.precision_recall
     for before, after in zip(whole.outcomes, alone.outcomes, strict=True):

@@ -101,7 +101,7 @@ def test_rebuild_restores_missing_index_entries(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     indexed(engine, "b.pdf", PENGUINS)
     stores = engine._stores
-    stores.words.delete(stores.library.chunk_ids([engine.documents.get(document_id).version_id]))
+    stores.word_index.delete(stores.documents.chunk_ids([engine.documents.get(document_id).version_id]))
     assert not engine.status().healthy
     job = rebuild_index(engine)
     assert job.details["embeddings_computed"] == 0
@@ -144,7 +144,7 @@ def test_rebuild_builds_new_chunks_and_swaps_them_in(engine: Engine, barrier: Em
     assert built_chunk_tokens(engine) == 40
     assert engine.index.differences() == {"chunk_tokens": (40, engine.settings.chunk_tokens)}
     assert engine.conversations.messages(conversation_id)[0].answer == answer
-    assert engine._stores.library.generations("retired") == []
+    assert engine._stores.documents.generations("retired") == []
 
 
 def test_questions_get_the_same_answer_during_rebuilds(engine: Engine) -> None:
@@ -306,7 +306,7 @@ def test_cancelled_rebuild_leaves_index_unchanged(engine: Engine, barrier: Embed
     assert engine.documents.list() == before
     assert_found(engine, budget=["a.pdf"])
     assert engine.index.differences() == {}
-    assert engine._stores.library.generations("building") == []
+    assert engine._stores.documents.generations("building") == []
     assert_in_agreement(engine)
 
 
@@ -329,7 +329,7 @@ def test_internal_error_in_one_document_leaves_index_unchanged(engine: Engine, m
 def test_running_reindex_continues_while_files_arrive(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = indexed(engine, "a.pdf", BUDGET)
     added: list[str] = []
-    next_file = IndexingQueue._next_file
+    next_file = IndexingQueue._next_file_task
 
     def add_another(queue: IndexingQueue) -> IndexingTask | None:
         running = [job.kind for job in engine.jobs.list(active=True) if job.state is JobState.RUNNING]
@@ -338,7 +338,7 @@ def test_running_reindex_continues_while_files_arrive(engine: Engine, monkeypatc
             added.append(engine.documents.submit(f"{len(added)}.pdf", pdf).job_id)
         return next_file(queue)
 
-    monkeypatch.setattr(IndexingQueue, "_next_file", add_another)
+    monkeypatch.setattr(IndexingQueue, "_next_file_task", add_another)
     job = rebuild_index(engine, [chosen])
     assert job.state is JobState.DONE
     assert 0 < len(added) < 8
@@ -391,7 +391,7 @@ def test_former_index_is_removed_later_after_store_failure(
     assert (job.state, job.reason) == (JobState.DONE, "")
     assert_found(engine, budget=["a.pdf"])
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
-    while engine._stores.library.generations("retired"):
+    while engine._stores.documents.generations("retired"):
         time.sleep(0.01)
     assert_found(engine, budget=["a.pdf"])
     assert_stores_agree(engine)
@@ -404,7 +404,7 @@ def test_failed_rebuild_is_removed_later_after_store_failure(engine: Engine, mon
     assert job.state is JobState.FAILED
     assert "on fire" in job.reason
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
-    while engine._stores.library.generations("building"):
+    while engine._stores.documents.generations("building"):
         time.sleep(0.01)
     assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
@@ -496,7 +496,7 @@ def test_unpublished_file_survives_rebuild(
         patch.setattr(
             DocumentStore, "publish", lambda *of, active, **how: (fail if active else publish)(*of, active=active)
         )
-        patch.setattr(DocumentStore, "end_version", fail)
+        patch.setattr(DocumentStore, "mark_version_ended", fail)
         with before_call(DocumentStore, "swap_generation", patch.undo):
             job = engine.index.rebuild(chunk_tokens=40)
             barrier.release()
@@ -558,13 +558,13 @@ def test_interrupted_rebuild_continues(tmp_path: Path, owner: type, name: str) -
         idle(after)
         assert_found(after, budget=["a.pdf"])
         assert built_chunk_tokens(after) == 40
-        assert after._stores.library.generations("retired") == after._stores.library.generations("building") == []
+        assert after._stores.documents.generations("retired") == after._stores.documents.generations("building") == []
         assert_stores_agree(after)
 
 
 def change_fingerprint(engine: Engine, part: str, value: str) -> None:
     """Store another fingerprint with the index."""
-    fingerprint = engine._stores.library.generations("active")[0][1]
+    fingerprint = engine._stores.documents.generations("active")[0][1]
     changed = {name: getattr(fingerprint, name) for name in fingerprint.__slots__} | {part: value}
     with engine._stores.database.begin() as connection:
         connection.execute(update(generations).values(fingerprint=changed))

@@ -212,7 +212,7 @@ def test_status_counts_documents_and_disk_space(engine: Engine) -> None:
 
 def test_inconsistent_stores_are_reported(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET)
-    engine._stores.words.delete(list(engine._stores.words.ids()))
+    engine._stores.word_index.delete(list(engine._stores.word_index.ids()))
     status = engine.status()
     assert not status.healthy
     assert any("disagree" in problem and "Re-index" in problem for problem in status.problems)

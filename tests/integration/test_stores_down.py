@@ -199,7 +199,7 @@ def test_file_fails_after_repeated_database_errors(engine: Engine) -> None:
         if statement.startswith("INSERT INTO pages"):
             tries.append(statement)
             return True
-        if statement.startswith("UPDATE versions") and "ended" in values and len(endings) < queue.MOST_TRIES:
+        if statement.startswith("UPDATE versions") and "ended" in values and len(endings) < queue.MAX_ATTEMPTS:
             endings.append(statement)
             return True
         return False
@@ -209,7 +209,7 @@ def test_file_fails_after_repeated_database_errors(engine: Engine) -> None:
     assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
     assert job.reason.startswith("Failed after 3 attempts. The disk that holds")
     assert "free some space" in job.reason
-    assert len(tries) == queue.MOST_TRIES
+    assert len(tries) == queue.MAX_ATTEMPTS
     (document,) = engine.documents.list()
     assert (document.status, document.reason) == (DocumentStatus.FAILED, job.reason)
     assert retry_document(engine, document.document_id).result is DocumentStatus.INDEXED
@@ -310,7 +310,7 @@ def test_recovery_after_crash_waits_for_chroma(tmp_path: Path, barrier: Embeddin
         indexed(engine, "a.pdf", BUDGET)
         deleted = indexed(engine, "gone.pdf", COPPER)
         barrier.submit(engine, "b.pdf", PENGUINS)
-        engine._stores.library.begin_removal(deleted)  # the state that an interrupted deletion leaves
+        engine._stores.documents.begin_removal(deleted)  # the state that an interrupted deletion leaves
         copy_folder(tmp_path / "data", crashed)()
         barrier.release()
     with opened(crashed, chroma_host="127.0.0.1", chroma_port=closed_port()) as engine:
@@ -401,7 +401,7 @@ def test_failed_deletion_during_rebuild_stays_deleted(
         deleted = indexed(engine, "gone.pdf", COPPER)
         late = barrier.submit(engine, "late.pdf", PENGUINS)
         rebuild = engine.index.rebuild(chunk_tokens=40)
-        library = engine._stores.library
+        library = engine._stores.documents
         while sum(row.document_id == deleted for row in library.versions_where()) < 2:
             time.sleep(0.01)
         with failing(DenseIndex, "delete"), pytest.raises(StoreUnavailable, match="on fire"):
@@ -410,7 +410,7 @@ def test_failed_deletion_during_rebuild_stays_deleted(
             engine.jobs.cancel(rebuild.job_id)
         barrier.release()
         engine.jobs.wait([late.job_id, rebuild.job_id])
-        while library.removing():
+        while library.removals_in_progress():
             time.sleep(0.01)
         assert_found(engine, copper=[])
         assert {document.name for document in engine.documents.list()} == {"a.pdf", "late.pdf"}
@@ -429,7 +429,7 @@ def test_replacement_is_searched_if_removal_of_former_fails(
     assert_found(engine, copper=["a.pdf"], budget=[])
     assert list(engine.status().problems) == []
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
-    while engine._stores.library.hidden_versions():
+    while engine._stores.documents.hidden_versions():
         time.sleep(0.01)
     assert_in_agreement(engine)
 
@@ -456,9 +456,9 @@ def test_only_latest_ended_jobs_are_kept(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_access_does_not_restore_dropped_generation(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
-    engine._stores.dense(7777).count()
-    engine._stores.dense(7777).delete([1])
-    engine._stores.drop_dense(7777)
+    engine._stores.dense_index(7777).count()
+    engine._stores.dense_index(7777).delete([1])
+    engine._stores.drop_dense_index(7777)
     assert {collection.name for collection in engine._stores._chroma.list_collections()} == {"chunks-1"}
     assert engine.documents.delete([document_id])[0].chunks_remaining == 0
 

@@ -20,7 +20,7 @@ from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
 from rag_core.indexing.jobs import LONGEST_PAUSE_S
 from rag_core.indexing.publication import PublicationStage
-from rag_core.indexing.queue import MOST_TRIES
+from rag_core.indexing.queue import MAX_ATTEMPTS
 from rag_core.store.documents import DocumentStore
 from rag_core.store.files import FileStore
 from rag_core.store.jobs import JobStore
@@ -100,7 +100,7 @@ def test_document_is_indexed_if_prefetch_fails(engine: Engine, caplog: pytest.Lo
 def test_job_whose_cancellation_fails_ends_as_cancelled(engine: Engine, reading_barrier: ReadingBarrier) -> None:
     first = reading_barrier.submit(engine, "a.pdf", BUDGET)
     second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
-    with failing(DocumentStore, "end_version"), pytest.raises(StoreUnavailable, match="on fire"):
+    with failing(DocumentStore, "mark_version_ended"), pytest.raises(StoreUnavailable, match="on fire"):
         engine.jobs.cancel(second.job_id)
     reading_barrier.release()
     ended = engine.jobs.wait([first.job_id, second.job_id])
@@ -109,7 +109,7 @@ def test_job_whose_cancellation_fails_ends_as_cancelled(engine: Engine, reading_
     assert_in_agreement(engine)
 
 
-@pytest.mark.parametrize("name", ["end_version", "add_version"])
+@pytest.mark.parametrize("name", ["mark_version_ended", "add_version"])
 def test_too_large_file_is_rejected_after_store_failure(tmp_path: Path, name: str) -> None:
     too_large = make_pdf(BUDGET) + b"\0" * 1_100_000
     with opened(tmp_path / "data", max_file_mb=1) as engine:
@@ -157,7 +157,7 @@ def test_job_can_be_cancelled_during_publication_of_another(
     monkeypatch.setattr(DenseIndex, "add", blocked)
     barrier.release()
     publication.wait_until_reached()
-    while engine._stores.vectors.count() < 2:
+    while engine._stores.embeddings.count() < 2:
         time.sleep(0.01)
     engine.jobs.cancel(second.job_id)
     publication.release()
@@ -255,10 +255,10 @@ def test_next_version_keeps_the_name_of_its_document(engine: Engine) -> None:
 
 
 def test_vectors_removed_before_publication_are_recomputed(engine: Engine) -> None:
-    with before_call(PublicationStage, "_process", lambda: engine._stores.vectors.remove_unused()):
+    with before_call(PublicationStage, "_process", lambda: engine._stores.embeddings.remove_unused()):
         indexed(engine, "a.pdf", BUDGET)
     assert_found(engine, budget=["a.pdf"])
-    assert engine._stores.vectors.count() == 1
+    assert engine._stores.embeddings.count() == 1
     assert_in_agreement(engine)
 
 
@@ -268,7 +268,7 @@ def test_reindex_counts_recomputed_vectors(engine: Engine) -> None:
     def remove_vectors() -> None:
         with engine._stores.database.begin() as connection:
             connection.execute(update(chunks).values(embedding_id=None))
-        engine._stores.vectors.remove_unused()
+        engine._stores.embeddings.remove_unused()
 
     with before_call(PublicationStage, "_process", remove_vectors):
         job = rebuild_index(engine, [document_id])
@@ -286,7 +286,7 @@ def test_recomputed_file_does_not_undo_its_replacement(
     first = barrier.submit(engine, "a.pdf", BUDGET)
     second = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
     wait_for_embedding(engine)
-    with before_call(PublicationStage, "_process", lambda: engine._stores.vectors.remove_unused()):
+    with before_call(PublicationStage, "_process", lambda: engine._stores.embeddings.remove_unused()):
         barrier.release()
         ended = engine.jobs.wait([first.job_id, second.job_id])
     assert [job.result for job in ended] == [DocumentStatus.CANCELLED, DocumentStatus.INDEXED]
@@ -295,7 +295,7 @@ def test_recomputed_file_does_not_undo_its_replacement(
 
 
 def test_document_stays_published_if_its_job_cannot_finish(engine: Engine) -> None:
-    with failing_once(JobStore, "finish", calls=MOST_TRIES + 1):
+    with failing_once(JobStore, "finish", calls=MAX_ATTEMPTS + 1):
         indexed(engine, "a.pdf", BUDGET)
     assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
@@ -319,7 +319,7 @@ def test_failed_document_can_be_retried(engine: Engine, monkeypatch: pytest.Monk
     ("owner", "name"),
     [
         (DocumentStore, "save_chunks"),
-        (EmbeddingStore, "link"),
+        (EmbeddingStore, "link_chunks"),
         (DenseIndex, "add"),
         (DocumentStore, "publish"),
         (JobStore, "progress"),
@@ -345,7 +345,7 @@ def test_queue_continues_after_failure_of_its_own_store(engine: Engine, name: st
 
 def test_unfinished_file_does_not_undo_its_replacement(engine: Engine, barrier: EmbeddingBarrier) -> None:
     indexed(engine, "a.pdf", COPPER)
-    with failing_once(DocumentStore, "publish"), failing_once(DocumentStore, "end_version"):
+    with failing_once(DocumentStore, "publish"), failing_once(DocumentStore, "mark_version_ended"):
         barrier.block()
         jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS)]
         barrier.release()
@@ -402,7 +402,7 @@ INDEXING = [
     (WordIndex, "add"),
     (DocumentStore, "publish_words"),
     (EmbeddingStore, "save"),
-    (EmbeddingStore, "link"),
+    (EmbeddingStore, "link_chunks"),
     (DenseIndex, "add"),
     (DocumentStore, "publish"),
     (JobStore, "finish"),
@@ -481,9 +481,9 @@ def test_orphaned_entries_are_removed_after_a_crash(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         stores = engine._stores
-        generation, _ = stores.library.generations("active")[0]
-        stores.words.add([900], [("", "left over", "gone")])
-        stores.dense(generation).add([901], stores.vectors.dense([1])[1][None], ["gone"])
+        generation, _ = stores.documents.generations("active")[0]
+        stores.word_index.add([900], [("", "left over", "gone")])
+        stores.dense_index(generation).add([901], stores.embeddings.read_dense([1])[1][None], ["gone"])
         stores.files.put(b"left over")
         PreferenceStore.set(stores.preferences, "clean_shutdown", None)
         copy_folder(tmp_path / "data", tmp_path / "copy")()
@@ -498,7 +498,7 @@ def test_search_during_replacement_among_33_000_documents(tmp_path: Path, barrie
     version = {"sha256": "0" * 64, "size": 1, "state": "full", "status": "indexed", "added_at": datetime.now(UTC)}
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
-        ((generation, _),) = engine._stores.library.generations("active")
+        ((generation, _),) = engine._stores.documents.generations("active")
         with engine._stores.database.begin() as connection:
             connection.execute(insert(documents), [{**row, "active_version": row["id"], **document} for row in rows])
             version["generation_id"] = generation

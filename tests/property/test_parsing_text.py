@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rag_core.parsing.characters import clean_word
-from rag_core.parsing.layout.headers_footers import edges_of, find_headers_footers
+from rag_core.parsing.layout.headers_footers import find_edges, find_headers_footers
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
-from rag_core.parsing.layout.page_text import join_lines, line_separators
+from rag_core.parsing.layout.page_text import choose_separators, join_lines
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.layout.runs import Run, rotate_boxes
 from rag_core.parsing.workers import messages
@@ -40,7 +40,7 @@ def runs(draw: st.DrawFn) -> Run:
 @given(st.lists(runs(), max_size=25), st.booleans())
 def test_every_word_appears_once_and_boxes_match_words(given_runs: list[Run], written: bool) -> None:
     lines = order_lines(given_runs, written=written)
-    text, boxes, spans = join_lines(lines, line_separators(lines))
+    text, boxes, spans = join_lines(lines, choose_separators(lines))
     words = [word for run in given_runs for word in run.words]
     placed = [word for line in lines for run in line.runs for word in run.words]
     # Raised figures become superscripts.
@@ -117,7 +117,7 @@ def test_pages_round_trip_through_the_protocol(text: str, state: PageState, coun
 
 @given(st.lists(st.text("ab1\n ", max_size=30), min_size=1, max_size=8))
 def test_headers_and_footers_are_whole_lines(texts: list[str]) -> None:
-    edges = [edges_of(index, text) for index, text in enumerate(texts)]
+    edges = [find_edges(index, text) for index, text in enumerate(texts)]
     for index, text in enumerate(texts):
         others = [edge for edge in edges if edge.page_index != index]
         for start, end in find_headers_footers(edges[index], others).spans:

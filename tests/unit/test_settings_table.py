@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import AliasChoices
 
-from rag_core.settings import PREFIX, RETIRED, Settings
+from rag_core.settings import PREFIX, REMOVED_SETTINGS, Settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -34,4 +34,4 @@ def test_the_table_of_settings_is_complete_and_true() -> None:
 
 def test_the_retired_settings_are_listed_in_the_upgrade_notes() -> None:
     text = (DOCS / "upgrading.md").read_text("utf-8")
-    assert [name for name in sorted(RETIRED) if f"`{name}`" not in text] == []
+    assert [name for name in sorted(REMOVED_SETTINGS) if f"`{name}`" not in text] == []

@@ -6,7 +6,13 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rag_core.parsing.layout.headers_footers import Edges, HeaderHistory, HeadersFooters, edges_of, find_headers_footers
+from rag_core.parsing.layout.headers_footers import (
+    Edges,
+    HeaderHistory,
+    HeadersFooters,
+    find_edges,
+    find_headers_footers,
+)
 from rag_core.parsing.layout.headings import Sections
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.types import Page, PageState
@@ -35,7 +41,7 @@ class PageAssembler:
     def add(self, parsed: ParsedPage) -> Iterator[Page]:
         """Take the next page; yield the pages that are complete."""
         parsed = join_hyphenated(parsed, self._vocabulary)
-        self._pending.append((parsed, edges_of(parsed.page.page_index, parsed.page.text)))
+        self._pending.append((parsed, find_edges(parsed.page.page_index, parsed.page.text)))
         ahead = 0 if parsed.page.state in (PageState.OCR, PageState.MIXED) else _AHEAD
         while len(self._pending) > ahead:
             yield self._complete_next()

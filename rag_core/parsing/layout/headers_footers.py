@@ -51,7 +51,7 @@ class Edges:
     bottom: tuple[EdgeLine, ...]
 
 
-def edges_of(page_index: int, text: str) -> Edges:
+def find_edges(page_index: int, text: str) -> Edges:
     """Return the first and last lines of a page, which may be headers or footers."""
     lines = [match for match in re.finditer(r"[^\n]+", text) if match[0].strip()]
     half = (len(lines) + 1) // 2

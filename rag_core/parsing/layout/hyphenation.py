@@ -24,7 +24,7 @@ _COMPOUND = frozenset(
 _PREFIXES = frozenset("multi ex all on off post pre inter co so in".split())
 
 
-def words_of(text: str) -> set[str]:
+def split_words(text: str) -> set[str]:
     """Return the words of a text in lower case; a compound with hyphens is one word."""
     return set(_WORD.findall(text.casefold()))
 
@@ -37,7 +37,7 @@ class Vocabulary:
         self._kept = self._closed = 0
 
     def add(self, words: Iterable[str]) -> None:
-        """Add the words of a page, as `words_of` returns them."""
+        """Add the words of a page, as `split_words` returns them."""
         if len(self._words) < _MOST:
             self._words.update(words)
 

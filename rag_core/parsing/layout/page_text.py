@@ -78,7 +78,7 @@ def _build_word_boxes(starts: list[int], ends: list[int], rects: list[FloatArray
     return WordBoxes(np.array(starts, np.int32)[known], np.array(ends, np.int32)[known], places)
 
 
-def line_separators(lines: list[Line]) -> list[str]:
+def choose_separators(lines: list[Line]) -> list[str]:
     """Return the text before each line except the first, ``len(lines) - 1`` strings.
 
     A blank line before a new paragraph; `DIVIDED` inside a word; nothing after a written hyphen, or inside a

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rag_core.answering.explain import candidates
+from rag_core.answering.explain import find_scored_passages
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
 from rag_core.retrieval.late_interaction import MOST_TOKENS
@@ -94,7 +94,7 @@ def test_deleted_passage_raises_error(library: Engine) -> None:
 def test_passages_are_weighted_by_score_and_age(library: Engine) -> None:
     explanation = library.explain(ASK_BUDGET)
     later = max(explanation.added_at.values()) + timedelta(days=10)
-    ages = {candidate.age_days for candidate in candidates(explanation, later)}
+    ages = {candidate.age_days for candidate in find_scored_passages(explanation, later)}
     assert all(10 <= age < 11 for age in ages)
     assert max(explanation.added_at.values()) <= datetime.now(UTC)
     weighed = library.explanations.weight_passages(explanation, WeightingConfig(k=2))

@@ -28,7 +28,9 @@ def names(rows: dict, order: tuple[int, ...]) -> list[str]:
 
 
 def test_rankings_are_fused_and_scored_by_the_first_question(searcher: Searcher) -> None:
-    rankings = [searcher.rank(searcher.query(text, Scope()), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)]
+    rankings = [
+        searcher.rank(searcher.build_query(text, Scope()), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)
+    ]
     both = fuse_rankings(rankings, 60)
     assert names(both.rows, both.ranking.order)[0] == "mine.pdf"
     assert names(both.rows, rankings[0].ranking.order)[0] == "bridge.pdf"
@@ -41,19 +43,19 @@ def test_rankings_are_fused_and_scored_by_the_first_question(searcher: Searcher)
 def test_chunk_of_later_search_gets_all_scores(searcher: Searcher) -> None:
     narrow = RetrievalConfig("bm25")
     first, second = (
-        searcher.rank(searcher.query(text, Scope(), None, narrow), Timer()) for text in ("Zanzibar", "mine")
+        searcher.rank(searcher.build_query(text, Scope(), None, narrow), Timer()) for text in ("Zanzibar", "mine")
     )
     assert names(first.rows, first.ranking.order) == ["bridge.pdf"]
     both = fuse_rankings([first, second], 60)
     assert set(names(both.rows, both.ranking.order)) == {"bridge.pdf", "mine.pdf"}
     assert both.ranking.scores["rerank"].keys() == set(both.ranking.order)
-    outcome = searcher.judge(searcher.query("Zanzibar", Scope()), both)
+    outcome = searcher.apply_gate(searcher.build_query("Zanzibar", Scope()), both)
     assert all(passage.scores["answerable"] is not None for passage in outcome.result.passages)
 
 
 def test_refused_searches_add_no_passages(searcher: Searcher) -> None:
     def search(text: str) -> SearchOutcome:
-        return searcher.search(searcher.query(text, Scope(), 1), Timer())
+        return searcher.search(searcher.build_query(text, Scope(), 1), Timer())
 
     whole, bridge, nothing, birds = map(search, ("Both?", ASK_BUDGET, "Who won at chess in Reykjavik?", ASK_PENGUINS))
     merged = merge_outcomes(whole, [bridge, nothing, birds], 5, 60)
@@ -71,7 +73,7 @@ def test_refused_searches_add_no_passages(searcher: Searcher) -> None:
 
 def test_lower_ranked_passages_follow_the_best_of_all_searches(searcher: Searcher) -> None:
     def search(text: str) -> SearchOutcome:
-        return searcher.search(replace(searcher.query(text, Scope(), 1), depth=100), Timer())
+        return searcher.search(replace(searcher.build_query(text, Scope(), 1), depth=100), Timer())
 
     merged = merge_outcomes(search("Both?"), [search(ASK_BUDGET), search(ASK_PENGUINS)], 2, 60)
     ranks = [(passage.rank, passage.document) for passage in merged.passages]
@@ -81,7 +83,7 @@ def test_lower_ranked_passages_follow_the_best_of_all_searches(searcher: Searche
 
 def test_passage_keeps_the_scores_of_its_best_question(searcher: Searcher) -> None:
     near, far = (
-        searcher.search(searcher.query(text, Scope()), Timer())
+        searcher.search(searcher.build_query(text, Scope()), Timer())
         for text in (ASK_BUDGET, "Is the bridge in Zanzibar long?")
     )
     for searches in ([near, far], [far, near]):

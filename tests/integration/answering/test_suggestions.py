@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.answering.suggestions import topics
+from rag_core.answering.suggestions import find_topics
 from rag_core.engine import Engine
 from rag_core.types import Answer, Passage, SearchResult, Suggestions
 from tests.support.engines import indexed, open_library, opened
@@ -61,7 +61,7 @@ def test_answer_of_deleted_document_has_no_suggestions(tmp_path: Path) -> None:
 
 def topics_of(text: str = "", heading: str = "") -> list[str]:
     passage = Passage(1, "1", "d", "v", "a.pdf", 0, "1", 0, 0, len(text), text, heading, {})
-    return [topic for topic, _ in topics([passage], set())]
+    return [topic for topic, _ in find_topics([passage], set())]
 
 
 @pytest.mark.parametrize(

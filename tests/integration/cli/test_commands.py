@@ -13,7 +13,7 @@ import pytest
 
 from rag_core.cli import app as cli
 from rag_core.cli import console
-from rag_core.cli.sources import sources
+from rag_core.cli.sources import read_sources
 from rag_core.errors import StoreUnavailable
 from rag_core.indexing.removal import Removal
 from rag_core.types import DeleteReceipt
@@ -64,14 +64,14 @@ def test_list_delete_and_status(run: Run, library: Path) -> None:
 def test_deletions_before_a_store_failure_are_reported(
     run: Run, library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remove = Removal.document
+    remove = Removal.remove_document
 
     def failing(self: Removal, document_id: str) -> DeleteReceipt:
-        if self._stores.library.name(document_id) == "orchard.pdf":
+        if self._stores.documents.name(document_id) == "orchard.pdf":
             raise StoreUnavailable("The vectors do not answer.")
         return remove(self, document_id)
 
-    monkeypatch.setattr(Removal, "document", failing)
+    monkeypatch.setattr(Removal, "remove_document", failing)
     code, rows, errors = run("delete", "harbour.pdf", "orchard.pdf")
     assert (code, errors) == (cli.FAILED, "The vectors do not answer.\n")
     assert [row["document"] for row in rows] == ["harbour.pdf"]
@@ -209,7 +209,7 @@ def test_help_omits_values_of_flags(run: Run) -> None:
 def test_damaged_archive_does_not_affect_other_files(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 and nothing more")
     (tmp_path / "b.pdf").write_bytes(HARBOUR)
-    bad, good = sources([tmp_path], 1_000_000)
+    bad, good = read_sources([tmp_path], 1_000_000)
     assert "not a zip archive" in bad.problem
     assert good.data == HARBOUR
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from rag_core.cli import app as cli
-from rag_core.cli.sources import sources
+from rag_core.cli.sources import read_sources
 from tests.support.engines import ASK_BUDGET, BUDGET, PENGUINS, open_library
 from tests.support.pdfs import make_pdf
 
@@ -220,7 +220,7 @@ TWO_PDFS = zipped(("a.pdf", make_pdf(BUDGET)), ("b.pdf", make_pdf(PENGUINS)))
 )
 def test_unusable_entry_does_not_affect_the_others(tmp_path: Path, archive: bytes, problem: str) -> None:
     (tmp_path / "a.zip").write_bytes(archive)
-    bad, good = sources([tmp_path / "a.zip"], 1_000_000)
+    bad, good = read_sources([tmp_path / "a.zip"], 1_000_000)
     assert problem in bad.problem
     assert good.data == make_pdf(PENGUINS)
 
@@ -228,7 +228,7 @@ def test_unusable_entry_does_not_affect_the_others(tmp_path: Path, archive: byte
 def test_entry_with_wrong_size_is_unpacked_only_to_the_limit(tmp_path: Path) -> None:
     bomb = with_size(zipped(("a.pdf", b"%PDF-1.4" + b"\0" * 5_000_000)), 1000)
     (tmp_path / "a.zip").write_bytes(bomb)
-    (source,) = sources([tmp_path / "a.zip"], 1_000_000)
+    (source,) = read_sources([tmp_path / "a.zip"], 1_000_000)
     assert source.problem
     assert len(source.data) <= 1_000_001
 
@@ -263,11 +263,11 @@ def test_hostile_archive_is_harmless_and_its_pdfs_are_added(fresh: Shell, tmp_pa
 def test_too_large_file_is_not_read(tmp_path: Path, extra: int) -> None:
     with (tmp_path / "a.pdf").open("wb") as file:
         file.truncate(1_000_000 + extra)
-    (source,) = sources([tmp_path / "a.pdf"], 1_000_000)
+    (source,) = read_sources([tmp_path / "a.pdf"], 1_000_000)
     assert "a.pdf has 1 MB" in source.problem or "a.pdf has 51 MB" in source.problem
     assert "RAG_MAX_FILE_MB" in source.problem
     assert source.data == b""
-    (endless,) = sources([Path("/dev/zero")], 1_000_000)
+    (endless,) = read_sources([Path("/dev/zero")], 1_000_000)
     assert "RAG_MAX_FILE_MB" in endless.problem
 
 
@@ -279,7 +279,7 @@ def test_archive_entries_that_are_no_pdf_have_problems(tmp_path: Path) -> None:
             ("bomb.pdf", b"%PDF-1.4" + b"0" * 3_000_000),
         )
     )
-    results = {source.name: source for source in sources([tmp_path / "papers.zip"], 1_000_000)}
+    results = {source.name: source for source in read_sources([tmp_path / "papers.zip"], 1_000_000)}
     assert results["orchard.PDF"].data == make_pdf(BUDGET)
     assert "not a PDF" in results["notes.txt"].problem
     assert "unpacks to more than" in results["bomb.pdf"].problem
@@ -295,7 +295,7 @@ def test_files_of_macos_are_ignored(tmp_path: Path) -> None:
     )
     (tmp_path / "a.zip").write_bytes(zipped(*entries))
     (tmp_path / "._c.pdf").write_bytes(b"\0\5\x16\7")
-    results = list(sources([tmp_path], 1_000_000))
+    results = list(read_sources([tmp_path], 1_000_000))
     assert [(source.name, source.problem) for source in results] == [("b.pdf", "")]
 
 
@@ -393,7 +393,7 @@ def test_missing_folder_can_be_unwatched(fresh: Shell, tmp_path: Path) -> None:
 def test_sources_are_read_lazily(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(b"1")
     (tmp_path / "b.pdf").write_bytes(b"2")
-    files: Iterator[Any] = sources([tmp_path], 10)
+    files: Iterator[Any] = read_sources([tmp_path], 10)
     assert next(files).data == b"1"
     (tmp_path / "b.pdf").unlink()
     assert "cannot be read" in next(files).problem

@@ -288,7 +288,7 @@ def test_failed_removal_is_reported_and_repeated(engine: Engine, inbox: Path) ->
     write(inbox, a=BUDGET)
     sync(engine, inbox)
     (inbox / "a.pdf").unlink()
-    with failing(Removal, "document"):
+    with failing(Removal, "remove_document"):
         assert sync(engine, inbox) == ((), (), ())
         assert engine.watches.list()[0].problem == "The disk is on fire."
     assert sync(engine, inbox) == ((), (), ("a.pdf",))

@@ -32,13 +32,13 @@ def test_highlights_color_the_background_of_the_text(renderer: PageRenderer, tmp
     path = make(tmp_path / "a.pdf", lines(*PROSE))
     page = read(path).page
     plain = renderer.render(path, 0, scale=2.0)
-    marked = renderer.render(path, 0, rects=page.boxes.within(0, 11), scale=2.0)
+    marked = renderer.render(path, 0, rects=page.boxes.find_overlapping(0, 11), scale=2.0)
     assert (plain.highlighted, marked.highlighted) == (0, 2)
     assert (marked.width, marked.height) == (round(page.width * 2), round(page.height * 2))
     before, after = (np.asarray(Image.open(io.BytesIO(image.png)).convert("RGB")) for image in (plain, marked))
     changed = (before != after).any(axis=2)
     rows, columns = np.nonzero(changed)
-    x0, y0, x1, y1 = page.boxes.within(0, 11).reshape(2, 4).T
+    x0, y0, x1, y1 = page.boxes.find_overlapping(0, 11).reshape(2, 4).T
     assert columns.min() >= x0.min() * marked.width - 3
     assert columns.max() <= x1.max() * marked.width + 3
     assert rows.min() >= y0.min() * marked.height - 3
@@ -105,7 +105,7 @@ def test_scanned_page_is_recognized_with_boxes(scan: Path) -> None:
     assert len(set(expected) & set(page.text.split())) >= 0.8 * len(set(expected))
     assert "Minutes" in page.text
     start = page.text.index("Minutes")
-    x0, y0, x1, y1 = page.boxes.within(start, start + 7)[0]
+    x0, y0, x1, y1 = page.boxes.find_overlapping(start, start + 7)[0]
     assert x0 == pytest.approx(72 / 595, abs=0.03)
     assert y0 < 1 - 752 / 842 < y1 + 0.02
     assert x1 > x0
@@ -127,14 +127,16 @@ def test_rotated_scan_is_recognized(tmp_path: Path, angle: float) -> None:
     for word in ("Minutes", "founder", "1966"):
         start = page.text.index(word)
         straight = read(source).page
-        x0, y0, x1, y1 = straight.boxes.within(straight.text.index(word), straight.text.index(word) + len(word))[0]
+        x0, y0, x1, y1 = straight.boxes.find_overlapping(
+            straight.text.index(word), straight.text.index(word) + len(word)
+        )[0]
         across, down = ((x0 + x1) / 2 - 0.5) * 595, ((y0 + y1) / 2 - 0.5) * 842
         turn = np.radians(angle)
         expected = (
             0.5 + (across * np.cos(turn) + down * np.sin(turn)) / page.width,
             0.5 + (down * np.cos(turn) - across * np.sin(turn)) / page.height,
         )
-        x0, y0, x1, y1 = page.boxes.within(start, start + len(word))[0]
+        x0, y0, x1, y1 = page.boxes.find_overlapping(start, start + len(word))[0]
         assert ((x0 + x1) / 2, (y0 + y1) / 2) == pytest.approx(expected, abs=0.02)
 
 

@@ -17,12 +17,17 @@ from tests.support.engines import ASK_BUDGET, BUDGET, PENGUINS, indexed
 
 def chunk_tokens(engine: Engine) -> ChunkLoader:
     return ChunkLoader(
-        *(engine._stores.library, engine._stores.vectors, engine._generations.active().embedder, engine._pool._executor)
+        *(
+            engine._stores.documents,
+            engine._stores.embeddings,
+            engine._generations.active().embedder,
+            engine._pool._executor,
+        )
     )
 
 
 def rows_of(engine: Engine, *names: str) -> list[ChunkRow]:
-    library = engine._stores.library
+    library = engine._stores.documents
     return [
         row
         for version in library.visible_versions(engine.documents.find_ids(names))
@@ -69,13 +74,13 @@ def test_question_fetches_vectors_of_each_chunk_once(engine: Engine, monkeypatch
     indexed(engine, "bridge.pdf", BUDGET)
     indexed(engine, "birds.pdf", PENGUINS)
     fetched: list[int] = []
-    tokens = EmbeddingStore.tokens
+    tokens = EmbeddingStore.read_tokens
 
     def record(store: EmbeddingStore, chunk_ids: Sequence[int]) -> Any:
         fetched.extend(chunk_ids)
         return tokens(store, chunk_ids)
 
-    monkeypatch.setattr(EmbeddingStore, "tokens", record)
+    monkeypatch.setattr(EmbeddingStore, "read_tokens", record)
     assert engine.answer(ASK_BUDGET).citations
     assert len(fetched) == len(set(fetched)) == 2
 
@@ -86,7 +91,7 @@ def test_concurrent_searches_fetch_each_chunk_once(engine: Engine, monkeypatch: 
     bridge, birds = (row.id for row in rows_of(engine, "bridge.pdf", "birds.pdf"))
     tokens, fetched = chunk_tokens(engine), list[list[int]]()
     other = threading.Thread(target=lambda: tokens.prefetch_vectors([bridge, birds]))
-    stored = EmbeddingStore.tokens
+    stored = EmbeddingStore.read_tokens
 
     def record(store: EmbeddingStore, chunk_ids: Sequence[int]) -> Any:
         fetched.append(list(chunk_ids))
@@ -94,7 +99,7 @@ def test_concurrent_searches_fetch_each_chunk_once(engine: Engine, monkeypatch: 
             other.start()
         return stored(store, chunk_ids)
 
-    monkeypatch.setattr(EmbeddingStore, "tokens", record)
+    monkeypatch.setattr(EmbeddingStore, "read_tokens", record)
     tokens.prefetch_vectors([bridge])
     other.join()
     assert set(tokens.vectors([bridge, birds])) == {bridge, birds}

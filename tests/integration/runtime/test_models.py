@@ -17,27 +17,27 @@ def models() -> LocalModels:
 def test_not_ready_until_everything_is_loaded(models: LocalModels) -> None:
     with models.preparing():
         models.embedder(BUNDLED_EMBEDDER)
-        assert not models.warmth.ready
-        assert models.warmth.label
-    assert models.warmth.ready
+        assert not models.readiness.ready
+        assert models.readiness.label
+    assert models.readiness.ready
 
 
 def test_failure_during_preparation_is_reported(models: LocalModels) -> None:
     with models.preparing():
         with pytest.raises(EmbedderMissing):
             models.embedder("nobody/no-model")
-        assert "nobody/no-model" in models.warmth.error
-    assert not models.warmth.ready
-    assert "nobody/no-model" in models.warmth.error
+        assert "nobody/no-model" in models.readiness.error
+    assert not models.readiness.ready
+    assert "nobody/no-model" in models.readiness.error
 
 
 def test_failure_is_reported_until_another_model_is_loaded(models: LocalModels) -> None:
     models.embedder(BUNDLED_EMBEDDER)
     with pytest.raises(EmbedderMissing):
         models.embedder("nobody/no-model")
-    assert "nobody/no-model" in models.warmth.error
+    assert "nobody/no-model" in models.readiness.error
     models.embedder(BUNDLED_EMBEDDER)
-    assert models.warmth.ready
+    assert models.readiness.ready
 
 
 def test_failure_of_cross_encoder_stays_reported() -> None:
@@ -45,4 +45,4 @@ def test_failure_of_cross_encoder_stays_reported() -> None:
     with pytest.raises(RerankerMissing):
         models.cross_encoder()
     models.embedder(BUNDLED_EMBEDDER)
-    assert "nobody/no-reranker" in models.warmth.error
+    assert "nobody/no-reranker" in models.readiness.error

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_passages
 from rag_core.llm.context_budget import (
+    count_available_summary_tokens,
     count_condensing_calls,
-    notes_per_prompt,
+    count_notes_per_prompt,
+    count_prompt_tokens,
     pack_batches,
-    prompt_tokens,
     spread_evenly,
-    summary_room,
 )
 from rag_core.llm.prompts import MOST_NOTES, build_map_messages, build_reduce_messages
 from rag_core.types import Passage
@@ -59,7 +59,7 @@ def test_batches_are_full_and_cover_all_passages_in_order(costs: list[int], capa
 
 def test_supported_notes_are_kept_with_markers() -> None:
     notes_checker = checker()
-    notes = notes_checker.notes(
+    notes = notes_checker.check_notes(
         "- The budget is 42 million euros [1].\n- The budget is 99 million euros [1].\n"
         "- The mine yields copper of ninety percent purity [2]."
     )
@@ -68,19 +68,19 @@ def test_supported_notes_are_kept_with_markers() -> None:
 
 
 def test_statement_without_markers_is_joined_with_the_next() -> None:
-    notes = checker().notes("The budget is 42 million euros. Building ends in June of next year. [1]")
+    notes = checker().check_notes("The budget is 42 million euros. Building ends in June of next year. [1]")
     assert notes == ["- The budget is 42 million euros. Building ends in June of next year. [1]"]
 
 
 def test_reply_without_supported_statements_has_no_notes() -> None:
     notes_checker = checker()
-    assert notes_checker.notes("I don't know: the documents don't say.") == []
-    assert notes_checker.notes("It is 42 million euros [9].") == []
+    assert notes_checker.check_notes("I don't know: the documents don't say.") == []
+    assert notes_checker.check_notes("It is 42 million euros [9].") == []
     assert notes_checker.share == 0.0
 
 
 def test_number_of_notes_is_limited() -> None:
-    notes = checker().notes("The budget is 42 million euros [1].\n" * 20)
+    notes = checker().check_notes("The budget is 42 million euros [1].\n" * 20)
     assert len(notes) == MOST_NOTES
 
 
@@ -110,11 +110,11 @@ def test_condensing_ends_with_one_prompt(parts: int, most: int) -> None:
 
 
 def test_prompts_fit_the_context() -> None:
-    capacity = summary_room("Summarise.", 2000, 200)
+    capacity = count_available_summary_tokens("Summarise.", 2000, 200)
     assert 0 < capacity < 1800
-    assert notes_per_prompt(capacity) == capacity // (400 + MOST_NOTES)
-    assert summary_room("Summarise.", 512, 500) < 0
-    assert prompt_tokens(PASSAGES[0]) > 20
+    assert count_notes_per_prompt(capacity) == capacity // (400 + MOST_NOTES)
+    assert count_available_summary_tokens("Summarise.", 512, 500) < 0
+    assert count_prompt_tokens(PASSAGES[0]) > 20
 
 
 def test_markup_of_notes_and_passages_is_escaped() -> None:

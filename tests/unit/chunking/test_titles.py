@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.chunking.document_titles import COVER_CHARACTERS, LONGEST, extract_title, format_document_label
+from rag_core.chunking.document_titles import (
+    COVER_CHARACTERS,
+    MAX_TITLE_CHARACTERS,
+    extract_title,
+    format_document_label,
+)
 from rag_core.types import Page, PageState
 from rag_core.types.chunks import document_label
 
@@ -108,7 +113,7 @@ def test_only_the_beginning_of_the_first_page_gives_a_title() -> None:
 
 
 def test_title_has_a_maximum_length() -> None:
-    assert len(extract_title("a.pdf", first("", "many words of one long heading " * 20))) <= LONGEST
+    assert len(extract_title("a.pdf", first("", "many words of one long heading " * 20))) <= MAX_TITLE_CHARACTERS
 
 
 @pytest.mark.parametrize(

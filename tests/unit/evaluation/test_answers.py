@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.evaluation.answer_metrics import contains_answer, exact_match, normalised, token_f1
+from rag_core.evaluation.answer_metrics import contains_answer, exact_match, normalise, token_f1
 from rag_core.types.answers import strip_markers
 
 
 def test_answers_are_normalised() -> None:
-    assert normalised("  The  Eiffel-Tower, a  landmark!") == "eiffeltower landmark"
-    assert normalised("Theatre and another") == "theatre and another"
+    assert normalise("  The  Eiffel-Tower, a  landmark!") == "eiffeltower landmark"
+    assert normalise("Theatre and another") == "theatre and another"
 
 
 @pytest.mark.parametrize(

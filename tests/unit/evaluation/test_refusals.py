@@ -120,12 +120,12 @@ def test_questions_needed_is_the_smallest_number(most: float) -> None:
 def test_limit_of_zero_needs_infinitely_many_questions() -> None:
     assert questions_needed(0) is None
     assert questions_needed(1) == 1
-    assert advice([0.9], [0.2] * 12, 0).reach == (
+    assert advice([0.9], [0.2] * 12, 0).confidence_text == (
         "Measured on 12 questions without an answer: of similar questions, up to 22.1 % may be answered "
         "(95 % confidence)."
     )
 
 
 def test_too_few_questions_are_reported_with_number_needed() -> None:
-    assert advice([0.9], [0.2] * 12).reach.endswith(" At least 59 are needed to confirm 5 %.")
-    assert advice([0.9], [0.2] * 59).reach.endswith("up to 5.0 % may be answered (95 % confidence).")
+    assert advice([0.9], [0.2] * 12).confidence_text.endswith(" At least 59 are needed to confirm 5 %.")
+    assert advice([0.9], [0.2] * 59).confidence_text.endswith("up to 5.0 % may be answered (95 % confidence).")

@@ -80,7 +80,7 @@ def test_plan_has_lines_rest_of_question_and_names() -> None:
     ("question", "most"), [("What drove the gross margin?", MAX_CHUNKS_FOR_CAUSE), ("EBIT?", MAX_CHUNKS)]
 )
 def test_question_about_a_cause_needs_fewer_chunks(question: str, most: int) -> None:
-    assert plan(question).most == most
+    assert plan(question).max_chunks == most
 
 
 def ranker(*statements: Statement, of_a_cause: bool = False, among: Sequence[tuple[int, float]] = ()) -> SectionRanker:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rag_core.gate.calibration import MAX_ODDS, apply_threshold, calibration, log_odds
+from rag_core.gate.calibration import MAX_ODDS, apply_threshold, compute_log_odds, load_calibration
 from rag_core.types import Gate, Passage
 
 
@@ -38,7 +38,7 @@ def test_score_of_zero_counts_as_a_score() -> None:
 
 
 def test_probability_follows_similarity_and_unmet_conditions() -> None:
-    fitted = calibration()
+    fitted = load_calibration()
     close = [fitted.probability(value, value, 0.4, 0, 0.0) for value in (0.2, 0.5, 0.8)]
     assert close == sorted(close)
     # An unrelated passage has low similarity, another topic and a low reading score.
@@ -51,7 +51,7 @@ def test_probability_follows_similarity_and_unmet_conditions() -> None:
 
 def test_log_odds_are_bounded_and_missing_readings_are_neutral() -> None:
     surest = pytest.approx(math.log(MAX_ODDS - 1))
-    assert log_odds([0.5, 1.0, None]) == [0.0, surest, pytest.approx(math.log(MAX_ODDS - 1) / 2)]
-    assert [-value for value in log_odds([0.0, None])] == [surest, surest]
-    assert log_odds([None, None]) == [0.0, 0.0]
-    assert log_odds([]) == []
+    assert compute_log_odds([0.5, 1.0, None]) == [0.0, surest, pytest.approx(math.log(MAX_ODDS - 1) / 2)]
+    assert [-value for value in compute_log_odds([0.0, None])] == [surest, surest]
+    assert compute_log_odds([None, None]) == [0.0, 0.0]
+    assert compute_log_odds([]) == []

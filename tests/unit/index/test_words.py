@@ -195,7 +195,7 @@ def test_smaller_k_does_not_change_the_order(index: WordIndex) -> None:
 
 
 def test_idf_cache_is_limited(empty_index: WordIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words, "MAX_REMEMBERED", 1)
+    monkeypatch.setattr(words, "MAX_CACHED_WORDS", 1)
     add(empty_index, "lease loan")
     first = empty_index.idf(["lease", "loan", "lien"])
     assert empty_index.idf(["lien", "loan", "lease"]) == first

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_core.errors import GeneratorError
-from rag_core.llm.context_budget import count_tokens, fit_context, newest_exchanges
+from rag_core.llm.context_budget import count_tokens, fit_context, fit_newest_exchanges
 from rag_core.llm.prompts import build_messages
 from rag_core.types import PAGE_BREAK
 from tests.support.passages import message, over_two_pages, passage
@@ -101,12 +101,12 @@ def test_history_has_whole_exchanges_and_a_cut_last_answer() -> None:
         *(message("user", "Without an answer?"), message("user", "Old?"), message("assistant", "Old.")),
         *(message("user", "New?"), message("assistant", LONG)),
     ]
-    turns, spent = newest_exchanges(history, 200)
+    turns, spent = fit_newest_exchanges(history, 200)
     assert [turn.role for turn in turns] == ["user", "assistant"]
     assert turns[0].text == "New?"
     assert LONG.startswith(turns[1].text)
     assert turns[1].text.endswith("sales.")
     assert 100 < spent <= 200
-    turns, _ = newest_exchanges(history[:3], 200)
+    turns, _ = fit_newest_exchanges(history[:3], 200)
     assert [turn.text for turn in turns] == ["Old?", "Old."]
-    assert newest_exchanges(history, 5) == ((), 0)
+    assert fit_newest_exchanges(history, 5) == ((), 0)

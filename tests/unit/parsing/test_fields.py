@@ -64,7 +64,7 @@ def test_values_and_ticks_follow_their_labels(tmp_path: Path) -> None:
     assert [
         page.text[start:end] for start, end in zip(page.boxes.starts, page.boxes.ends, strict=True)
     ] == page.text.split()
-    tick = page.boxes.within(page.text.index("☒"), page.text.index("☒") + 1)[0]
+    tick = page.boxes.find_overlapping(page.text.index("☒"), page.text.index("☒") + 1)[0]
     assert tick[0] == pytest.approx(200 / 595, abs=0.01)
     assert tick[1] < 1 - 565 / 842 < tick[3]
 

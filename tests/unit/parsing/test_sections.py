@@ -8,7 +8,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.layout.assembly import PageAssembler
-from rag_core.parsing.layout.headers_footers import HeadersFooters, edges_of, find_headers_footers
+from rag_core.parsing.layout.headers_footers import HeadersFooters, find_edges, find_headers_footers
 from rag_core.parsing.layout.headings import Sections, shorten_heading
 from rag_core.types import Page, PageState
 from rag_core.types.documents import ParsedPage
@@ -93,7 +93,7 @@ def test_ocr_pages_are_passed_on_at_once() -> None:
 
 
 def test_empty_page_has_no_headers_or_footers() -> None:
-    assert find_headers_footers(edges_of(0, ""), [edges_of(1, "Header\ntext")]) == HeadersFooters()
+    assert find_headers_footers(find_edges(0, ""), [find_edges(1, "Header\ntext")]) == HeadersFooters()
 
 
 def test_outline_gives_the_section_of_a_page() -> None:

@@ -13,8 +13,8 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.parsing.characters import clean_word, unreadable_share
-from rag_core.parsing.layout.hyphenation import Vocabulary, words_of
+from rag_core.parsing.characters import clean_word, measure_unreadable_share
+from rag_core.parsing.layout.hyphenation import Vocabulary, split_words
 from rag_core.types import Page, PageState
 from tests.support.drawn_pdfs import PROSE, lines, make, read
 
@@ -106,7 +106,7 @@ def test_hyphenated_word_is_joined_with_a_box_for_each_half(tmp_path: Path) -> N
     page = page_of(tmp_path, lines("We give you all the informa-", "tion that there is on long-", "term debt."))
     assert page.text == "We give you all the information that there is on long-term debt."
     start = page.text.index("information")
-    halves = page.boxes.within(start, start + len("information"))
+    halves = page.boxes.find_overlapping(start, start + len("information"))
     assert len(halves) == 2
     assert halves[1][1] > halves[0][1]
     assert halves[0][0] > halves[1][0]
@@ -129,7 +129,7 @@ def test_hyphenated_word_is_joined_with_a_box_for_each_half(tmp_path: Path) -> N
 )
 def test_vocabulary_decides_on_hyphen_at_line_end(first: str, second: str, kept: bool) -> None:
     vocabulary = Vocabulary()
-    vocabulary.add(words_of("A franchise owned by people in e-commerce, in mixed company and fashion mode."))
+    vocabulary.add(split_words("A franchise owned by people in e-commerce, in mixed company and fashion mode."))
     assert vocabulary.keeps_hyphen(first, second) is kept
 
 
@@ -285,8 +285,8 @@ def test_clean_word_resolves_ligatures_and_drops_soft_hyphens(tmp_path: Path) ->
     assert clean_word("\ue123\u200b") == ""
     assert clean_word("a\u0338=b\u0338c") == "a≠b\u0338c"
     assert clean_word("\ufefb") == "\u0644\u0627"
-    assert unreadable_share("\ue001\ue002\ue003 a") == pytest.approx(0.75)
-    assert unreadable_share("\uf0b7 item") == 0.0
+    assert measure_unreadable_share("\ue001\ue002\ue003 a") == pytest.approx(0.75)
+    assert measure_unreadable_share("\uf0b7 item") == 0.0
 
 
 def test_form_fields_are_part_of_the_text(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind, wanting
+from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind, find_missing_value
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_detail_of_the_question_is_not_an_answer(kind: Kind, text: str, question
     ],
 )
 def test_missing_answer_type_is_reported(question: str, text: str, missing: str) -> None:
-    assert wanting(question, [text]) == missing
+    assert find_missing_value(question, [text]) == missing
 
 
 @pytest.mark.parametrize("texts", [["The guests of the mayor came late.", "There were 40 of them."], []])
 def test_nothing_is_missing_if_one_text_has_the_answer(texts: list[str]) -> None:
-    assert wanting("How many guests came?", texts) == ""
+    assert find_missing_value("How many guests came?", texts) == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.reading.clauses import MIN_CLAUSE_WORDS, find_clause_spans, has_back_reference
-from rag_core.text.tables import is_row
+from rag_core.text.tables import is_table_row
 
 OLD = "the old bridge was built of wood by local men"
 NEW = "the new bridge was opened in the spring of 1931"
@@ -56,4 +56,4 @@ def test_first_word_refers_to_earlier_sentence(text: str, refers: bool) -> None:
     ],
 )
 def test_table_row_is_a_short_line_with_figures(text: str, row: bool) -> None:
-    assert is_row(text) is row
+    assert is_table_row(text) is row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.reading.short_answers import short_answer
+from rag_core.reading.short_answers import extract_short_answer
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ from rag_core.reading.short_answers import short_answer
     ],
 )
 def test_short_answer_is_verbatim(question: str, quotes: list[str], short: str) -> None:
-    assert short_answer(question, quotes) == short
+    assert extract_short_answer(question, quotes) == short
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_short_answer_is_verbatim(question: str, quotes: list[str], short: str) 
     ],
 )
 def test_ambiguous_quotes_have_no_short_answer(question: str, quotes: list[str]) -> None:
-    assert short_answer(question, quotes) == ""
+    assert extract_short_answer(question, quotes) == ""

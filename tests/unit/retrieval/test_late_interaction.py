@@ -11,17 +11,17 @@ import pytest
 
 from rag_core.embedding.embedder import Embedder
 from rag_core.embedding.projection import quantize
-from rag_core.gate.features import topic_similarity
+from rag_core.gate.features import compute_topic_similarity
 from rag_core.retrieval.late_interaction import (
     MOST_TOKENS,
     NEIGHBOUR_WEIGHTS,
     SENTENCE_WEIGHT,
     STOPWORD_FACTOR,
-    compared_tokens,
+    compute_token_weights,
     max_sim,
     score_chunks,
+    select_compared_tokens,
     token_similarities,
-    token_weights,
 )
 from rag_core.types import ChunkVectors, Question
 
@@ -67,8 +67,8 @@ def test_topic_similarity_compares_mean_token_vectors() -> None:
     values, scales = quantize(floats(X, X, Y))
     chunk = ChunkVectors(values, scales, np.zeros(0, np.int32))
     # The chunk's mean is (2, 1) / 3, whose cosine with X is 2 / sqrt(5).
-    assert topic_similarity(floats(X), chunk) == pytest.approx(2 / math.sqrt(5), abs=1e-3)
-    assert topic_similarity(floats(X, Y), chunk) == pytest.approx(3 / math.sqrt(10), abs=1e-3)
+    assert compute_topic_similarity(floats(X), chunk) == pytest.approx(2 / math.sqrt(5), abs=1e-3)
+    assert compute_topic_similarity(floats(X, Y), chunk) == pytest.approx(3 / math.sqrt(10), abs=1e-3)
 
 
 def reference_score(question_tokens: np.ndarray, chunk: ChunkVectors, weights: np.ndarray) -> float:
@@ -151,7 +151,7 @@ def idf(values: Mapping[str, float]) -> object:
 def test_token_weight_is_the_square_root_of_idf() -> None:
     # "rare" has two tokens; the question mark is not a word.
     embedded = question("The rare cat?", (0, 3), (4, 6), (6, 8), (9, 12), (12, 13))
-    weights = token_weights(embedded, idf({"the": 4.0, "rare": 9.0, "cat": 1.0}), {"the"})
+    weights = compute_token_weights(embedded, idf({"the": 4.0, "rare": 9.0, "cat": 1.0}), {"the"})
     raw = [2 * STOPWORD_FACTOR, 3.0, 3.0, 1.0, 0.0]
     assert weights == pytest.approx([weight / sum(raw) for weight in raw])
     assert math.isclose(float(weights.sum()), 1.0, rel_tol=1e-6)
@@ -160,7 +160,7 @@ def test_token_weight_is_the_square_root_of_idf() -> None:
 @pytest.mark.parametrize("text", ["of?", "…"])
 def test_without_weighted_words_all_tokens_weigh_the_same(text: str) -> None:
     embedded = question(text, (0, len(text) - 1), (len(text) - 1, len(text)))
-    assert token_weights(embedded, idf({"of": 0.0}), set()) == pytest.approx([0.5, 0.5])
+    assert compute_token_weights(embedded, idf({"of": 0.0}), set()) == pytest.approx([0.5, 0.5])
 
 
 def test_long_question_keeps_the_heaviest_tokens() -> None:
@@ -171,15 +171,15 @@ def test_long_question_keeps_the_heaviest_tokens() -> None:
     )
     light = {"w0", "w3", *words[-6:]}
 
-    weights = token_weights(embedded, idf({word: 1.0 if word in light else 4.0 for word in words}), set())
+    weights = compute_token_weights(embedded, idf({word: 1.0 if word in light else 4.0 for word in words}), set())
 
     assert {word for word, weight in zip(words, weights, strict=True) if not weight} == light
     assert weights.sum() == pytest.approx(1)
-    assert compared_tokens(weights).tolist() == [place for place, word in enumerate(words) if word not in light]
+    assert select_compared_tokens(weights).tolist() == [place for place, word in enumerate(words) if word not in light]
 
 
 def test_weightless_tokens_are_compared_only_in_short_questions() -> None:
-    assert compared_tokens(np.array([0.5, 0, 0.5], np.float32)).tolist() == [0, 1, 2]
+    assert select_compared_tokens(np.array([0.5, 0, 0.5], np.float32)).tolist() == [0, 1, 2]
 
     random = np.random.default_rng(6)
     question_tokens, chunks = unit_rows(random, MOST_TOKENS + 8), random_chunks(random)
@@ -194,7 +194,7 @@ def test_weightless_tokens_are_compared_only_in_short_questions() -> None:
 
 
 def test_question_without_tokens_has_no_weights() -> None:
-    assert token_weights(question(""), idf({}), set()).shape == (0,)
+    assert compute_token_weights(question(""), idf({}), set()).shape == (0,)
 
 
 def test_tokens_of_the_embedder_are_matched_to_words(embedder: Embedder) -> None:
@@ -205,7 +205,7 @@ def test_tokens_of_the_embedder_are_matched_to_words(embedder: Embedder) -> None
         looked_up.extend(words)
         return dict.fromkeys(words, 1.0)
 
-    weights = token_weights(embedded, record, set())
+    weights = compute_token_weights(embedded, record, set())
     assert sorted(looked_up) == ["2022", "ebitda", "in", "is", "margin", "what", "zürich"]
     words = [embedded.text[start:end] for start, end in embedded.offsets]
     weightless = {word for word, weight in zip(words, weights, strict=True) if weight == 0}

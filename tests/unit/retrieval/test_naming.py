@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rag_core.retrieval.reordering import prefer_named_documents
-from rag_core.text.names import document_name_terms, lowercase_name_terms
-from rag_core.types.retrieval import NAMED, Ranking
+from rag_core.text.names import find_document_names, find_lowercase_names
+from rag_core.types.retrieval import NAMED_SCORE, Ranking
 
 SCORES = {"rerank": {1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6}}
 RANKING = Ranking((1, 2, 3, 4), SCORES)
@@ -44,7 +44,7 @@ def test_chunks_of_named_documents_are_first_in_their_order(names: list[str], ex
 def test_names_that_match_no_or_every_document_are_ignored(names: list[str]) -> None:
     ranking = prefer_named_documents(RANKING, names, DOCUMENTS, TEXTS)
     assert ranking.order == RANKING.order
-    assert ranking.scores == {**SCORES, NAMED: {}}
+    assert ranking.scores == {**SCORES, NAMED_SCORE: {}}
 
 
 def test_name_of_every_document_is_ignored() -> None:
@@ -54,9 +54,9 @@ def test_name_of_every_document_is_ignored() -> None:
 
 def test_score_marks_moved_chunks() -> None:
     ranking = prefer_named_documents(RANKING, ["cvs", "express"], DOCUMENTS, TEXTS)
-    assert ranking.scores == {**SCORES, NAMED: {}}
+    assert ranking.scores == {**SCORES, NAMED_SCORE: {}}
     ranking = prefer_named_documents(RANKING, ["express"], DOCUMENTS, TEXTS)
-    assert ranking.scores == {**SCORES, NAMED: {2: 1.0, 1: 0.0, 3: 0.0, 4: 0.0}}
+    assert ranking.scores == {**SCORES, NAMED_SCORE: {2: 1.0, 1: 0.0, 3: 0.0, 4: 0.0}}
 
 
 def test_deleted_chunks_are_last() -> None:
@@ -77,16 +77,16 @@ def test_deleted_chunks_are_last() -> None:
     ],
 )
 def test_names_of_a_question(question: str, names: list[str]) -> None:
-    assert document_name_terms(question) == names
+    assert find_document_names(question) == names
 
 
 def test_possible_names_of_a_lower_case_question() -> None:
-    assert lowercase_name_terms("what did pepsico’s auditors say in fy22, and the it?") == [
+    assert find_lowercase_names("what did pepsico’s auditors say in fy22, and the it?") == [
         "pepsico",
         "auditors",
         "say",
     ]
-    assert lowercase_name_terms("What did pepsico say?") == []
+    assert find_lowercase_names("What did pepsico say?") == []
 
 
 def test_first_chunks_are_kept_for_uncertain_names() -> None:

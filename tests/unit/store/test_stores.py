@@ -199,16 +199,16 @@ def test_only_published_chunks_are_visible(library: DocumentStore) -> None:
     assert library.hidden_versions() == {hidden: generation}
     assert set(library.visible_chunks([*hidden_chunks, *shown_chunks])) == set(shown_chunks)
     assert {document.name: document.chunks for document in library.documents()} == {"a": 0, "b": 1}
-    assert library.unfinished() == (0, 1)
+    assert library.count_unfinished() == (0, 1)
     library.publish(hidden, DocumentStatus.INDEXED, "", active=True)
     assert {document.name: document.chunks for document in library.documents()} == {"a": 1, "b": 1}
-    assert library.unfinished() == (0, 0)
+    assert library.count_unfinished() == (0, 0)
     assert set(library.visible_versions()) == {hidden, shown}
     assert library.hidden_versions() == {}
     many = [f"{number:032x}" for number in range(40_000)]
     documents = [document.document_id for document in library.documents()]
     assert set(library.visible_versions([documents[0], *many, documents[1]])) == {hidden, shown}
-    assert library.unfinished([*documents, *many]) == (0, 0)
+    assert library.count_unfinished([*documents, *many]) == (0, 0)
 
 
 def test_reread_version_replaces_only_the_same_content(library: DocumentStore) -> None:
@@ -264,42 +264,42 @@ def embedding(value: float) -> Embedding:
 
 def test_embeddings_are_stored_by_model_and_text(embeddings: EmbeddingStore) -> None:
     embeddings.save("one", {b"x": embedding(1), b"y": embedding(2)})
-    first = embeddings.known("one", [b"x", b"y"])
+    first = embeddings.find_ids("one", [b"x", b"y"])
     embeddings.save("one", {b"x": embedding(9)})
     embeddings.save("two", {b"x": embedding(3)})
-    other = embeddings.known("two", [b"x", b"y"])
-    assert embeddings.known("one", [b"x", b"y"]) == first
+    other = embeddings.find_ids("two", [b"x", b"y"])
+    assert embeddings.find_ids("one", [b"x", b"y"]) == first
     assert other.keys() == {b"x"}
     assert other[b"x"] != first[b"x"]
-    assert embeddings.dense([first[b"x"]])[first[b"x"]].tolist() == [1, 1, 1, 1]
+    assert embeddings.read_dense([first[b"x"]])[first[b"x"]].tolist() == [1, 1, 1, 1]
     assert embeddings.count() == 3
 
 
 def test_unused_embeddings_are_removed(embeddings: EmbeddingStore, library: DocumentStore) -> None:
     _, version_id, (used, lacking) = version(library, "a", "one", "two")
     embeddings.save("one", {b"x": embedding(1), b"y": embedding(2)})
-    ids = embeddings.known("one", [b"x", b"y"])
-    embeddings.link({used: ids[b"x"]})
-    assert set(embeddings.tokens([used, lacking])) == {used}
-    assert not embeddings.all_linked(version_id)
+    ids = embeddings.find_ids("one", [b"x", b"y"])
+    embeddings.link_chunks({used: ids[b"x"]})
+    assert set(embeddings.read_tokens([used, lacking])) == {used}
+    assert not embeddings.is_fully_linked(version_id)
     assert embeddings.count_unused(list(ids.values())) == 1
     assert embeddings.remove_unused() == 1
-    assert embeddings.known("one", [b"x", b"y"]) == {b"x": ids[b"x"]}
+    assert embeddings.find_ids("one", [b"x", b"y"]) == {b"x": ids[b"x"]}
 
 
 def test_cached_token_vectors_match_stored_ones_until_removal(database: Database, library: DocumentStore) -> None:
     store = EmbeddingStore(database, 1 << 20)
     _, version_id, (used, lacking) = version(library, "a", "one", "two")
     store.save("one", {b"x": embedding(1)})
-    assert store.tokens([used, lacking]) == {}
-    store.link({used: store.known("one", [b"x"])[b"x"]})
-    first, second = (store.tokens([used, lacking]) for _ in range(2))
+    assert store.read_tokens([used, lacking]) == {}
+    store.link_chunks({used: store.find_ids("one", [b"x"])[b"x"]})
+    first, second = (store.read_tokens([used, lacking]) for _ in range(2))
     assert first.keys() == second.keys() == {used}
     for name in ("tokens", "scales", "sentences"):
         assert getattr(second[used], name).tolist() == getattr(first[used], name).tolist()
     library.save_chunks(version_id, [])
     assert store.remove_unused() == 1
-    assert store.tokens([used, lacking]) == {}
+    assert store.read_tokens([used, lacking]) == {}
 
 
 TOKEN_VECTOR_BYTES = 8 + 8 + 4
@@ -308,7 +308,7 @@ TOKEN_VECTOR_BYTES = 8 + 8 + 4
 def linked_chunks(store: EmbeddingStore, library: DocumentStore, name: str, count: int) -> list[int]:
     _, _, chunk_ids = version(library, name, *(str(number) for number in range(count)))
     store.save("one", {b"x": embedding(1)})
-    store.link(dict.fromkeys(chunk_ids, store.known("one", [b"x"])[b"x"]))
+    store.link_chunks(dict.fromkeys(chunk_ids, store.find_ids("one", [b"x"])[b"x"]))
     return chunk_ids
 
 
@@ -316,7 +316,7 @@ def chunks_read(store: EmbeddingStore, chunk_ids: list[int], monkeypatch: pytest
     """Request token vectors and return the chunks for which the database is read."""
     read: list[int] = []
     monkeypatch.setattr(store, "_read_tokens", lambda chunk_ids: read.extend(chunk_ids) or {})
-    store.tokens(chunk_ids)
+    store.read_tokens(chunk_ids)
     return read
 
 
@@ -336,6 +336,6 @@ def test_prefetched_token_vectors_replace_older_ones(
 ) -> None:
     store = EmbeddingStore(database, room * TOKEN_VECTOR_BYTES)
     older, chunk_ids = linked_chunks(store, library, "a", 1), linked_chunks(store, library, "b", 150)
-    store.tokens(older)
+    store.read_tokens(older)
     store.prefetch(chunk_ids)
     assert chunks_read(store, [*older, *chunk_ids], monkeypatch) == [*older, *chunk_ids[:missing]]

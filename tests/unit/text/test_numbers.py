@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.text.numbers import numbers_equal, parse_numbers, table_scales
+from rag_core.text.numbers import find_table_scales, numbers_equal, parse_numbers
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_currencies_of_numbers(text: str, currencies: list[str]) -> None:
 
 
 def test_table_scale_applies_to_numbers_without_scale() -> None:
-    scales = table_scales("Results (in millions)")
+    scales = find_table_scales("Results (in millions)")
     (scaled,), (bare,), (other,) = parse_numbers("$1,749 million"), parse_numbers("1,749"), parse_numbers("1,750")
     assert numbers_equal(scaled, bare, scales)
     assert not numbers_equal(scaled, bare)

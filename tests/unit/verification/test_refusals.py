@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.types import REFUSAL
-from rag_core.verification.refusals import starts_with_no_answer, states_no_answer
+from rag_core.verification.refusals import contains_refusal, has_leading_refusal
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ from rag_core.verification.refusals import starts_with_no_answer, states_no_answ
     ],
 )
 def test_refusal_is_recognised(text: str) -> None:
-    assert states_no_answer(text)
-    assert starts_with_no_answer(f"{text}\n\nThey tell of the warranty.")
+    assert contains_refusal(text)
+    assert has_leading_refusal(f"{text}\n\nThey tell of the warranty.")
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_refusal_is_recognised(text: str) -> None:
     ],
 )
 def test_other_negation_is_not_a_refusal(text: str) -> None:
-    assert not states_no_answer(text)
+    assert not contains_refusal(text)
 
 
 def test_refusal_after_an_answer_is_not_at_the_start() -> None:
-    assert not starts_with_no_answer("It is 42 million euros. The documents do not say who pays.")
+    assert not has_leading_refusal("It is 42 million euros. The documents do not say who pays.")

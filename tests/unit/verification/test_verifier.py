@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_core.types import Citation, Passage
-from rag_core.verification.verifier import NOT_CITED, NOT_SAID, VerifiedAnswer, claims_of_quotes, verify_answer
+from rag_core.verification.verifier import (
+    NOT_CITED,
+    NOT_SUPPORTED,
+    VerifiedAnswer,
+    create_claims_from_quotes,
+    verify_answer,
+)
 from tests.support.passages import over_two_pages, passage
 
 CAPEX = passage(1, "3M makes tape. Capital expenditure was $1,749 million in 2022. It was $1,603 million in 2021.")
@@ -597,7 +603,7 @@ def test_marker_of_unrelated_passage_is_removed(text: str) -> None:
     answer = verify_answer(text, ALL)
     assert "[" not in answer.text
     assert answer.citations == ()
-    assert all(statement.reason in (NOT_SAID, NOT_CITED) for statement in answer.statements)
+    assert all(statement.reason in (NOT_SUPPORTED, NOT_CITED) for statement in answer.statements)
 
 
 @pytest.mark.parametrize(
@@ -654,7 +660,7 @@ def test_extractive_answer_is_supported_by_its_quotes() -> None:
     starts = [page.text.index(sentence) for sentence in sentences]
     citations = [Citation.of(page, start, start + len(text)) for start, text in zip(starts, sentences, strict=True)]
     answer = "Capital expenditure was $1,749 million in 2022. [1] Cash fell [3]. [1]"
-    claims = claims_of_quotes(answer, citations)
+    claims = create_claims_from_quotes(answer, citations)
     assert [answer[claim.start : claim.end] for claim in claims] == [" ".join(text.split()) for text in sentences]
     assert all(claim.supported for claim in claims)
 

@@ -1,0 +1,138 @@
+"""Measure what each step of page layout contributes to the text of pages.
+
+    python -m benchmarks.layout DATA [DATA ...]
+
+DATA holds ``pdfs/`` and ``tests.jsonl``, whose lines have ``file``, ``page_index`` (or none, for the whole document),
+``kind`` and ``value``. The page must contain the value (``present``), must not contain it (``absent``), contain it a
+number of times (``count``), contain several texts in order (``order``), or in order on one line (``row``).
+`benchmarks.office_documents` writes such a folder. The table has the share of tests passed by pdfium's own text and by
+the product's, and what each step adds to the latter, with its 95 % paired bootstrap interval. Scans are not recognised.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import unicodedata
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+
+from benchmarks.ablation import difference, share, without
+from benchmarks.quality import Row
+from rag_core.parsing.layout.assembly import PageAssembler
+from rag_core.parsing.layout.headings import Sections
+from rag_core.parsing.page_parser import parse_page
+from rag_core.parsing.pdf.document import PdfiumDocument, UnreadableError
+from rag_core.parsing.pdf.fonts import Fonts
+
+Texts = dict[int, str]
+
+
+def _keep_runs(runs: list[Any], *_: Any) -> list[Any]:
+    return runs
+
+
+# Each step, by what takes its place while it is off.
+LAYOUT = "rag_core.parsing.layout"
+STEPS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "columns found": without(f"{LAYOUT}.reading_order.find_columns", lambda runs: None),
+    "rows by position if the text jumps back": without(f"{LAYOUT}.reading_order._jumps_back", lambda runs: False),
+    "cells on one baseline share a line": without(f"{LAYOUT}.reading_order._continues", lambda before, run: False),
+    "runs far from their row moved to it": without(f"{LAYOUT}.reading_order.separate_strays", lambda runs: (runs, [])),
+    "list markers moved to their item": without(f"{LAYOUT}.reading_order.move_list_markers", _keep_runs),
+    "line numbers removed": without("rag_core.parsing.page_parser.remove_line_numbers", _keep_runs),
+    "words joined over line ends": without(f"{LAYOUT}.page_text._word_separator", lambda upper, lower: None),
+    "word spaces inserted": without(
+        "rag_core.parsing.page_parser.insert_word_spaces", lambda characters, numbers: (characters, numbers)
+    ),
+    "accents composed": without("rag_core.parsing.page_parser.compose_accents", lambda characters: characters),
+    "form fields inserted": without(
+        "rag_core.parsing.page_parser.insert_form_fields", lambda reader, characters: _numbered(characters)
+    ),
+}
+
+
+def _numbered(characters: Any) -> tuple[Any, Any]:
+    return characters, range(len(characters.codes))
+
+
+def read_with_layout(path: Path) -> Texts:
+    """Return the texts of a file's pages by page index; none if it cannot be read."""
+    try:
+        document = PdfiumDocument(path)
+    except UnreadableError:
+        return {}
+    fonts, assembler, texts = Fonts(path, None), PageAssembler(Sections(()), path.name), {}
+    for index in range(document.page_count):
+        with document.open_page(index) as page:
+            texts.update({done.page_index: done.text for done in assembler.add(parse_page(page, index, fonts))})
+    texts.update({done.page_index: done.text for done in assembler.flush()})
+    fonts.close()
+    document.close()
+    return texts
+
+
+def read_with_pdfium(path: Path) -> Texts:
+    """Return the texts of a file's pages in pdfium's order."""
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError:
+        return {}
+    return {index: page.get_textpage().get_text_range() for index, page in enumerate(document)}
+
+
+def fold(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
+
+
+def passes(test: Row, text: str) -> bool:
+    """Return whether a page passes a test."""
+    kind, value, whole = test["kind"], test["value"], fold(text)
+    if kind == "present":
+        return fold(value) in whole
+    if kind == "absent":
+        return fold(value) not in whole
+    if kind == "count":
+        return whole.count(fold(value[0])) == int(value[1])
+    if kind == "order":
+        return _in_order(value, whole)
+    return any(_in_order(value, fold(line)) for line in text.splitlines())
+
+
+def _in_order(values: list[str], text: str) -> bool:
+    places = [text.find(fold(value)) for value in values]
+    return -1 not in places and places == sorted(places)
+
+
+def measure(data: Path, tests: list[Row], read: Callable[[Path], Texts]) -> list[float | None]:
+    """Return 1.0 for each test that is passed, else 0.0."""
+    texts = {name: read(data / "pdfs" / name) for name in sorted({test["file"] for test in tests})}
+    results: list[float | None] = []
+    for test in tests:
+        pages, index = texts[test["file"]], test.get("page_index")
+        text = "\n".join(pages.values()) if index is None else pages.get(index, "")
+        results.append(float(passes(test, text)))
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, nargs="+")
+    for data in parser.parse_args().data:
+        tests = [json.loads(line) for line in (data / "tests.jsonl").read_text("utf-8").splitlines()]
+        full = measure(data, tests, read_with_layout)
+        print(f"| {data.name} | passed |\n| --- | --- |")
+        print(f"| pdfium's order | {share(measure(data, tests, read_with_pdfium))} |")
+        print(f"| all steps | {share(full)} |", flush=True)
+        for name, off in STEPS.items():
+            with off():
+                less = measure(data, tests, read_with_layout)
+            print(f"| {name} | {difference(full, less)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
