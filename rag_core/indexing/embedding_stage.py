@@ -94,7 +94,7 @@ class EmbeddingStage:
         batch = _Batch(tasks)
         try:
             self._embed(batch)
-        except Exception as error:  # noqa: BLE001 - one document must not stop the queue
+        except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; Rust panics are no Exceptions
             if len(batch.tasks) > 1:
                 for task in batch.tasks:
                     self._process([task])

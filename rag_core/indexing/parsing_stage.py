@@ -101,7 +101,7 @@ class ParsingStage:
         """Process a task and pass it to the embedding queue, or pass its result on."""
         try:
             outcome = self._process(task)
-        except Exception as error:  # noqa: BLE001 - one document must not stop the queue
+        except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; Rust panics are no Exceptions
             if self._stopping.is_set():  # the task starts again at the next start
                 return
             outcome = self._failure(task, error)
@@ -194,7 +194,7 @@ class ParsingStage:
         hashes = [text_hash(span.prefix, span.text) for span in spans]
         return EmbeddingTask(task, document.generation, spans, chunk_ids, hashes, status, reason)
 
-    def _failure(self, task: IndexingTask, error: Exception) -> TaskResult:
+    def _failure(self, task: IndexingTask, error: BaseException) -> TaskResult:
         """Return the result of a task that ended with an error."""
         if not isinstance(error, RagError):
             log.error("indexing %s failed", task.name, exc_info=error)

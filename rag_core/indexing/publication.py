@@ -93,7 +93,7 @@ class PublicationStage:
             self._stores.embeddings.prefetch(task.embedded.chunk_ids)
         except StoreError as error:  # searches read them from the database
             log.warning("the token vectors of %s could not be prefetched: %s", name, error)
-        except Exception:  # one document must not stop the queue
+        except BaseException:  # one document must not stop the queue; Rust panics are no Exceptions
             log.exception("the token vectors of %s could not be prefetched", name)
 
     def _process(self, task: PublicationTask) -> TaskResult | EmbeddingTask:
@@ -104,7 +104,7 @@ class PublicationStage:
         try:
             with self._removal.lock:
                 return self._publish(embedded, task.computed)
-        except Exception as error:  # noqa: BLE001 - one document must not stop the queue
+        except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; Rust panics are no Exceptions
             return embedded.failure(error, task.computed)
 
     def _publish(self, embedded: EmbeddingTask, computed: int) -> TaskResult | EmbeddingTask:

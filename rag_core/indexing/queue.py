@@ -251,6 +251,7 @@ class IndexingQueue:
     def _retry_and_clean(self) -> None:
         """Retry jobs and removals that a failed store interrupted, and delete old ended jobs."""
         jobs, problems = self._stores.jobs, self._result_stage.problems
+        self._result_stage.retry()
         if self._attempts:
             given_up = {
                 job_id: f"Failed after {attempts} attempts. {problems.get(job_id, 'A store failed each time.')}"

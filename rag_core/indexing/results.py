@@ -86,6 +86,8 @@ class ResultStage:
         self._passwords = passwords
         # Reasons of failure by job id, for the message of a job whose end could not be stored after all attempts.
         self.problems: dict[str, str] = {}
+        # Results of a re-index whose versions could not be ended.
+        self._unended: list[TaskResult] = []
         self._thread = threading.Thread(target=self._run, name="results", daemon=True)
 
     def start(self) -> None:
@@ -96,12 +98,20 @@ class ResultStage:
         self._results.put(None)
         self._thread.join()
 
+    def retry(self) -> None:
+        """End the versions of a re-index that a store failure left unended; call it while no task is running."""
+        while self._unended:
+            self._end(self._unended[0])
+            del self._unended[0]
+
     def _run(self) -> None:
         while (result := self._results.get()) is not None:
             try:
                 self._end(result)
             except Exception:  # the queue retries the job when no other task is running
                 log.exception("the result of %s could not be stored", result.task.name)
+                if result.task.is_reindex:
+                    self._unended.append(result)
             if result.task.is_reindex:
                 self._reindexed.put(result)
             elif result.status is DocumentStatus.FAILED:

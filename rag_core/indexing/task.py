@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rag_core.errors import RagError
 from rag_core.runtime.index_generations import IndexGeneration
@@ -18,6 +18,7 @@ MAX_LISTED = 8
 MAX_WAITING = 64
 CANCELLED = "Cancelled before it was indexed."
 DELETED = "Deleted before it was indexed."
+EMBEDDING_ERROR = "An internal error occurred while it was embedded; the log has the details. Retry it."
 _JOB_STATES = {DocumentStatus.CANCELLED: JobState.CANCELLED, DocumentStatus.FAILED: JobState.FAILED}
 
 
@@ -35,7 +36,7 @@ class IndexingTask:
         activates all versions together instead.
     is_reindex : bool
         Whether the job is a re-index, which ends when all its tasks have ended.
-    is_reread : bool
+    is_indexed_again : bool
         Whether the content is indexed again, so that it must not replace other content.
     parsed_version_id : str, optional
         A version of the same file whose stored pages are used instead of parsing the file again.
@@ -89,12 +90,12 @@ class EmbeddingTask:
         """Return the result that ends this task."""
         return TaskResult(self.task, status, reason, len(self.spans), computed)
 
-    def failure(self, error: Exception, computed: int) -> TaskResult:
+    def failure(self, error: BaseException, computed: int) -> TaskResult:
         """Return the result of this task after an error; a bug is logged, but its text is not shown to users."""
-        if not isinstance(error, RagError):
-            log.error("embedding %s failed", self.task.name, exc_info=error)
-            error = RagError("An internal error occurred while it was embedded; the log has the details. Retry it.")
-        return self.result(DocumentStatus.FAILED, str(error), computed)
+        if isinstance(error, RagError):
+            return self.result(DocumentStatus.FAILED, str(error), computed)
+        log.error("embedding %s failed", self.task.name, exc_info=error)
+        return replace(self.result(DocumentStatus.FAILED, EMBEDDING_ERROR, computed), is_internal=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

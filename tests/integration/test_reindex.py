@@ -15,6 +15,7 @@ from rag_core.chunking.chunker import Chunker
 from rag_core.engine import Engine
 from rag_core.errors import EmbedderMissing, IndexMismatch, StoreUnavailable
 from rag_core.index.dense import DenseIndex
+from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
 from rag_core.indexing import queue
 from rag_core.indexing.queue import IndexingQueue
@@ -22,7 +23,7 @@ from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import EmbeddingQueue, EmbeddingTask, IndexingTask
 from rag_core.store.documents import DocumentStore
 from rag_core.store.jobs import JobStore
-from rag_core.store.schema import generations
+from rag_core.store.schema import generations, versions
 from rag_core.types import DocumentStatus, Job, JobState
 from tests.support.engines import (
     ASK_BUDGET,
@@ -39,6 +40,7 @@ from tests.support.engines import (
     before_call,
     copy_folder,
     failing,
+    failing_once,
     idle,
     indexed,
     names_found,
@@ -47,6 +49,7 @@ from tests.support.engines import (
     rebuild_index,
     retry_document,
     run_in_threads,
+    wait_until,
 )
 from tests.support.pdfs import encrypted, make_pdf
 
@@ -323,6 +326,41 @@ def test_internal_error_in_one_document_leaves_index_unchanged(engine: Engine, m
     assert_found(engine, penguins=["b.pdf"], budget=["a.pdf"])
     assert engine.index.differences() == {}
     idle(engine)
+    assert_stores_agree(engine)
+
+
+class Panic(BaseException):
+    """A panic of an extension in Rust, which is no `Exception`."""
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), Panic("a bug")], ids=["bug", "panic"])
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(Chunker, "start"), (EmbeddingStore, "save"), (EmbeddingStore, "link_chunks")],
+    ids=["parsing", "embedding", "publication"],
+)
+def test_bug_in_any_stage_leaves_index_unchanged(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, owner: type, name: str, error: BaseException
+) -> None:
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, raising(error))
+        job = rebuild_index(engine, chunk_tokens=40)
+    assert job.state is JobState.FAILED
+    assert job.reason.endswith("Other documents are unchanged.")
+    assert engine.index.differences() == {}
+    indexed(engine, "b.pdf", PENGUINS)
+    assert_found(engine, penguins=["b.pdf"], budget=["a.pdf"])
+    idle(engine)
+    assert_stores_agree(engine)
+
+
+def test_version_of_a_reindex_is_ended_later_if_the_store_fails(engine: Engine) -> None:
+    chosen = indexed(engine, "a.pdf", BUDGET)
+    with failing(EmbeddingStore, "link_chunks"), failing_once(DocumentStore, "mark_version_ended"):
+        rebuild_index(engine, [chosen])
+    wait_until(lambda: not engine._stores.documents.versions_where(versions.c.state == "building"))
+    assert_found(engine, budget=["a.pdf"])
     assert_stores_agree(engine)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -112,6 +113,14 @@ def assert_found(engine: Engine, **expected: list[str]) -> None:
 def idle(engine: Engine) -> Sequence[Job]:
     """Wait until no job is queued or running; return the jobs that ended."""
     return engine.jobs.wait([job.job_id for job in engine.jobs.list(active=True, limit=1000)])
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 30.0) -> None:
+    """Wait for something that happens in the background; fail after ``timeout_s``."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
 
 
 def assert_stores_agree(engine: Engine) -> None:
@@ -235,7 +244,7 @@ def copy_folder(folder: Path, copy: Path) -> Callable[[], object]:
     return lambda: shutil.copytree(folder, copy)
 
 
-def raising(error: Exception) -> Callable[..., Any]:
+def raising(error: BaseException) -> Callable[..., Any]:
     def fail(*_: Any, **__: Any) -> Any:
         raise error
 
