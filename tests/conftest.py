@@ -6,6 +6,7 @@ import functools
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings as hypothesis_settings
@@ -14,6 +15,7 @@ from rag_core.embedding import load_embedder
 from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
+from rag_core.parsing.parser import PdfParser
 from rag_core.settings import Settings
 from tests.support.pdfs import MakePdf, make_pdf
 
@@ -56,7 +58,34 @@ def _models_are_loaded_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rag_core.runtime.models.load_embedder", functools.cache(load_embedder))
         patch.setattr("rag_core.runtime.models.AnswerabilityModel", functools.cache(AnswerabilityModel))
+        # The shared models have seen every length after a few tests.
+        patch.setattr("rag_core.runtime.warm_up.QUESTION_LENGTHS", (6, 7))
+        patch.setattr("rag_core.runtime.warm_up.PASSAGE_LENGTHS", (20, 21))
         yield
+
+
+class SharedParser(PdfParser):
+    """A parser whose worker processes outlive the engine that uses it."""
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _parser_processes_are_started_once() -> Iterator[None]:
+    """Share parsers between engines, since starting their processes takes longer than most tests."""
+    parsers: list[SharedParser] = []
+
+    @functools.cache
+    def shared(**options: Any) -> SharedParser:
+        parsers.append(SharedParser(**options))
+        return parsers[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rag_core.indexing.parsing_stage.PdfParser", shared)
+        yield
+    for parser in parsers:
+        PdfParser.close(parser)
 
 
 @pytest.fixture(name="make_pdf", scope="session")

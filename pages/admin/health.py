@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.shared.text import escape_markdown, format_count, format_size
+from pages.shared.text import escape_markdown, format_size
+from rag_core.text.normalize import format_count
 from rag_core.types import Status
 
 # The counts shown first, in this order; the engine's other counts follow the table of stores.

@@ -10,8 +10,9 @@ import streamlit as st
 from pages.shared.jobs import track_jobs
 from pages.shared.library import find_searchable
 from pages.shared.problems import show_errors
-from pages.shared.text import format_count, format_duration
+from pages.shared.text import format_duration
 from rag_core.engine import Engine
+from rag_core.text.normalize import format_count
 from rag_core.types import Fingerprint, Status
 
 _WORDS = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.problems import show_errors
-from pages.shared.text import escape_markdown, format_count
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
+from rag_core.text.normalize import format_count
 from rag_core.types import ModelCheck
 
 _CHOSEN, _LISTED, _FOUND = "model_chosen", "models_listed", "model_found"

@@ -6,8 +6,9 @@ import streamlit as st
 
 from pages.shared.jobs import MOST, track_jobs
 from pages.shared.problems import show_errors
-from pages.shared.text import escape_markdown, format_count, format_time
+from pages.shared.text import escape_markdown, format_time
 from rag_core.engine import Engine
+from rag_core.text.normalize import format_count
 from rag_core.types import WatchedFolder
 
 

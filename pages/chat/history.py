@@ -20,7 +20,8 @@ from pages.shared.richtext import show_richtext
 from pages.shared.runs import Run
 from pages.shared.source import open_source
 from pages.shared.strategies import STRATEGY_NAMES
-from pages.shared.text import escape_markdown, format_count, format_duration
+from pages.shared.text import escape_markdown, format_duration
+from rag_core.text.normalize import format_count
 from rag_core.types import Answer, AnswerState, Message
 
 SHOWN = 20

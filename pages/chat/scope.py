@@ -11,8 +11,8 @@ from pages.chat.current import current_id
 from pages.shared import keys
 from pages.shared.library import count_by_collection, find_searchable, remove_missing
 from pages.shared.problems import show_errors
-from pages.shared.text import format_count
 from rag_core.engine import Engine
+from rag_core.text.normalize import format_count
 from rag_core.types import Conversation, DocumentInfo, DocumentStatus, Job, Scope
 
 # Prefix of collection names among document ids, which contain no colon.

@@ -10,7 +10,8 @@ from pages.chat.questions import ask_first
 from pages.shared.backend import Backend
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
-from pages.shared.text import escape_markdown, format_count
+from pages.shared.text import escape_markdown
+from rag_core.text.normalize import format_count
 from rag_core.types import DocumentInfo
 
 

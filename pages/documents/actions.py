@@ -11,9 +11,10 @@ from pages.shared import keys
 from pages.shared.jobs import track_jobs
 from pages.shared.library import collection_label
 from pages.shared.problems import show_errors, show_errors_next_run
-from pages.shared.text import escape_markdown, format_count
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
+from rag_core.text.normalize import format_count
 from rag_core.types import DEFAULT_COLLECTION, DeleteReceipt, DocumentInfo, DocumentStatus
 
 _RETRY = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.CANCELLED, DocumentStatus.PARTIAL)

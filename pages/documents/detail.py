@@ -11,8 +11,9 @@ from pages.documents.statuses import describe_status
 from pages.shared.nodes import build_marked_text
 from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
-from pages.shared.text import escape_markdown, format_count
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
+from rag_core.text.normalize import format_count
 from rag_core.types import DocumentInfo, Page, PageState
 
 CHUNKS_SHOWN = 20

@@ -15,7 +15,8 @@ from streamlit.elements.arrow import DataframeStateInput
 from pages.documents.statuses import describe_status, describe_status_with_reason
 from pages.shared import keys
 from pages.shared.library import collection_label, count_by_collection
-from pages.shared.text import escape_markdown, format_count
+from pages.shared.text import escape_markdown
+from rag_core.text.normalize import format_count
 from rag_core.types import DocumentInfo
 
 _STATUSES = "document_statuses"

@@ -10,8 +10,9 @@ import streamlit as st
 from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
 from pages.shared.strategies import STRATEGY_NAMES
-from pages.shared.text import escape_markdown, format_count
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
+from rag_core.text.normalize import format_count
 from rag_core.types import Baseline, Label, LabelKind, RetrievalConfig
 
 _APP, _FILE = "From the app", "From a file"

@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shared.text import escape_markdown, format_count, truncate
+from pages.shared.text import escape_markdown, truncate
+from rag_core.text.normalize import format_count
 from rag_core.types import Evaluation, QuestionResult
 
 _SHOWN = 20

@@ -10,7 +10,8 @@ import streamlit as st
 
 from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
-from pages.shared.text import format_count, format_score, truncate
+from pages.shared.text import format_score, truncate
+from rag_core.text.normalize import format_count
 from rag_core.types import Explanation, StageRanking
 
 _HERE = Path(__file__).parent

@@ -61,11 +61,6 @@ def truncate(text: str, width: int) -> str:
     return text
 
 
-def format_count(number: int, one: str, many: str = "") -> str:
-    """Return ``1 page``, ``2 pages``, ``18,400 chunks``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def format_score(name: str, value: float | None, places: int = 2) -> str:
     """Format a score with the given decimals, or three for fused ranks, which are only a few hundredths."""
     if value is None:

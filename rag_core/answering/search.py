@@ -22,6 +22,7 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
+from rag_core.text.normalize import format_count
 from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult
 from rag_core.types.protocols import DomainLookup, QuestionEmbedder
 from rag_core.types.retrieval import Timer
@@ -193,7 +194,7 @@ class Searcher:
         states = ("still being indexed and can only be found by words", "still being read and cannot be found yet")
         for number, state in zip(self._stores.documents.count_unfinished(scope), states, strict=True):
             if number:
-                notices.append(f"{'1 document is' if number == 1 else f'{number} documents are'} {state}.")
+                notices.append(f"{format_count(number, 'document is', 'documents are')} {state}.")
         identity = embedder.identity
         if self._settings.gate == "answerable" and not load_calibration().fits(identity.weights, identity.projection):
             notices.append(

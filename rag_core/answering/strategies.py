@@ -127,14 +127,16 @@ class Strategies:
 
     def _hyde(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for passages close to a hypothetical answer; rerank and gate them by the question."""
-        made_up = yield from run_plan(
-            "Asking the model for a made-up answer", trace.timer, partial(write_hypothesis, budget.complete, query.text)
+        hypothesis = yield from run_plan(
+            "Asking the model for a hypothetical answer",
+            trace.timer,
+            partial(write_hypothesis, budget.complete, query.text),
         )
-        trace.steps.append(f"Made up by the model, and used only to search: “{made_up}”")
+        trace.steps.append(f"Hypothetical answer of the model, used only to search: “{hypothesis}”")
         ranked = yield from run_step(
             "search_1",
             "Searching for passages like it",
-            partial(self._searcher.rank, query, trace.timer, hypothesis=made_up),
+            partial(self._searcher.rank, query, trace.timer, hypothesis=hypothesis),
         )
         return self._searcher.apply_gate(query, ranked)
 

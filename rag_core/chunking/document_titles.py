@@ -28,7 +28,7 @@ _DATE = r"(?P<date>[A-Z][a-z]+ \d{1,2}, (?P<year>\d{4}))"
 _ENDED, _DATED = re.compile(rf"\bended:?\s+{_DATE}"), re.compile(_DATE)
 _EXCHANGE = r"(?:New York Stock Exchange|NYSE|NASDAQ|Nasdaq)"
 _SYMBOL = re.compile(
-    rf"\({_EXCHANGE}(?: [A-Z][a-z]+)*: ?(?P<told>[A-Z]{{1,5}})\)|\b(?P<listed>[A-Z]{{2,5}}) (?:The )?{_EXCHANGE}\b"
+    rf"\({_EXCHANGE}(?: [A-Z][a-z]+)*: ?(?P<listing>[A-Z]{{1,5}})\)|\b(?P<listed>[A-Z]{{2,5}}) (?:The )?{_EXCHANGE}\b"
 )
 # Words in capitals that are before the name of an exchange and are not a symbol.
 _NO_SYMBOLS = frozenset("and at by each inc market none of on or per par share stock the value".split())
@@ -91,7 +91,7 @@ def _distinctive_words(company: str) -> list[str]:
 
 def _find_symbol(cover: str, file_name: str) -> str:
     """Return the company's trading symbol, empty if the file name contains it."""
-    symbols = (match["told"] or match["listed"] for match in _SYMBOL.finditer(cover))
+    symbols = (match["listing"] or match["listed"] for match in _SYMBOL.finditer(cover))
     symbol = next((candidate for candidate in symbols if candidate.casefold() not in _NO_SYMBOLS), "")
     return "" if symbol.casefold() in file_name else symbol
 

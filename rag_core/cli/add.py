@@ -14,6 +14,7 @@ from rag_core.cli.sources import Source, read_sources
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.store.file_names import clean_name
+from rag_core.text.normalize import format_count
 from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job
 
 # Files that may wait in the engine at a time: enough to keep it busy, few enough to fit in memory.
@@ -97,6 +98,6 @@ def _find_document(engine: Engine, job: Job) -> Any:
 def _format_row(row: dict[str, Any]) -> str:
     counts = ""
     if row["chunks"]:
-        pages, chunks = console.format_count(row["pages"], "page"), console.format_count(row["chunks"], "chunk")
+        pages, chunks = format_count(row["pages"], "page"), format_count(row["chunks"], "chunk")
         counts = f"{pages}, {chunks}, {row['seconds']:.1f} s"
     return "  ".join(part for part in (f"{row['status']:9}", row["file"], counts, row["reason"]) if part)

@@ -20,6 +20,7 @@ from rag_core.cli.evaluate import evaluate
 from rag_core.cli.pages import pages
 from rag_core.cli.watch import watch
 from rag_core.errors import CollectionError, LabelError, QuestionError, RagError, SettingsError, UnknownDocument
+from rag_core.text.normalize import format_count
 from rag_core.types import DEFAULT_COLLECTION, JobState
 
 # Typer's return value for a command that was interrupted from the keyboard.
@@ -87,7 +88,7 @@ def delete(
             if as_json:
                 console.print_json(row)
             else:
-                removed = console.format_count(receipt.chunks_removed, "chunk")
+                removed = format_count(receipt.chunks_removed, "chunk")
                 console.print_line(f"{receipt.document}: {removed} removed, {receipt.chunks_remaining:,} remaining")
 
 

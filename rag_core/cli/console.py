@@ -45,11 +45,6 @@ def print_note(text: str) -> None:
     err.print(Text(text), soft_wrap=True)
 
 
-def format_count(number: int, one: str) -> str:
-    """Return ``1 page``, ``2 pages``."""
-    return f"{number:,} {one}{'' if number == 1 else 's'}"
-
-
 def print_problem(text: str) -> None:
     """Print a problem as one line to standard error."""
     err.print(Text(" ".join(text.split()), "red"), soft_wrap=True)

@@ -12,6 +12,7 @@ from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.request import RequestError, RequestReport
 from rag_core.settings import Settings
+from rag_core.text.normalize import format_count
 from rag_core.types import ModelCheck, Usage
 
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
@@ -67,8 +68,7 @@ def _check_reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
         if failed.status:
             return ModelCheck(REACHABLE, True, f"It answers, but has no list of models (HTTP {failed.status})."), None
         return ModelCheck(REACHABLE, False, str(failed)), None
-    count = "1 model" if len(models) == 1 else f"{len(models)} models"
-    return ModelCheck(REACHABLE, True, f"It answers and lists {count}."), models
+    return ModelCheck(REACHABLE, True, f"It answers and lists {format_count(len(models), 'model')}."), models
 
 
 def _send_request(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> _Reply:

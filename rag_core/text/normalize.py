@@ -44,17 +44,22 @@ def normalize_with_offsets(text: str) -> tuple[str, list[int]]:
     White space is collapsed into single blanks, invisible characters and Markdown emphasis are removed, and
     quotation marks, dashes and ligatures are replaced by plain forms. Letter case is kept.
     """
-    made: list[str] = []
+    normalized: list[str] = []
     offsets: list[int] = []
     for offset, char in enumerate(text):
         if char.isspace():
-            if made and made[-1] != " ":
-                made.append(" ")
+            if normalized and normalized[-1] != " ":
+                normalized.append(" ")
                 offsets.append(offset)
             continue
         if char in _EMPHASIS or unicodedata.category(char) == "Cf":
             continue
         for simple in unicodedata.normalize("NFKC", char.translate(PUNCTUATION_MAP)):
-            made.append(simple)
+            normalized.append(simple)
             offsets.append(offset)
-    return "".join(made), offsets
+    return "".join(normalized), offsets
+
+
+def format_count(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 page``, ``2 pages``, ``18,400 chunks``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import backend as backend_module
@@ -20,6 +22,15 @@ def _fresh_backend() -> Iterator[None]:
     st.cache_resource.clear()
     yield
     st.cache_resource.clear()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _components_are_searched_once() -> Iterator[None]:
+    """Search the installed packages for components once, as a server does, and not for each run of a script."""
+    with pytest.MonkeyPatch.context() as patch:
+        search = functools.cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", search)
+        yield
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def test_stopped_strategy_sends_no_further_requests(open_app: OpenApp, tmp_path:
         page = open_chat(open_app, address, {"tower.pdf": TOWER})
         choose(page, "Hypothetical answer", "similar passages are searched for")
         ask(page, "How tall is the Vardo tower?")
-        expect(page.get_by_text("Asking the model for a made-up answer").first).to_be_visible()
+        expect(page.get_by_text("Asking the model for a hypothetical answer").first).to_be_visible()
         page.get_by_role("button", name="Stop").click()
         # The model must not answer before the stop is recorded, or the search would continue.
         expect(page.get_by_text("Stopping after the current step")).to_be_visible()

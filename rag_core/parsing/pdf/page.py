@@ -63,8 +63,8 @@ class PdfPage:
         """
         codes = self._text.codes()
         if unmapped := self._text.unmapped():
-            told = np.array(letters(list(unmapped.values())), np.int32)
-            codes[np.array(list(unmapped))[told > 0]] = told[told > 0]
+            decoded = np.array(letters(list(unmapped.values())), np.int32)
+            codes[np.array(list(unmapped))[decoded > 0]] = decoded[decoded > 0]
         boxes = self._text.boxes()
         drawn, across = line_axis(boxes)
         boxes = normalize_heights(boxes, drawn, across, self._text)
