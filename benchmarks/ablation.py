@@ -165,10 +165,8 @@ SUGGESTIONS = "rag_core.answering.suggestions"
 SUGGESTION_RULES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "all rules": nullcontext,
     "any capitalized word is a name": without(f"{SUGGESTIONS}._is_specific_name", lambda text, name: True),
-    "legal forms are names": without(f"{SUGGESTIONS}._begins_with_legal_form", lambda name: False),
     "symbols are names": without(f"{SUGGESTIONS}._contains_word", lambda name: True),
     "names that occur once": without(f"{SUGGESTIONS}.TIMES_NAMED", 1),
-    "the first passage may be about something else": without(f"{SUGGESTIONS}._is_about", lambda passage, topic: True),
 }
 
 

@@ -6,8 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared.text import escape_markdown, format_size
-from rag_core.text.normalize import format_count
-from rag_core.types import Status
+from rag_core.types import Status, format_count
 
 # The counts shown first, in this order; the engine's other counts follow the table of stores.
 _COUNTS = ("documents", "pages", "chunks")

@@ -12,8 +12,7 @@ from pages.shared.library import find_searchable
 from pages.shared.problems import show_errors
 from pages.shared.text import format_duration
 from rag_core.engine import Engine
-from rag_core.text.normalize import format_count
-from rag_core.types import Fingerprint, Status
+from rag_core.types import Fingerprint, Status, format_count
 
 _WORDS = {
     "embedder": "Embedder",

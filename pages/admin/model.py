@@ -7,8 +7,7 @@ import streamlit as st
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.text.normalize import format_count
-from rag_core.types import ModelCheck
+from rag_core.types import ModelCheck, format_count
 
 _CHOSEN, _LISTED, _FOUND = "model_chosen", "models_listed", "model_found"
 _ICONS = {

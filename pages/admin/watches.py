@@ -8,8 +8,7 @@ from pages.shared.jobs import MOST, track_jobs
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown, format_time
 from rag_core.engine import Engine
-from rag_core.text.normalize import format_count
-from rag_core.types import WatchedFolder
+from rag_core.types import WatchedFolder, format_count
 
 
 def show_watched_folders(engine: Engine) -> None:

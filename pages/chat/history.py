@@ -21,8 +21,7 @@ from pages.shared.runs import Run
 from pages.shared.source import open_source
 from pages.shared.strategies import STRATEGY_NAMES
 from pages.shared.text import escape_markdown, format_duration
-from rag_core.text.normalize import format_count
-from rag_core.types import Answer, AnswerState, Message
+from rag_core.types import Answer, AnswerState, Message, format_count
 
 SHOWN = 20
 _STEPS = {

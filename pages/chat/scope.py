@@ -12,8 +12,7 @@ from pages.shared import keys
 from pages.shared.library import count_by_collection, find_searchable, remove_missing
 from pages.shared.problems import show_errors
 from rag_core.engine import Engine
-from rag_core.text.normalize import format_count
-from rag_core.types import Conversation, DocumentInfo, DocumentStatus, Job, Scope
+from rag_core.types import Conversation, DocumentInfo, DocumentStatus, Job, Scope, format_count
 
 # Prefix of collection names among document ids, which contain no colon.
 _COLLECTION = "collection:"

@@ -11,8 +11,7 @@ from pages.shared.backend import Backend
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
-from rag_core.text.normalize import format_count
-from rag_core.types import DocumentInfo
+from rag_core.types import DocumentInfo, format_count
 
 
 def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:

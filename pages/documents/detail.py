@@ -13,8 +13,7 @@ from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.text.normalize import format_count
-from rag_core.types import DocumentInfo, Page, PageState
+from rag_core.types import DocumentInfo, Page, PageState, format_count
 
 CHUNKS_SHOWN = 20
 _READ_AS = {PageState.OCR: "image (OCR)", PageState.MIXED: "text and image"}

@@ -16,8 +16,7 @@ from pages.documents.statuses import describe_status, describe_status_with_reaso
 from pages.shared import keys
 from pages.shared.library import collection_label, count_by_collection
 from pages.shared.text import escape_markdown
-from rag_core.text.normalize import format_count
-from rag_core.types import DocumentInfo
+from rag_core.types import DocumentInfo, format_count
 
 _STATUSES = "document_statuses"
 _COLLECTIONS = "document_collections"

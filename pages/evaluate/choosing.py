@@ -12,8 +12,7 @@ from pages.shared.problems import show_errors
 from pages.shared.strategies import STRATEGY_NAMES
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.text.normalize import format_count
-from rag_core.types import Baseline, Label, LabelKind, RetrievalConfig
+from rag_core.types import Baseline, Label, LabelKind, RetrievalConfig, format_count
 
 _APP, _FILE = "From the app", "From a file"
 _CHOICES: dict[str, RetrievalConfig | Baseline] = {

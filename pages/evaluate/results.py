@@ -11,8 +11,7 @@ from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
 from pages.shared.text import format_duration, format_time
 from rag_core.engine import Engine
-from rag_core.text.normalize import format_count
-from rag_core.types import Evaluation, Interval
+from rag_core.types import Evaluation, Interval, format_count
 
 _NOTHING = ""
 _CHARTS = {

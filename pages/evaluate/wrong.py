@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.shared.text import escape_markdown, truncate
-from rag_core.text.normalize import format_count
-from rag_core.types import Evaluation, QuestionResult
+from rag_core.types import Evaluation, QuestionResult, format_count
 
 _SHOWN = 20
 _ANSWER_CHARS = 300

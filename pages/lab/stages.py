@@ -11,8 +11,7 @@ import streamlit as st
 from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
 from pages.shared.text import format_score, truncate
-from rag_core.text.normalize import format_count
-from rag_core.types import Explanation, StageRanking
+from rag_core.types import Explanation, StageRanking, format_count
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(

@@ -10,8 +10,7 @@ from pages.shared.evidence import build_score_bars, find_citations, find_quotes
 from pages.shared.nodes import build_marked_text
 from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown, format_score
-from rag_core.text.normalize import format_count
-from rag_core.types import Answer, AnswerState, Passage
+from rag_core.types import Answer, AnswerState, Passage, format_count
 
 # Number of copies of a passage that are listed.
 _PLACES = 5

@@ -22,8 +22,7 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
-from rag_core.text.normalize import format_count
-from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult
+from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult, format_count
 from rag_core.types.protocols import DomainLookup, QuestionEmbedder
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, PassageTokens, Query, RankedChunks, SearchOutcome

@@ -22,8 +22,6 @@ HEADING_WORDS = 8
 # Minimum number of occurrences of a name; the documents say little about a name that occurs once.
 TIMES_NAMED = 2
 
-# A title such as "Acme, Inc. Balance Sheet" is split at the comma, and "Inc. Balance Sheet" is not a name.
-_LEGAL_FORMS = frozenset("inc corp corporation co ltd limited llc plc".split())
 _WITHIN_SENTENCE = re.compile(r"[a-z,]\s+\Z")
 _LOWER_CASE = re.compile(r"\s([a-z][\w-]*)")
 
@@ -32,26 +30,26 @@ def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> Gener
     """Return up to three questions about other topics of the answer's passages.
 
     Topics are headings of the passages that pass the gate, and names that recur in them. A question is suggested only
-    if its search passes the gate and its first passage is about the topic.
+    if its search passes the gate.
     """
     if answer.state is not AnswerState.ANSWERED or answer.stopped:
         return ()
     known = {word.lower() for word in find_content_words(f"{answer.question} {answer.rewritten}")}
     suggested: list[str] = []
     passing = [one for one in answer.passages if searcher.quotes_gate([one]).answerable]
-    for tries, (topic, question) in enumerate(find_topics(passing, known)):
+    for tries, question in enumerate(find_topic_questions(passing, known)):
         if len(suggested) == MOST or tries == MOST_TRIES:
             break
         # The event before each search allows the caller to stop by closing the generator.
         yield Stage("suggest", LABEL)
         result = searcher.search(searcher.build_query(question, scope), Timer()).result
-        if searcher.quotes_gate(result.passages).answerable and _is_about(result.passages[0], topic):
+        if searcher.quotes_gate(result.passages).answerable:
             suggested.append(question)
     return tuple(suggested)
 
 
-def find_topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of topic and question: headings, then recurring names, that are not in the ``known`` words.
+def find_topic_questions(passages: Sequence[Passage], known: set[str]) -> Iterator[str]:
+    """Yield questions about headings, then recurring names, whose words are not all ``known``.
 
     Apart from the topic, the questions contain only stop words, so that the search is for the topic.
     """
@@ -68,7 +66,7 @@ def find_topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[
         if not words or words <= known or words <= used or len(topic.split()) > HEADING_WORDS:
             continue
         used |= words
-        yield topic, question
+        yield question
 
 
 def _find_headings(passages: Sequence[Passage]) -> list[str]:
@@ -81,7 +79,7 @@ def _find_recurring_names(texts: Sequence[str]) -> list[str]:
     """Return the names that occur more than once, those of several words first."""
     common = {word for text in texts for word in find_content_words(text) if word.islower()}
     names = (" ".join(one.text.split()) for text in texts for one in find_names(text) if _is_specific_name(text, one))
-    times = Counter(name for name in names if _contains_word(name) and not _begins_with_legal_form(name))
+    times = Counter(filter(_contains_word, names))
     recurring = [name for name, number in times.most_common() if number >= TIMES_NAMED]
     recurring = [name for name in recurring if not {word.lower() for word in find_content_words(name)} <= common]
     return sorted(recurring, key=lambda name: len(find_content_words(name)) == 1)
@@ -105,12 +103,3 @@ def _is_specific_name(text: str, name: Phrase) -> bool:
 def _contains_word(name: str) -> bool:
     """Return whether a name contains a word, unlike a symbol of a formula."""
     return name[0].isalpha() and any(len(word) > 2 and word.isalpha() for word in find_content_words(name))
-
-
-def _begins_with_legal_form(name: str) -> bool:
-    return name.split()[0].rstrip(".,").lower() in _LEGAL_FORMS
-
-
-def _is_about(passage: Passage, topic: str) -> bool:
-    text = f"{passage.heading} {passage.text}".lower()
-    return all(word.lower() in text for word in find_content_words(topic))

@@ -14,8 +14,7 @@ from rag_core.cli.sources import Source, read_sources
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.store.file_names import clean_name
-from rag_core.text.normalize import format_count
-from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job
+from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, format_count
 
 # Files that may wait in the engine at a time: enough to keep it busy, few enough to fit in memory.
 MAX_PENDING = 64

@@ -20,8 +20,7 @@ from rag_core.cli.evaluate import evaluate
 from rag_core.cli.pages import pages
 from rag_core.cli.watch import watch
 from rag_core.errors import CollectionError, LabelError, QuestionError, RagError, SettingsError, UnknownDocument
-from rag_core.text.normalize import format_count
-from rag_core.types import DEFAULT_COLLECTION, JobState
+from rag_core.types import DEFAULT_COLLECTION, JobState, format_count
 
 # Typer's return value for a command that was interrupted from the keyboard.
 INTERRUPTED = 130

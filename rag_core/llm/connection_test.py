@@ -12,8 +12,7 @@ from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.request import RequestError, RequestReport
 from rag_core.settings import Settings
-from rag_core.text.normalize import format_count
-from rag_core.types import ModelCheck, Usage
+from rag_core.types import ModelCheck, Usage, format_count
 
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
 _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]

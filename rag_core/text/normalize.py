@@ -58,8 +58,3 @@ def normalize_with_offsets(text: str) -> tuple[str, list[int]]:
             normalized.append(simple)
             offsets.append(offset)
     return "".join(normalized), offsets
-
-
-def format_count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: ``1 page``, ``2 pages``, ``18,400 chunks``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

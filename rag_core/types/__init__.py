@@ -77,6 +77,7 @@ from rag_core.types.retrieval import (
     VersionFilter,
     build_unembedded_question,
     count_decimals,
+    format_count,
 )
 from rag_core.types.status import ModelCheck, Readiness, Status
 from rag_core.types.usage import Usage, UsageTotal
@@ -166,4 +167,5 @@ __all__ = [
     "build_unembedded_question",
     "count_decimals",
     "embedded_text",
+    "format_count",
 ]

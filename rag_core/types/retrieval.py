@@ -122,6 +122,11 @@ class Gate:
         return count_decimals(self.threshold)
 
 
+def format_count(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 page``, ``2 pages``, ``18,400 chunks``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def count_decimals(threshold: float) -> int:
     """Return the number of decimals for displaying a threshold and its scores: those it has, but 2 to 4."""
     return max(2, len(f"{threshold:.4f}".rstrip("0").partition(".")[2]))

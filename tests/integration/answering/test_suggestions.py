@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rag_core.answering.suggestions import find_topics
+from rag_core.answering.suggestions import find_topic_questions
 from rag_core.engine import Engine
 from rag_core.types import Answer, Passage, SearchResult, Suggestions
 from tests.support.engines import indexed, open_library, opened
@@ -61,7 +62,8 @@ def test_answer_of_deleted_document_has_no_suggestions(tmp_path: Path) -> None:
 
 def topics_of(text: str = "", heading: str = "") -> list[str]:
     passage = Passage(1, "1", "d", "v", "a.pdf", 0, "1", 0, 0, len(text), text, heading, {})
-    return [topic for topic, _ in find_topics([passage], set())]
+    questions = find_topic_questions([passage], set())
+    return [re.sub("^(Who or what is |What is in “)|”?[?]$", "", question) for question in questions]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,6 @@ def topics_of(text: str = "", heading: str = "") -> list[str]:
         ("It grew, see Note 5, and again see Note 5.", []),
         ("It turns S/R0 and G, of which S/R0 and G are frames.", []),
         ("The price of Fixed Assets rose. We sold Fixed Assets, which are assets that are fixed.", []),
-        ("Acme, Inc. Balance Sheet, 2022. Acme, Inc. Balance Sheet, 2023.", []),
         ("It hired Lena Holm. Lena Holm had total control.", ["Lena Holm"]),
     ],
 )
