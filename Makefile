@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
+# Without compiled modules, each process that a test starts would compile hundreds of modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run setup check test test-slow coverage constraints clean
 
 run: $(VENV)/.installed  ## Install what is missing and start the application on http://localhost:8501
