@@ -8,12 +8,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from rag_core.types import DocumentInfo, DocumentStatus
+from rag_core.types import DocumentInfo, DocumentStatus, escape_formula
 
 _PROBLEMS = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.PARTIAL)
 _COLUMNS = ("name", "status", "reason", "pages", "pages_empty", "pages_failed", "added_at")
 # A spreadsheet runs a cell that starts with one of these as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def show_failures_download(documents: Sequence[DocumentInfo]) -> None:
@@ -39,9 +38,5 @@ def format_csv(documents: Sequence[DocumentInfo]) -> str:
     writer.writerow(_COLUMNS)
     for one in documents:
         values = [one.name, one.status.value, one.reason, one.pages, one.pages_empty, one.pages_failed, one.added_at]
-        writer.writerow([_safe(str(value)) for value in values])
+        writer.writerow([escape_formula(str(value)) for value in values])
     return buffer.getvalue()
-
-
-def _safe(value: str) -> str:
-    return f"'{value}" if value.startswith(_FORMULA) else value

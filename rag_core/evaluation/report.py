@@ -9,7 +9,7 @@ from pathlib import Path
 from rag_core.errors import SettingsError
 from rag_core.evaluation.plots import number_equal_names, plots, to_svg
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS
-from rag_core.types import Comparison, Evaluation
+from rag_core.types import Comparison, Evaluation, escape_formula
 
 Row = Mapping[str, object]
 
@@ -57,7 +57,7 @@ def _write_csv(path: Path, rows: Sequence[Row]) -> Path:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: escape_formula(value) for name, value in row.items()} for row in rows)
     return path
 
 

@@ -63,6 +63,7 @@ from rag_core.types.explanations import (
     WeightedPassage,
     WeightingConfig,
 )
+from rag_core.types.formatting import count_decimals, escape_formula, format_count
 from rag_core.types.jobs import Job, JobState, SyncResult, WatchedFolder
 from rag_core.types.retrieval import (
     Excluding,
@@ -76,8 +77,6 @@ from rag_core.types.retrieval import (
     Strategy,
     VersionFilter,
     build_unembedded_question,
-    count_decimals,
-    format_count,
 )
 from rag_core.types.status import ModelCheck, Readiness, Status
 from rag_core.types.usage import Usage, UsageTotal
@@ -167,5 +166,6 @@ __all__ = [
     "build_unembedded_question",
     "count_decimals",
     "embedded_text",
+    "escape_formula",
     "format_count",
 ]

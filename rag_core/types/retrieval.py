@@ -13,6 +13,7 @@ import numpy as np
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.documents import PageReference
+from rag_core.types.formatting import count_decimals
 from rag_core.types.usage import Usage
 
 NAMED_SCORE = "named"
@@ -120,16 +121,6 @@ class Gate:
     def decimals(self) -> int:
         """Number of decimals for displaying score and threshold."""
         return count_decimals(self.threshold)
-
-
-def format_count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: ``1 page``, ``2 pages``, ``18,400 chunks``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def count_decimals(threshold: float) -> int:
-    """Return the number of decimals for displaying a threshold and its scores: those it has, but 2 to 4."""
-    return max(2, len(f"{threshold:.4f}".rstrip("0").partition(".")[2]))
 
 
 # Search strategies, see `rag_core.answering.strategies`; all but the first need a language model.
