@@ -6,18 +6,25 @@ import streamlit as st
 
 from pages.shared.coldstart import settle_cold_start
 
+CHAT = st.Page("pages/chat/page.py", title="Chat", icon=":material/forum:", default=True)
 PAGES = [
-    st.Page("pages/chat/page.py", title="Chat", icon=":material/forum:", url_path="chat", default=True),
+    CHAT,
     st.Page("pages/documents/page.py", title="Documents", icon=":material/library_books:", url_path="documents"),
     st.Page("pages/evaluate/page.py", title="Evaluate", icon=":material/fact_check:", url_path="evaluate"),
     st.Page("pages/lab/page.py", title="Lab", icon=":material/experiment:", url_path="lab"),
     st.Page("pages/admin/page.py", title="Admin", icon=":material/monitoring:", url_path="admin"),
 ]
 
+
+def open_chat() -> None:
+    """Show the chat under its name as well: the default page has the address ``/``."""
+    st.switch_page(CHAT, query_params=st.query_params.to_dict())
+
+
 # Before st.navigation and with a local icon: otherwise the tab shows the icon of the page, which the browser
 # fetches from a server on the internet.
 st.set_page_config(page_title="Footnote", page_icon="pages/shared/icon.png")
-page = st.navigation(PAGES)
-st.set_page_config(page_title=f"{page.title} · Footnote", layout="centered" if page is PAGES[0] else "wide")
+page = st.navigation([*PAGES, st.Page(open_chat, title="Chat", url_path="chat", visibility="hidden")])
+st.set_page_config(page_title=f"{page.title} · Footnote", layout="centered" if page is CHAT else "wide")
 settle_cold_start()
 page.run()

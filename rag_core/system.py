@@ -26,6 +26,11 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def make_new_files_private() -> None:
+    """Let only the current user read and write the files and folders that this process creates from now on."""
+    os.umask(0o077)
+
+
 def configure_malloc() -> None:
     """Keep some of the freed memory in the process, instead of returning it to the system.
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from rag_core.errors import DataFolderInUse, DataFolderUnwritable
+from rag_core.system import make_new_files_private
 
 
 class FolderLock:
@@ -23,7 +25,11 @@ class FolderLock:
         from filelock import FileLock, Timeout
 
         try:
+            make_new_files_private()
             folder.mkdir(parents=True, exist_ok=True)
+            # Also a folder that an earlier version created; it contains documents, conversations and keys.
+            with suppress(PermissionError):  # a folder of another user
+                folder.chmod(0o700)
             self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
             self._lock.acquire()
             self._pid_file = folder / ".pid"

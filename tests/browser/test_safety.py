@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -112,3 +115,28 @@ def test_streamed_answer_is_harmless(open_app: OpenApp, address: str) -> None:
     expect(message.get_by_text("999").first).to_be_hidden()
     assert message.locator("img, a, script, iframe, form, object").count() == 0
     assert page.title() != "owned"
+
+
+@pytest.mark.parametrize(
+    ("host", "status"), [("localhost", 101), ("127.0.0.1", 101), ("[::1]", 101), ("evil.example", 403), ("", 403)]
+)
+def test_websocket_opens_for_names_of_this_computer_only(address: str, host: str, status: int) -> None:
+    port = urlsplit(address).port
+    with closing(http.client.HTTPConnection("localhost", port, timeout=30)) as connection:
+        connection.putrequest("GET", "/_stcore/stream", skip_host=True)
+        for name, value in {
+            "Host": f"{host}:{port}" if host else "",
+            "Upgrade": "websocket",
+            "Connection": "Upgrade",
+            "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+            "Sec-WebSocket-Version": "13",
+        }.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        assert connection.getresponse().status == status
+
+
+def test_name_of_the_chat_leads_to_it(open_app: OpenApp, address: str, conversations: dict[str, str]) -> None:
+    page = open_app(f"{address}/chat?c={conversations['extractive']}")
+    expect(page.get_by_test_id("stChatMessage").first).to_contain_text(QUESTION)
+    expect(page.get_by_role("dialog")).to_have_count(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,18 @@ def test_add_reports_each_file(run: Run, tmp_path: Path) -> None:
     assert by_name["a.pdf"]["chunks"] == 2
     assert by_name["b.pdf"]["reason"].startswith("b.pdf is not a PDF")
     assert by_name["d.pdf"]["reason"].startswith("d.pdf is empty")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other file permissions")
+def test_only_the_user_can_read_the_data_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(HARBOUR)
+    data = tmp_path / "data"
+    data.mkdir(mode=0o755)
+    command = [sys.executable, "-m", "rag_core", "--data-dir", str(data), "add", str(tmp_path / "a.pdf")]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [data, *data.rglob("*")]}
+    assert len(modes) > 5
+    assert {path: oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
 
 
 def test_list_delete_and_status(run: Run, library: Path) -> None:
