@@ -18,6 +18,7 @@
     ├── LabelError                 a labelled question cannot be parsed or does not match the library
     ├── StoreError
     │   ├── DataFolderInUse        another process has the data folder open
+    │   ├── DatabaseInUse          another process has the database open
     │   ├── DataFolderUnwritable   read-only or full
     │   ├── StoreUnavailable       the database, Chroma or the file store does not answer
     │   ├── UnknownConversation    no conversation or message has this id
@@ -104,6 +105,10 @@ class StoreError(RagError):
 
 class DataFolderInUse(StoreError):
     """Another process has the data folder open."""
+
+
+class DatabaseInUse(StoreError):
+    """Another process has the database open."""
 
 
 class DataFolderUnwritable(StoreError):

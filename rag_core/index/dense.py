@@ -26,14 +26,16 @@ class DenseIndex:
     client : chromadb.ClientAPI
         See `open_chroma`.
     generation_id : int
+    library_id : str
+        Part of the collection's name, so that several libraries can share one Chroma server.
     """
 
     name = "dense"
 
-    def __init__(self, client: Any, generation_id: int) -> None:
+    def __init__(self, client: Any, generation_id: int, library_id: str) -> None:
         self._client = client
         self._settings = client.get_settings()
-        self._collection_name = collection_name(generation_id)
+        self._collection_name = _collection_name(generation_id, library_id)
         self._cached_collection: Any = None
 
     @property
@@ -171,9 +173,22 @@ def _open_embedded(path: str, settings: Any) -> Any:
         raise
 
 
-def collection_name(generation_id: int) -> str:
-    """Return the name of a generation's Chroma collection."""
-    return f"chunks-{generation_id}"
+def adopt_collection(client: Any, generation_id: int, library_id: str) -> None:
+    """Give the collection of a generation, named by a version without library ids, the name that has the id."""
+    from chromadb.errors import NotFoundError
+
+    def rename() -> None:
+        try:
+            collection = client.get_collection(f"chunks-{generation_id}", embedding_function=None)
+        except NotFoundError:
+            return
+        collection.modify(name=_collection_name(generation_id, library_id))
+
+    _call_chroma(rename, client.get_settings())
+
+
+def _collection_name(generation_id: int, library_id: str) -> str:
+    return f"footnote-{library_id}-{generation_id}"
 
 
 def _call_chroma(call: Any, settings: Any) -> Any:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from rag_core.index.dense import DenseIndex, open_chroma
+from rag_core.index.dense import DenseIndex, adopt_collection, open_chroma
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
 from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
-from rag_core.store.database import Database
+from rag_core.store.database import Database, new_id
 from rag_core.store.documents import DocumentStore
 from rag_core.store.evaluations import EvaluationStore
 from rag_core.store.files import FileStore
@@ -20,13 +20,16 @@ from rag_core.store.preferences import PreferenceStore
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
 
+# Name of the preference with the library's id.
+LIBRARY = "library"
+
 
 class Stores:
     """The database, the uploaded files and the indexes.
 
     Raises
     ------
-    DataFolderInUse, DataFolderUnwritable, StoreUnavailable, SettingsError
+    DataFolderInUse, DatabaseInUse, DataFolderUnwritable, StoreUnavailable, SettingsError
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -35,7 +38,10 @@ class Stores:
         self._lock = FolderLock(folder)
         try:
             url = settings.database_url
-            self.database = Database(url.get_secret_value() if url else folder / "footnote.sqlite")
+            # The lock on the data folder covers the database in it.
+            self.database = (
+                Database(url.get_secret_value(), exclusive=True) if url else Database(folder / "footnote.sqlite")
+            )
             self.documents = DocumentStore(self.database)
             self.embeddings = EmbeddingStore(self.database, settings.token_cache_mb << 20)
             self.jobs = JobStore(self.database)
@@ -49,6 +55,7 @@ class Stores:
         except BaseException:
             self._lock.release()
             raise
+        self._library = self._identify_library()
         # Locked while a file is stored and referenced, or checked for references and deleted.
         self.file_lock = threading.Lock()
         self._chroma: Any = None
@@ -60,10 +67,33 @@ class Stores:
         with self._chroma_lock:
             if self._chroma is None:
                 settings = self._settings
-                self._chroma = open_chroma(settings.data_dir / "chroma", settings.chroma_host, settings.chroma_port)
+                chroma = open_chroma(settings.data_dir / "chroma", settings.chroma_host, settings.chroma_port)
+                self._rename_collections(chroma)
+                self._chroma = chroma
             if generation_id not in self._dense:
-                self._dense[generation_id] = DenseIndex(self._chroma, generation_id)
+                self._dense[generation_id] = DenseIndex(self._chroma, generation_id, self._library["id"])
             return self._dense[generation_id]
+
+    def _identify_library(self) -> dict[str, Any]:
+        """Return the random id of this library, which names its collections in Chroma, and store it if it is new.
+
+        ``renamed`` is false while the collections have the names of earlier versions, which had no id.
+        """
+        library: dict[str, Any] | None = self.preferences.get(LIBRARY)
+        if library is None:
+            has_collections = any(self.documents.generations(state) for state in ("building", "active", "retired"))
+            library = {"id": new_id(), "renamed": not has_collections}
+            self.preferences.set(LIBRARY, library)
+        return library
+
+    def _rename_collections(self, chroma: Any) -> None:
+        if self._library["renamed"]:
+            return
+        for state in ("building", "active", "retired"):
+            for generation_id, _ in self.documents.generations(state):
+                adopt_collection(chroma, generation_id, self._library["id"])
+        self._library = {**self._library, "renamed": True}
+        self.preferences.set(LIBRARY, self._library)
 
     def drop_dense_index(self, generation_id: int) -> None:
         """Delete a generation from Chroma."""

@@ -14,6 +14,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError, SQLAlchemyError, StatementError
 
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
+from rag_core.store.database_lock import DatabaseLock
 from rag_core.store.migrate import prepare_schema
 
 # How long SQLite waits for a lock.
@@ -56,6 +57,8 @@ class Database:
         SQLAlchemy URL, or the file of a SQLite database.
     has_schema : bool
         Create the tables of `rag_core.store.schema`, or bring them up to date.
+    exclusive : bool
+        Refuse a database that another process has opened with this option.
     restore : str
         End of the error message for a damaged file: what the user can do.
 
@@ -63,12 +66,17 @@ class Database:
     ------
     SettingsError
         The URL cannot be parsed or its driver is not installed.
+    DatabaseInUse
+        Another process has opened the database, and this one asks for ``exclusive`` use.
     DataFolderUnwritable, StoreUnavailable
         The database cannot be opened.
     """
 
-    def __init__(self, url: str | Path, *, has_schema: bool = True, restore: str = RESTORE_HINT) -> None:
+    def __init__(
+        self, url: str | Path, *, has_schema: bool = True, exclusive: bool = False, restore: str = RESTORE_HINT
+    ) -> None:
         self._restore = restore
+        self._lock: DatabaseLock | None = None
         try:
             # A file name may contain characters with a meaning in a URL, such as a question mark.
             parsed = URL.create("sqlite", database=str(url)) if isinstance(url, Path) else make_url(url)
@@ -80,8 +88,10 @@ class Database:
             ) from None
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _set_pragmas)
-        if has_schema:
-            with self._translate_errors():
+        with self._translate_errors():
+            if exclusive:
+                self._lock = DatabaseLock(self._engine)
+            if has_schema:
                 prepare_schema(self._engine)
 
     @contextmanager
@@ -97,7 +107,9 @@ class Database:
             yield connection
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections and release the lock."""
+        if self._lock is not None:
+            self._lock.release()
         self._engine.dispose()
 
     @contextmanager

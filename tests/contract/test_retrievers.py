@@ -44,13 +44,13 @@ class Index:
 
 def dense(folder: Path) -> Iterator[Index]:
     client = open_chroma(folder / "chroma", None, 0)
-    index = DenseIndex(client, 1)
+    index = DenseIndex(client, 1, "library")
 
     def put(rows: Rows) -> None:
         vectors = np.stack([vector(text) for text, _ in rows.values()])
         index.add(list(rows), vectors, [version for _, version in rows.values()])
 
-    yield Index(index, put, lambda: DenseIndex(client, 1))
+    yield Index(index, put, lambda: DenseIndex(client, 1, "library"))
     client.close()
 
 

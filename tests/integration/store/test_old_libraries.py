@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from rag_core.engine import Engine
-from rag_core.errors import StoreUnavailable
+from rag_core.errors import DatabaseInUse, StoreUnavailable
 from rag_core.settings import Settings
-from tests.support.engines import ASK_BUDGET, BUDGET, indexed
+from tests.support.engines import ASK_BUDGET, BUDGET, PENGUINS, indexed
 
 
 def change_database(settings: Settings, *statements: str) -> None:
@@ -29,6 +32,40 @@ def test_library_of_the_first_schema_answers_as_before(settings: Settings) -> No
         after = engine.answer(ASK_BUDGET)
     assert (after.text, after.citations) == (before.text, before.citations)
     assert after.citations
+
+
+def test_vectors_of_a_library_without_id_are_kept(settings: Settings) -> None:
+    with Engine(settings) as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        (collection,) = engine._stores._chroma.list_collections()
+        collection.modify(name="chunks-1")
+    change_database(settings, "DELETE FROM preferences WHERE name = 'library'")
+    for _ in range(2):
+        with Engine(settings) as engine:
+            assert engine.search(ASK_BUDGET).passages[0].scores["dense"] is not None
+            assert list(engine.status().problems) == []
+
+
+def test_libraries_in_one_chroma_do_not_share_vectors(settings: Settings, tmp_path: Path) -> None:
+    with Engine(settings) as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+    other = settings.model_copy(update={"data_dir": tmp_path / "other"})
+    shutil.copytree(settings.data_dir / "chroma", other.data_dir / "chroma")
+    with Engine(other) as engine:
+        assert engine.status().stores["vectors"] == 0
+        indexed(engine, "birds.pdf", PENGUINS)
+        assert len(engine._stores._chroma.list_collections()) == 2
+        assert engine.status().stores["vectors"] == 1
+
+
+def test_database_is_used_by_one_process_only(settings: Settings, tmp_path: Path) -> None:
+    url = SecretStr(f"sqlite:///{tmp_path / 'shared.sqlite'}")
+    first = settings.model_copy(update={"database_url": url})
+    second = first.model_copy(update={"data_dir": tmp_path / "second"})
+    with Engine(first), pytest.raises(DatabaseInUse, match="DATABASE_URL"):
+        Engine(second)
+    with Engine(second) as engine:
+        assert engine.documents.list() == []
 
 
 def test_refused_data_folder_is_released(settings: Settings) -> None:

@@ -19,7 +19,7 @@ def test_freed_memory_is_not_written_to_disk(tmp_path: Path) -> None:
         kept = secrets[::7]
         del secrets
         client = open_chroma(tmp_path / str(number), None, 8000)
-        index = DenseIndex(client, 1)
+        index = DenseIndex(client, 1, "library")
         index.add([1], vector, ["v"])
         assert index.count() == 1
         client.close()
@@ -41,7 +41,7 @@ def test_damaged_folder_is_refused_with_advice_until_repaired(tmp_path: Path) ->
         assert "CHROMA_HOST" not in str(raised.value)
     (folder / "chroma.sqlite3").unlink()
     client = open_chroma(folder, None, 8000)
-    index = DenseIndex(client, 1)
+    index = DenseIndex(client, 1, "library")
     index.add([1], np.ones((1, 4), np.float32), ["v"])
     assert index.ids() == {1}
     client.close()
