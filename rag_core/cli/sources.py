@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 # PDFs are already compressed: an entry with a larger ratio is probably a zip bomb, except for small ones.
 MAX_RATIO = 100
 MIN_SUSPICIOUS_BYTES = 10_000_000
+_READ_KINDS = (".pdf", ".zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,9 @@ class Source:
 def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
     """Yield the files of the paths; those of a folder or an archive in the order of their names.
 
-    A folder yields its PDFs and archives, also from subfolders. An archive yields its PDFs, named
-    without the folders of its entries.
+    A folder yields its PDFs and archives, also from subfolders. A link in a folder yields the file that it leads to,
+    unless that file is yielded anyway; links to folders and to nothing yield a problem. An archive yields its PDFs,
+    named without the folders of its entries.
 
     Parameters
     ----------
@@ -36,15 +38,38 @@ def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
     max_bytes : int
         Larger files are not read, and larger entries of archives are not unpacked.
     """
+    seen: set[Path] = set()
     for path in paths:
         if path.is_dir():
-            files = sorted(file for file in path.rglob("*") if file.suffix.lower() in (".pdf", ".zip"))
-            files = [file for file in files if not _is_macos_metadata(file.name)]
-            yield from read_sources([file for file in files if file.is_file()], max_bytes)
-        elif path.suffix.lower() == ".zip":
-            yield from _unpack_archive(path, max_bytes)
+            files, problems = _list_folder(path)
+            yield from problems
         else:
-            yield _read_file(path, max_bytes)
+            files = [path]
+        for file in files:
+            if (target := file.resolve()) not in seen:
+                seen.add(target)
+                is_archive = file.suffix.lower() == ".zip"
+                yield from _unpack_archive(file, max_bytes) if is_archive else [_read_file(file, max_bytes)]
+
+
+def _list_folder(folder: Path) -> tuple[list[Path], list[Source]]:
+    """Return the PDFs and archives of a folder and its subfolders, and the links that lead to no file."""
+    files, linked, problems = [], [], []
+    for path in sorted(folder.rglob("*")):
+        if _is_macos_metadata(path.name):
+            continue
+        is_wanted = path.suffix.lower() in _READ_KINDS
+        if not path.is_symlink():
+            files += [path] if is_wanted and path.is_file() else []
+        elif path.is_dir():
+            reason = f"{path} is a link to the folder {path.resolve()}, which is not followed. Add that folder itself."
+            problems.append(Source(str(path), path.name, b"", reason))
+        elif is_wanted and path.is_file():
+            linked.append(path.resolve())
+        elif is_wanted:
+            reason = f"{path} is a link to {path.readlink()}, which does not exist."
+            problems.append(Source(str(path), path.name, b"", reason))
+    return [*files, *linked], problems
 
 
 def _read_file(path: Path, max_bytes: int) -> Source:

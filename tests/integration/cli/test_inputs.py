@@ -397,3 +397,33 @@ def test_sources_are_read_lazily(tmp_path: Path) -> None:
     assert next(files).data == b"1"
     (tmp_path / "b.pdf").unlink()
     assert "cannot be read" in next(files).problem
+
+
+def test_links_are_followed_to_files_once_and_reported_otherwise(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "folder", tmp_path / "elsewhere"
+    for path in (folder / "plain.pdf", elsewhere / "single.pdf", elsewhere / "deep" / "shelf.pdf"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(path.name.encode())
+    for name, target in {
+        "linked.pdf": elsewhere / "single.pdf",
+        "again.pdf": elsewhere / "single.pdf",
+        "twice.pdf": folder / "plain.pdf",
+        "gone.pdf": folder / "nowhere.pdf",
+        "loop.pdf": folder / "loop.pdf",
+        "shelves": elsewhere / "deep",
+        "itself": folder,
+    }.items():
+        (folder / name).symlink_to(target)
+    sources = list(read_sources([folder, folder / "plain.pdf"], 1_000_000))
+    assert [source.name for source in sources if not source.problem] == ["plain.pdf", "single.pdf"]
+    problems = {source.name: source.problem for source in sources if source.problem}
+    assert sorted(problems) == ["gone.pdf", "itself", "loop.pdf", "shelves"]
+    assert "does not exist" in problems["gone.pdf"]
+    assert "Add that folder itself" in problems["shelves"]
+
+
+def test_link_given_as_argument_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(b"text")
+    (tmp_path / "b.pdf").symlink_to(tmp_path / "a.pdf")
+    (source,) = read_sources([tmp_path / "b.pdf"], 1_000_000)
+    assert source.data == b"text"
