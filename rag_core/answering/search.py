@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -22,6 +21,7 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
+from rag_core.text.normalize import normalize_characters
 from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult, format_count
 from rag_core.types.protocols import DomainLookup, QuestionEmbedder
 from rag_core.types.retrieval import Timer
@@ -176,7 +176,7 @@ class Searcher:
     def normalize_question(self, text: str) -> str:
         """Return the question with normalized Unicode and white space; raise `QuestionError`."""
         # Broken JSON and terminals produce unpaired surrogates, which tokenizers and stores reject.
-        question = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode("utf-8"))
+        question = normalize_characters(text.encode("utf-8", "replace").decode("utf-8"))
         question = " ".join(question.split())
         limit = self._settings.max_question_chars
         if not question:

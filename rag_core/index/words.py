@@ -32,6 +32,8 @@ MAX_CACHED_WORDS = 20_000
 _SUPERSCRIPTS = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ")
 # Negations are in nearly every chunk.
 _NOT_SEARCHED = STOP_WORDS | {"no", "nor", "not"}
+# A number in groups of exactly three digits, so that 1.5 never equals 15.
+_GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:([ .,'’\u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?![\w]|[.,]\d)")
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 
 
@@ -40,7 +42,10 @@ def query_terms(question: str) -> list[str]:
 
     >>> query_terms("What does the 10-K say of ENOSPC?")
     ['10-k', 'say', 'enospc', '10', 'k']
+    >>> query_terms("70 555 018")
+    ['70555018']
     """
+    question = _GROUPED.sub(_join_groups, question)
     # Composed, because a combining accent would split its word.
     composed = unicodedata.normalize("NFC", question.translate(_SUPERSCRIPTS))
     terms = [match.group().lower() for match in _TERM.finditer(composed)]
@@ -49,6 +54,16 @@ def query_terms(question: str) -> list[str]:
         part for term in content for part in ALPHANUMERIC.findall(term) if part != term and part not in _NOT_SEARCHED
     ]
     return list(dict.fromkeys([*(content or terms), *parts]))[:MAX_TERMS]
+
+
+def _join_groups(number: re.Match[str]) -> str:
+    return re.sub(r"\D", "", number[0])
+
+
+def _with_joined_numbers(text: str) -> str:
+    """Return the text followed by its numbers with digit groups, each as one run of digits."""
+    joined = [_join_groups(number) for number in _GROUPED.finditer(text)]
+    return " ".join([text, *joined]) if joined else text
 
 
 @dataclass(slots=True)
@@ -91,7 +106,7 @@ class WordIndex:
             {
                 "id": chunk_id,
                 "prefix": prefix.translate(_SUPERSCRIPTS),
-                "body": body.translate(_SUPERSCRIPTS),
+                "body": _with_joined_numbers(body.translate(_SUPERSCRIPTS)),
                 "version": version,
             }
             for chunk_id, (prefix, body, version) in zip(chunk_ids, rows, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from rag_core.text.normalize import SUPERSCRIPT_DIGITS
+from rag_core.text.normalize import SUPERSCRIPT_DIGITS, spell_out
 
 # Symbol and Wingdings put their glyphs in the private use area at 0xF000 + their byte. These have a meaning in
 # reports and forms; other private use characters have none as text.
@@ -32,9 +32,11 @@ _DROPPED = re.compile(
 )
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 _COMPATIBILITY = re.compile("[\ufb00-\ufb06\ufb13-\ufdff\ufe70-\ufefc\u2f00-\u2fdf]")
+# Combining accents, and characters that may stand for several letters, such as "№" and "⑩".
+_JOINED = re.compile("[\u0132-\u0149\u01c4-\u01cc\u01f1-\u01f3\u0300-\u036f\u2100-\u218f\u2460-\u24ff\u3200-\u33ff]")
 # TeX draws the stroke first and then the sign that it negates.
 _NEGATED = re.compile("(\u0338)(.)")
-_SUSPECT = re.compile("|".join(pattern.pattern for pattern in (_DROPPED, _PRIVATE, _COMPATIBILITY, _NEGATED)))
+_SUSPECT = re.compile("|".join(pattern.pattern for pattern in (_DROPPED, _PRIVATE, _COMPATIBILITY, _JOINED, _NEGATED)))
 _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff\x00-\x08\x0e-\x1f\x80-\x9f]")
 
 # Scripts written without spaces: each character is a separate word, so that a highlight can mark a few of
@@ -56,6 +58,7 @@ def clean_word(word: str) -> str:
     """Spell out ligatures and presentation forms and drop controls; the result may be empty."""
     word = _COMPATIBILITY.sub(lambda match: unicodedata.normalize("NFKC", match[0]).strip(), word)
     word = _NEGATED.sub(_compose_negation, word)
+    word = spell_out(word)
     word = _PRIVATE.sub(lambda match: _SYMBOLS.get(ord(match[0]), ""), word)
     return _DROPPED.sub("", word)
 

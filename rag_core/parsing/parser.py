@@ -14,7 +14,7 @@ from rag_core.types import Page
 _HEADER_WITHIN = 1024
 
 # Increase it with every change that changes the text of some page, because citations are offsets into that text.
-LAYOUT_REVISION = 6
+LAYOUT_REVISION = 7
 PARSER_VERSION = f"pypdfium2 {version('pypdfium2')}, layout {LAYOUT_REVISION}"
 
 

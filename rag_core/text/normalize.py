@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
+from itertools import chain, starmap
 
 # Zero to nine, as in footnote marks and exponents.
 SUPERSCRIPT_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -18,6 +20,69 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
 # Markdown emphasis in a model's text; quotes are displayed without it.
 _EMPHASIS = "*`"
+
+
+# Kinds of compatibility decomposition (Unicode Standard Annex #44) that only change the look of a character. Other
+# kinds, such as superscripts and fractions, change the number that they are part of.
+_LOOKS = ("<wide>", "<narrow>", "<compat>", "<circle>", "<noBreak>", "<font>")
+# Ranges of code points with such characters.
+_LOOK_ALIKES = ((0x80, 0x3400), (0xF900, 0x10000), (0x1D400, 0x1D800), (0x1F100, 0x1F200))
+# Spelled out, these would be more difficult to read: dot leaders, Thai and Lao vowels, Korean letters, CJK radicals.
+_KEPT = re.compile("[\u2024-\u2026\u0e33\u0eb3\u3130-\u318f\u2e80-\u2fdf\uffa0-\uffdc]")
+_HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011\ufe63"), "-")
+# Full-width punctuation is normal between Chinese and Japanese words, but not inside a code such as "KX-7721".
+_WIDE_PUNCTUATION = re.compile("(?<=[A-Za-z0-9])[\uff01-\uff0f\uff1a-\uff20\uff3f](?=[A-Za-z0-9])")
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+
+
+@cache
+def _plain_characters() -> tuple[dict[int, str], dict[int, str]]:
+    """Return the plain forms of characters that become one character, and of those that become several."""
+    single: dict[int, str] = dict(_HYPHENS)
+    several: dict[int, str] = {}
+    for code in chain.from_iterable(starmap(range, _LOOK_ALIKES)):
+        char = chr(code)
+        if not unicodedata.decomposition(char).startswith(_LOOKS) or code in single or _KEPT.match(char):
+            continue
+        plain = unicodedata.normalize("NFKC", char)
+        # Spacing accents become a blank and a combining accent; wide punctuation depends on its neighbours.
+        if (" " in plain and plain != " ") or ("\uff00" < char < "\uff66" and not plain.isalnum()):
+            continue
+        (single if len(plain) == 1 else several)[code] = plain
+    return single, several
+
+
+def replace_look_alikes(text: str) -> str:
+    """Return the text, of the same length, with full-width, circled and mathematical letters and digits as plain ones.
+
+    No-break spaces and no-break hyphens become plain ones as well, as do full-width punctuation marks inside codes.
+
+    >>> replace_look_alikes("\uff2b\uff38\uff0d\uff17\uff17")
+    'KX-77'
+    """
+    if text.isascii():
+        return text
+    single, _ = _plain_characters()
+    return _WIDE_PUNCTUATION.sub(lambda found: chr(ord(found[0]) - 0xFEE0), text.translate(single))
+
+
+def spell_out(text: str) -> str:
+    """Return the text with composed accents, and with ligatures and other joined characters as several letters."""
+    if text.isascii():
+        return text
+    _, several = _plain_characters()
+    return unicodedata.normalize("NFC", text.translate(several))
+
+
+def normalize_characters(text: str) -> str:
+    """Return a text as people type it: plain letters and digits, composed accents, no invisible characters.
+
+    This is NFKC except for superscripts, fractions and punctuation between Chinese or Japanese characters.
+
+    >>> normalize_characters("\ufb01lter A\u20117731")
+    'filter A-7731'
+    """
+    return spell_out(replace_look_alikes(_INVISIBLE.sub("", unicodedata.normalize("NFC", text))))
 
 
 def normalize(text: str) -> str:

@@ -13,7 +13,7 @@ from rag_core.parsing.characters import UNSPACED_SCRIPTS, clean_word, needs_clea
 from rag_core.parsing.layout.runs import Run, rotate_boxes
 from rag_core.parsing.pdf.bidi import reorder_bidi
 from rag_core.parsing.pdf.text_page import Characters
-from rag_core.text.normalize import SUPERSCRIPT_DIGITS
+from rag_core.text.normalize import SUPERSCRIPT_DIGITS, replace_look_alikes
 from rag_core.types import BoolArray, FloatArray
 
 _HYPHEN = "\x02"
@@ -44,7 +44,7 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
         Takes the number of a character; called for both ends of a run only, because it is slow.
     """
     characters = reorder_bidi(characters)
-    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
+    text = replace_look_alikes(characters.codes.astype("<u4").tobytes().decode("utf-32-le"))
     spans, breaks = _word_spans(text)
     if not spans:
         return []

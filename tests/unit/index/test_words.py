@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from rag_core.index import words
 from rag_core.index.words import MAX_TERMS, WordIndex, query_terms
+from rag_core.text.normalize import normalize_characters
 from rag_core.types import Question
 
 TEXTS = {
@@ -225,3 +227,17 @@ def test_contains_word_searches_a_range_of_chunks(empty_index: WordIndex) -> Non
     assert empty_index.contains_word("v1", "embraer", "embr", (1, 3))
     assert not empty_index.contains_word("v1", "embraer", "embr", (1, 2))
     assert not empty_index.contains_word("v1", "airbus", "airb", (1, 3))
+
+
+@pytest.mark.parametrize("written", ["70 555 018", "70,555,018", "70.555.018", "70\u00a0555\u202f018", "70555018"])
+@pytest.mark.parametrize("asked", ["70555018", "70 555 018", "70,555,018"])
+def test_digit_groups_are_one_number(empty_index: WordIndex, written: str, asked: str) -> None:
+    written = normalize_characters(written)
+    add(empty_index, f"No. {written}.", "No. 70 555 019.", "No. 555 018 70.")
+    assert ask(empty_index, asked) == [1]
+
+
+@pytest.mark.parametrize("text", ["1.5", "12,34", "1.2345", "3.14.159", "1,234.5", "version 1.234.5", "v1.234"])
+def test_decimals_and_versions_are_no_digit_groups(text: str) -> None:
+    digits = re.sub(r"\D", "", text)
+    assert digits not in query_terms(text)
