@@ -34,6 +34,7 @@ from rag_core.indexing.task import (
     summarize_pages,
 )
 from rag_core.parsing import PARSER_VERSION, PdfParser
+from rag_core.parsing.layout.printed_numbers import find_printed_numbers
 from rag_core.parsing.workers.document_reader import PdfHeader
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.stores import Stores
@@ -150,7 +151,7 @@ class ParsingStage:
         chunker = generation.chunker().start(task.name)
         pages: list[Page] = []
         spans: list[ChunkSpan] = []
-        total, reported = 0, 0.0
+        total, reported, has_labels = 0, 0.0, True
         with self._stores.files.local(sha256) as path:
             items = self._parser.parse(
                 path,
@@ -160,7 +161,7 @@ class ParsingStage:
             )
             for item in items:
                 if isinstance(item, PdfHeader):
-                    total = item.page_count
+                    total, has_labels = item.page_count, bool(item.labels)
                     continue
                 pages.append(item)
                 spans += chunker.add(item)
@@ -169,6 +170,9 @@ class ParsingStage:
                     self._stores.jobs.progress(task.job_id, "reading", len(pages), total)
         if len(pages) < total and task.job_id not in self._cancelled:
             raise ExtractionFailed(f"Reading {task.name} ended after {len(pages)} of {total} pages. Retry it.")
+        labels = None if has_labels else find_printed_numbers([page.text for page in pages])
+        if labels:
+            pages = [replace(page, page_label=label) for page, label in zip(pages, labels, strict=True)]
         return pages, spans + chunker.finish()
 
     def _process(self, task: IndexingTask) -> EmbeddingTask | TaskResult:

@@ -1,0 +1,99 @@
+"""Find the page numbers that are printed in headers or footers, for files without page labels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rag_core.parsing.layout.headers_footers import EdgeLine, find_edges
+
+# Lines from the page edge that may contain the number.
+_LINES = 2
+# Fewer numbered pages could be a coincidence, and numbers on fewer than this share of the pages are something else.
+_FEWEST_PAGES = 3
+_LEAST_SHARE = 0.5
+_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
+
+
+@dataclass(frozen=True, slots=True)
+class _PrintedNumber:
+    """A number at a page edge; ``label`` is how it is printed."""
+
+    value: int
+    label: str
+    roman: bool
+
+
+def find_printed_numbers(texts: Sequence[str]) -> list[str] | None:
+    """Return the label of each page if the pages have consecutive printed numbers, else ``None``.
+
+    A number counts if at least three pages have numbers of the same sequence. A page without a number, such as the
+    first page of a chapter, gets the one that its neighbours imply. Any other page gets its position in the file, as
+    ``PDF 3``, because another page may have that number.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Text of each page, in order.
+    """
+    candidates = [list(_find_candidates(index, text)) for index, text in enumerate(texts)]
+    pages = Counter(pair for index, page in enumerate(candidates) for pair in {_sequence(one, index) for one in page})
+    numbers = [_select(page, index, pages) for index, page in enumerate(candidates)]
+    found = [number for number in numbers if number is not None]
+    if len(found) < max(_FEWEST_PAGES, _LEAST_SHARE * len(texts)):
+        return None
+    offsets = [None if one is None or one.roman else one.value - index for index, one in enumerate(numbers)]
+    labels = [one.label if one else _imply_label(offsets, index) for index, one in enumerate(numbers)]
+    printed = {one.label for one in found}
+    return [
+        label if label and (numbers[index] or label not in printed) else f"PDF {index + 1}"
+        for index, label in enumerate(labels)
+    ]
+
+
+def _find_candidates(page_index: int, text: str) -> Iterator[_PrintedNumber]:
+    edges = find_edges(page_index, text)
+    for line in (*edges.top[:_LINES], *edges.bottom[:_LINES]):
+        if line.is_candidate:
+            yield from _read_numbers(line)
+
+
+def _read_numbers(line: EdgeLine) -> Iterator[_PrintedNumber]:
+    """Yield the number of a line that is a page number, or else a number at the start or end of a header line."""
+    words = line.literal.strip(" -–—|[]()").split()
+    if line.roman:
+        roman = next(word for word in words if set(word) <= _ROMAN_VALUES.keys())
+        yield _PrintedNumber(_parse_roman(roman), roman, True)
+    elif line.counts:
+        yield from (_PrintedNumber(number, str(number), False) for number in line.numbers[:1])
+    else:
+        ends = dict.fromkeys(word.strip("-–—|[]().") for word in (words[0], words[-1]))
+        yield from (_PrintedNumber(int(word), word, False) for word in ends if word.isdecimal() and len(word) < 5)
+
+
+def _select(
+    candidates: Sequence[_PrintedNumber], page_index: int, pages: Mapping[tuple[bool, int], int]
+) -> _PrintedNumber | None:
+    """Return the candidate whose sequence has the most pages, or ``None`` if no sequence has enough."""
+    known = [(pages[_sequence(one, page_index)], one) for one in candidates]
+    most, number = max(known, key=lambda pair: pair[0], default=(0, None))
+    return number if most >= _FEWEST_PAGES else None
+
+
+def _sequence(number: _PrintedNumber, page_index: int) -> tuple[bool, int]:
+    """Return a key that the numbers of consecutive pages share."""
+    return number.roman, number.value - page_index
+
+
+def _imply_label(offsets: Sequence[int | None], index: int) -> str:
+    """Return the number that the nearest numbered pages imply for a page without a number; empty if they differ."""
+    before = next((offset for offset in reversed(offsets[:index]) if offset is not None), None)
+    after = next((offset for offset in offsets[index + 1 :] if offset is not None), None)
+    implied = {offset + index for offset in (before, after) if offset is not None}
+    return str(implied.pop()) if len(implied) == 1 and min(implied) > 0 else ""
+
+
+def _parse_roman(roman: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in roman]
+    return sum(-value if value < max(values[place:]) else value for place, value in enumerate(values))
