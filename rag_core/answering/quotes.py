@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
 from rag_core.gate.features import ANSWERABLE_SCORE, contains_lookup
 from rag_core.reading.answer_types import find_missing_value
 from rag_core.reading.reader import Evidence, quote_sentences
 from rag_core.reading.short_answers import extract_short_answer
+from rag_core.text.words import ALPHANUMERIC
+from rag_core.types import Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer, create_claims_from_quotes
 
@@ -33,7 +38,7 @@ def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
 
 def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnswer:
     evidence = []
-    for passage in outcome.result.passages:
+    for passage in _without_other_namesakes(outcome.result.passages, outcome.result.question):
         tokens = outcome.tokens.get(int(passage.chunk_id))
         if tokens is not None and passage.scores.get("rerank") is not None:
             in_text = tokens.offsets[:, 0] >= 0
@@ -46,3 +51,19 @@ def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnsw
         return REFUSED
     short = extract_short_answer(question, quotes)
     return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations), short) if citations else REFUSED
+
+
+def _without_other_namesakes(passages: Sequence[Passage], question: str) -> list[Passage]:
+    """Return the passages without those of documents that share the file name of a document in the question.
+
+    Of ``2021/statement.pdf`` and ``2022/statement.pdf``, a question with "2022" is about the second, although both
+    documents may contain that number.
+    """
+    asked = set(ALPHANUMERIC.findall(question.casefold()))
+    named = {one.document for one in passages if asked & _folder_words(one.document)}
+    names = {PurePosixPath(document).name for document in named}
+    return [one for one in passages if one.document in named or PurePosixPath(one.document).name not in names]
+
+
+def _folder_words(document: str) -> set[str]:
+    return set(ALPHANUMERIC.findall(str(PurePosixPath(document).parent).casefold()))

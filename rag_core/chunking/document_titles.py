@@ -40,8 +40,8 @@ _FEWEST_LETTERS = 3
 
 
 def name_in_words(name: str) -> str:
-    """Return a file name without its extension, with spaces for underscores."""
-    return " ".join(PurePath(name).stem.replace("_", " ").split())
+    """Return a name without its extension, with spaces for underscores and between folders."""
+    return " ".join(" ".join(PurePath(name).with_suffix("").parts).replace("_", " ").split())
 
 
 def extract_title(name: str, first: Page | None) -> str:

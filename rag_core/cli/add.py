@@ -13,7 +13,6 @@ from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.cli.sources import Source, read_sources
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
-from rag_core.store.file_names import clean_name
 from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, format_count
 
 # Files that may wait in the engine at a time: enough to keep it busy, few enough to fit in memory.
@@ -59,16 +58,12 @@ def _index_files(
 ) -> Iterator[dict[str, Any]]:
     """Submit the files; yield the row of each file as soon as its job ends."""
     pending: dict[str, str] = {}
-    names: set[str] = set()
     for source in sources:
         if source.problem:
             yield json_rows.refused(source.shown, source.problem)
             continue
-        # Files with the same name in several folders are different documents, not versions of one.
-        name = clean_name(source.name)
-        options = {**shared_options, "on_same_name": "keep"} if name in names else shared_options
-        names.add(name)
-        pending[engine.documents.submit(name, source.data, **options).job_id] = source.shown
+        job = engine.documents.submit(source.name, source.data, folder=source.folder, **shared_options)
+        pending[job.job_id] = source.shown
         if len(pending) >= MAX_PENDING:
             yield from _wait_for_jobs(engine, pending, MAX_PENDING - 1, bars)
     yield from _wait_for_jobs(engine, pending, 0, bars)

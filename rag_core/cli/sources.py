@@ -17,12 +17,16 @@ _READ_KINDS = (".pdf", ".zip")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to index: its path for display, its name and its bytes, or the problem that prevents reading it."""
+    """A file to index: its path for display, its name and its bytes, or the problem that prevents reading it.
+
+    ``folder`` is the full path of the folder, or of the archive and the folders in it.
+    """
 
     shown: str
     name: str
     data: bytes
     problem: str = ""
+    folder: str = ""
 
 
 def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
@@ -82,7 +86,7 @@ def _read_file(path: Path, max_bytes: int) -> Source:
         return Source(str(path), path.name, b"", f"{path} cannot be read ({error.strerror}).")
     size = max(size, len(data))
     if size <= max_bytes:
-        return Source(str(path), path.name, data)
+        return Source(str(path), path.name, data, folder=str(path.resolve().parent))
     limit = f"{max_bytes / 1e6:.0f} MB"
     problem = f"{path.name} has {size / 1e6:.0f} MB; the limit is {limit}. Split it, or raise RAG_MAX_FILE_MB."
     return Source(str(path), path.name, b"", problem)
@@ -123,7 +127,9 @@ def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, ma
             data = stream.read(max_bytes + 1)
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, OSError, EOFError, ValueError) as error:
         return Source(shown, name, b"", f"{name} cannot be unpacked from {path.name} ({error}).")
-    return Source(shown, name, b"", too_large) if len(data) > max_bytes else Source(shown, name, data)
+    if len(data) > max_bytes:
+        return Source(shown, name, b"", too_large)
+    return Source(shown, name, data, folder=str((path.resolve() / entry.filename).parent))
 
 
 def _is_macos_metadata(name: str) -> bool:

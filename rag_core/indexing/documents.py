@@ -70,6 +70,7 @@ class Documents:
         collection: str = DEFAULT_COLLECTION,
         on_same_name: SameName = "replace",
         password: str | None = None,
+        folder: str | None = None,
     ) -> Job:
         """Store a file, queue its indexing, and return at once.
 
@@ -83,12 +84,15 @@ class Documents:
         data : bytes
         collection : str
         on_same_name : {"replace", "keep"}
-            What happens to a document of the same name with other content: it is replaced once the new one is
-            complete, or it is kept and the new one gets a number.
+            What happens to a document of the same name and folder with other content: it is replaced once the new
+            one is complete, or it is kept and the new one gets a number.
         password : str, optional
             Password of an encrypted PDF; kept in memory until the file has been parsed, never stored.
+        folder : str, optional
+            Path of the folder or archive that contains the file. A file of the same name from another folder is
+            another document, and both names get the folders that distinguish them.
         """
-        return self._indexer.submit(name, data, clean_collection(collection), on_same_name, password)
+        return self._indexer.submit(name, data, clean_collection(collection), on_same_name, password, folder=folder)
 
     def add_guide(self) -> Job:
         """Queue the user guide that comes with the application."""

@@ -123,12 +123,13 @@ class IndexingQueue:
         password: str | None,
         *,
         document_id: str | None = None,
+        folder: str | None = None,
     ) -> Job:
         """Store a file and queue its indexing; see `Documents.submit`.
 
         With ``document_id``, the file becomes the next version of that document, whatever its name is.
         """
-        job = self._submission.submit(name, data, collection, on_same_name, password, document_id)
+        job = self._submission.submit(name, data, collection, on_same_name, password, document_id, folder)
         self._in_flight.notify()
         return job
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -10,7 +10,7 @@ from rag_core.errors import StoreError, StoreUnavailable, UnknownDocument
 from rag_core.indexing.removal import Removal
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
-from rag_core.store.file_names import clean_name
+from rag_core.store.file_names import clean_name, normalize_name
 from rag_core.store.files import sha256_of
 from rag_core.store.jobs import new_job
 from rag_core.store.schema import versions
@@ -45,9 +45,11 @@ class Submission:
         on_same_name: SameName,
         password: str | None,
         document_id: str | None,
+        folder: str | None,
     ) -> Job:
         """Store a file and queue its indexing; see `IndexingQueue.submit`."""
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
+        folder = folder and normalize_name(folder)
         with stores.file_lock:
             duplicate = stores.documents.find_content(digest)
             if duplicate:
@@ -56,12 +58,11 @@ class Submission:
                     stores.files.put(data)
                 return self._add_duplicate(name, *duplicate, lost=is_missing)
             if document_id is None or not stores.documents.documents([document_id]):
-                document_id = stores.documents.find_name(name, collection)
-                if document_id and on_same_name == "keep":
-                    name, document_id = self._free_name(name, collection), None
+                document_id, name = self._find_replaced(name, collection, folder, on_same_name)
             if len(data) <= self._max_bytes:
                 stores.files.put(data)
-            return self._add(new_job("index", name), password, collection, digest, len(data), document_id=document_id)
+            row = new_job("index", name)
+            return self._add(row, password, collection, digest, len(data), document_id=document_id, folder=folder)
 
     def retry(self, document_id: str, password: str | None) -> Job:
         """Queue a document's file again; see `IndexingQueue.retry`."""
@@ -110,9 +111,46 @@ class Submission:
         # Added as an ended job: the queue must not run a job without a version.
         return self._stores.jobs.add("index", name, document_id=document_id, state=JobState.DONE.value, **result)
 
+    def _find_replaced(
+        self, name: str, collection: str, folder: str | None, on_same_name: SameName
+    ) -> tuple[str | None, str]:
+        """Return the document that a file replaces, if any, and the name of the file's document.
+
+        A file replaces the document of the same name from the same folder. If there are documents of that name from
+        other folders, all of them are named with the folders that distinguish them.
+        """
+        library = self._stores.documents
+        namesakes = library.find_namesakes(name, collection)
+        same = next(((key, stored) for key, stored, other in namesakes if other == folder), None)
+        if same and on_same_name == "replace":
+            return same
+        if same or folder is None:
+            return None, self._free_name(name, collection) if namesakes else name
+        for key, stored, other in namesakes:
+            if other is not None and stored == name:
+                library.rename(key, _qualify(name, other, [folder]))
+                # The name is part of what is searched.
+                self._stores.jobs.add("reindex", stored, details={"document_ids": [key], "changes": {}})
+        qualified = _qualify(name, folder, [other for _, _, other in namesakes if other is not None])
+        return None, qualified if namesakes else name
+
     def _free_name(self, name: str, collection: str) -> str:
         path = PurePosixPath(name)
         number = 2
         while self._stores.documents.find_name(f"{path.stem} ({number}){path.suffix}", collection):
             number += 1
         return f"{path.stem} ({number}){path.suffix}"
+
+
+def _qualify(name: str, folder: str, others: Sequence[str]) -> str:
+    """Return a file name after as many of its folders as distinguish it from the same name in other folders.
+
+    >>> _qualify("statement.pdf", "/bank/2021", ["/bank/2022"])
+    '2021/statement.pdf'
+    """
+    parts = PurePosixPath(folder).parts
+    for count in range(1, len(parts)):
+        end = parts[-count:]
+        if all(PurePosixPath(other).parts[-count:] != end for other in others):
+            return "/".join([*end, name])
+    return f"{folder}/{name}"

@@ -122,7 +122,8 @@ class Watches:
         for path in [path for path in listing.stamps if path not in current]:
             former = known[path].document_id if path in known else None
             try:
-                job = self._submit_file(watch, listing.name(path), listing.read(path), former, owned, current)
+                folder = str(PurePosixPath(f"{watch.url}/{path}").parent)
+                job = self._submit_file(watch, listing.name(path), folder, listing.read(path), former, owned, current)
             except (RagError, OSError, ValueError) as error:
                 problems.append(f"{path}: {error}")
                 if former:
@@ -155,6 +156,7 @@ class Watches:
         self,
         watch: WatchedFolder,
         name: str,
+        folder: str,
         data: bytes,
         former: str | None,
         owned: Collection[str],
@@ -168,12 +170,12 @@ class Watches:
             and not self._stores.watches.is_used_elsewhere(former, but=watch.watch_id)
         )
         document_id = former if is_next_version else None
-        return self._indexer.submit(name, data, watch.collection, "keep", None, document_id=document_id)
+        return self._indexer.submit(name, data, watch.collection, "keep", None, document_id=document_id, folder=folder)
 
     def _has_name(self, document_id: str, name: str, collection: str) -> bool:
-        """Return whether a document has the name of its file, with or without a number."""
+        """Return whether a document has the name of its file, with or without folders and a number."""
         path = PurePosixPath(clean_name(name))
-        numbered = re.escape(path.stem) + r"( \(\d+\))?" + re.escape(path.suffix)
+        numbered = r"(.*/)?" + re.escape(path.stem) + r"( \(\d+\))?" + re.escape(path.suffix)
         return any(
             document.collection == collection and re.fullmatch(numbered, document.name)
             for document in self._stores.documents.documents([document_id])

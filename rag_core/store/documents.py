@@ -102,6 +102,24 @@ class DocumentStore(DocumentQueries):
         with self._db.read() as connection:
             return connection.execute(query).scalar()
 
+    def find_namesakes(self, name: str, collection: str) -> list[tuple[str, str, str | None]]:
+        """Return id, name and folder of the collection's documents whose file has this name, oldest first.
+
+        The name of such a document is the file's name, or ends with it after the names of folders.
+        """
+        query = select(documents.c.id, documents.c.name, documents.c.folder).where(
+            or_(documents.c.name == name, documents.c.name.endswith(f"/{name}", autoescape=True)),
+            documents.c.collection == collection,
+            ~IS_BEING_REMOVED,
+        )
+        with self._db.read() as connection:
+            return [(row.id, row.name, row.folder) for row in connection.execute(query.order_by(documents.c.added_at))]
+
+    def rename(self, document_id: str, name: str) -> None:
+        """Change the name of a document."""
+        with self._db.begin() as connection:
+            connection.execute(update(documents).where(documents.c.id == document_id).values(name=name))
+
     def add_version(
         self,
         name: str,
@@ -109,12 +127,13 @@ class DocumentStore(DocumentQueries):
         sha256: str,
         size: int,
         *,
+        folder: str | None = None,
         document_id: str | None = None,
         generation_id: int | None = None,
         base: Any = None,
         job: Mapping[str, Any] | None = None,
     ) -> tuple[str, str]:
-        """Add a version, with a new document if ``document_id`` is ``None``, and return both ids.
+        """Add a version, with a new document in ``folder`` if ``document_id`` is ``None``, and return both ids.
 
         ``base`` is the row of the version whose content is indexed again. ``job`` is the row of the job that indexes
         the version; it is added in the same transaction, because a version without a job would wait for ever.
@@ -127,7 +146,12 @@ class DocumentStore(DocumentQueries):
                 document_id = new_id()
                 connection.execute(
                     insert(documents).values(
-                        id=document_id, name=name, collection=collection, added_at=moment, active_version=None
+                        id=document_id,
+                        name=name,
+                        collection=collection,
+                        folder=folder,
+                        added_at=moment,
+                        active_version=None,
                     )
                 )
             values = {"id": version_id, "document_id": document_id, "generation_id": generation_id, "sha256": sha256}

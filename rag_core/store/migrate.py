@@ -16,7 +16,7 @@ from rag_core.store.schema import metadata, preferences
 
 log = logging.getLogger(__name__)
 # The newest revision in `migrations/versions`. Alembic takes a while to import, which only an older database needs.
-HEAD = "0002"
+HEAD = "0003"
 FIRST = "0001"
 # Versions of Footnote from before Alembic compare this preference with 1 and refuse any other number.
 NUMBER_NAME, NUMBER = "schema", 2

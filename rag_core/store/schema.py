@@ -42,6 +42,8 @@ documents = Table(
     Column("id", String(32), primary_key=True),
     Column("name", Text, nullable=False, index=True),
     Column("collection", Text, nullable=False, index=True),
+    # Folder or archive of the file; null for an upload in the browser.
+    Column("folder", Text),
     # Not a foreign key, because versions refer to documents and the references would be circular.
     Column("active_version", String(32), index=True),
     Column("added_at", DateTime(timezone=True), nullable=False, index=True),

@@ -318,9 +318,31 @@ def test_files_of_one_name_in_different_folders_are_kept(fresh: Shell, tmp_path:
     path = str(tmp_path / ("papers.zip" if packed else "papers"))
     code, out, _ = fresh("add", path, "--json")
     assert (code, [row["status"] for row in rows(out)]) == (0, ["indexed", "indexed"])
-    assert documents(fresh) == ["report (2).pdf", "report.pdf"]
+    assert documents(fresh) == ["2022/report.pdf", "2023/report.pdf"]
     _, out, _ = fresh("add", path, "--json")
     assert [row["status"] for row in rows(out)] == ["duplicate", "duplicate"]
+
+
+def statement(year: int, amount: str) -> bytes:
+    return make_pdf(f"Water used in {year}. Amount due on the water statement: {amount} crowns, by January {year + 1}.")
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_files_of_one_name_in_two_folders_are_two_documents(fresh: Shell, tmp_path: Path, together: bool) -> None:
+    for year, amount in {2021: "2,310", 2022: "2,745"}.items():
+        (tmp_path / str(year)).mkdir()
+        (tmp_path / str(year) / "statement.pdf").write_bytes(statement(year, amount))
+    folders = [str(tmp_path / "2021"), str(tmp_path / "2022")]
+    for words in [folders] if together else [folders[:1], folders[1:]]:
+        assert fresh("add", *words)[0] == 0
+    assert documents(fresh) == ["2021/statement.pdf", "2022/statement.pdf"]
+    for year, amount in {2021: "2,310", 2022: "2,745"}.items():
+        (answer,) = rows(fresh("ask", f"What amount was due on the water statement of {year}?", "--json")[1])
+        assert amount in answer["text"]
+        assert {citation["document"] for citation in answer["citations"]} == {f"{year}/statement.pdf"}
+    (tmp_path / "2022" / "statement.pdf").write_bytes(statement(2022, "2,999"))
+    assert fresh("add", folders[1])[0] == 0
+    assert documents(fresh) == ["2021/statement.pdf", "2022/statement.pdf"]
 
 
 def test_later_file_of_same_name_replaces_the_document(fresh: Shell, tmp_path: Path) -> None:

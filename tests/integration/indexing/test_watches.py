@@ -180,7 +180,7 @@ def test_earlier_document_survives_removal_of_its_copy(engine: Engine, folder: P
 def test_files_of_one_name_in_two_folders_are_two_documents(engine: Engine, folder: Path) -> None:
     (folder / "deeper" / "harbour.pdf").write_bytes(make_pdf("Another harbour lies further north."))
     sync(engine, folder)
-    assert names(engine) == ["harbour (2).pdf", "harbour.pdf", "orchard.PDF"]
+    assert names(engine) == sorted(["deeper/harbour.pdf", f"{folder.name}/harbour.pdf", "orchard.PDF"])
 
 
 def test_deleted_document_is_not_added_again(engine: Engine, folder: Path) -> None:
@@ -264,7 +264,7 @@ def test_folder_watched_again_updates_its_documents(engine: Engine, inbox: Path)
     sync(engine, inbox)
     (inbox / "y" / "a.pdf").write_bytes(make_pdf(COPPER))
     sync(engine, inbox)
-    assert library(engine) == {"a.pdf": first_sentence(BUDGET), "a (2).pdf": first_sentence(COPPER)}
+    assert library(engine) == {"x/a.pdf": first_sentence(BUDGET), "y/a.pdf": first_sentence(COPPER)}
     shutil.rmtree(inbox / "y")
     sync(engine, inbox)
     assert len(library(engine)) == 2, "documents stay after the watch that added them"

@@ -27,7 +27,12 @@ def test_library_of_the_first_schema_answers_as_before(settings: Settings) -> No
     with Engine(settings) as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         before = engine.answer(ASK_BUDGET)
-    change_database(settings, "DROP TABLE alembic_version", "UPDATE preferences SET value = '1' WHERE name = 'schema'")
+    change_database(
+        settings,
+        "DROP TABLE alembic_version",
+        "ALTER TABLE documents DROP COLUMN folder",
+        "UPDATE preferences SET value = '1' WHERE name = 'schema'",
+    )
     with Engine(settings) as engine:
         after = engine.answer(ASK_BUDGET)
     assert (after.text, after.citations) == (before.text, before.citations)
