@@ -27,7 +27,7 @@ from rag_core.indexing.task import (
 )
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus
+from rag_core.types import DocumentStatus, VersionRow
 
 log = logging.getLogger(__name__)
 OTHER_CONTENT = "Another file replaced it while it was indexed again."
@@ -126,6 +126,7 @@ class PublicationStage:
             vectors = np.stack([dense[ids[digest]] for digest in embedded.hashes])
             version_ids = [task.version_id] * len(embedded.chunk_ids)
             stores.dense_index(generation.generation_id).add(embedded.chunk_ids, vectors, version_ids)
+        replaced = self._describe_replaced(row) if task.activate and not task.is_indexed_again else ""
         if not stores.documents.publish(
             task.version_id, embedded.status, embedded.reason, active=task.activate, reread=task.is_indexed_again
         ):
@@ -135,7 +136,14 @@ class PublicationStage:
                 self._remove_former(task)
             except StoreError as error:  # no search sees it, and the queue retries
                 log.warning("the former version of %s could not be removed yet: %s", task.name, error)
-        return embedded.result(embedded.status, embedded.reason, computed)
+        return embedded.result(embedded.status, " ".join(filter(None, (embedded.reason, replaced))), computed)
+
+    def _describe_replaced(self, row: VersionRow) -> str:
+        """Return which version with other content this one replaces, for the result of the job; empty if none."""
+        former = self._stores.documents.version(row.active_version) if row.active_version else None
+        if former is None or former.sha256 == row.sha256:
+            return ""
+        return f"It replaces the version of {row.name} added on {former.added_at:%d %B %Y at %H:%M} UTC."
 
     def _remove_former(self, task: IndexingTask) -> None:
         former = self._stores.documents.versions_where(

@@ -346,10 +346,15 @@ def test_files_of_one_name_in_two_folders_are_two_documents(fresh: Shell, tmp_pa
 
 
 def test_later_file_of_same_name_replaces_the_document(fresh: Shell, tmp_path: Path) -> None:
+    reasons = []
     for text in (BUDGET, PENGUINS):
         (tmp_path / "a.pdf").write_bytes(make_pdf(text))
-        assert fresh("add", str(tmp_path / "a.pdf"))[0] == 0
+        code, out, _ = fresh("add", str(tmp_path / "a.pdf"), "--json")
+        assert code == 0
+        reasons += [row["reason"] for row in rows(out)]
     assert documents(fresh) == ["a.pdf"]
+    assert not reasons[0]
+    assert reasons[1].startswith("It replaces the version of a.pdf added on ")
 
 
 @pytest.mark.parametrize("options", [["--json"], []])
