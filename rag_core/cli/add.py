@@ -16,7 +16,7 @@ from rag_core.errors import UnknownDocument
 from rag_core.store.file_names import clean_name
 from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, format_count
 
-# Files that may wait in the engine at a time: enough to keep it busy, few enough to fit in memory.
+# Maximum number of files that wait in the engine: enough to keep the engine busy, few enough to fit in memory.
 MAX_PENDING = 64
 
 
@@ -64,7 +64,7 @@ def _index_files(
         if source.problem:
             yield json_rows.refused(source.shown, source.problem)
             continue
-        # Files with the same name in several folders are different documents, not versions of one.
+        # Files with the same name in several folders are different documents, not versions of one document.
         name = clean_name(source.name)
         options = {**shared_options, "on_same_name": "keep"} if name in names else shared_options
         names.add(name)
@@ -90,7 +90,7 @@ def _find_document(engine: Engine, job: Job) -> Any:
         return None
     try:
         return engine.documents.get(job.document_id)
-    except UnknownDocument:  # deleted in the meantime
+    except UnknownDocument:  # the document was deleted in the meantime
         return None
 
 
