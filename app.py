@@ -1,4 +1,4 @@
-"""Footnote: ask your PDFs, and see the page that each sentence comes from."""
+"""The Streamlit app: ask your PDFs, and see the page that each sentence of an answer comes from."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def open_chat() -> None:
     st.switch_page(CHAT, query_params=st.query_params.to_dict())
 
 
-# Before st.navigation and with a local icon: otherwise the tab shows the icon of the page, which the browser
-# fetches from a server on the internet.
+# Set a local icon before calling st.navigation. Otherwise the browser tab shows the Material icon of the page,
+# which the browser fetches from a server on the internet.
 st.set_page_config(page_title="Footnote", page_icon="pages/shared/icon.png")
 page = st.navigation([*PAGES, st.Page(open_chat, title="Chat", url_path="chat", visibility="hidden")])
 st.set_page_config(page_title=f"{page.title} · Footnote", layout="centered" if page is CHAT else "wide")

@@ -1,27 +1,29 @@
-"""Measure what each rule contributes: the same questions with it and without it.
+"""Measure what each rule contributes, by asking the same questions with and without the rule.
 
     python -m benchmarks.ablation search DATA [--limit N]
     python -m benchmarks.ablation follow-ups DATA CONVERSATIONS
     python -m benchmarks.ablation suggestions DATA [--limit N]
     python -m benchmarks.ablation statements PAIRS [--limit N]
 
-``search``: DATA holds ``pdfs/`` and ``questions.jsonl`` as `benchmarks.quality` reads them, with ``values`` where an
-answer is expected. For each rule the table has recall@1 and recall@5 of the evidence pages, the share of answers that
-contain an expected value, and the share of questions without an answer that are refused, each as the difference that
-the rule makes, with its 95 % paired bootstrap interval.
+``search``: DATA contains ``pdfs/`` and ``questions.jsonl`` in the format of `benchmarks.quality`; a question that has
+an answer also has ``values``. The table has four metrics: recall@1 and recall@5 of the evidence pages, the share of
+answers that contain an expected value, and the share of questions without an answer that are refused. The first row
+has the metrics with all rules. Each other row has the difference that one rule makes to each metric, with the 95 %
+paired bootstrap interval of the difference.
 
-``follow-ups``: CONVERSATIONS is a file of lines with ``first``, ``question``, ``values`` and ``document``: a question,
-a second one that may depend on it, and texts of which a passage of that document must contain one, such as
-``benchmarks/office/conversations.jsonl`` with the documents of `benchmarks.office_documents` among others. The second
-question is searched for with the content words of the first, if the rules take it for dependent, as it is, and with
-these words in any case.
+``follow-ups``: CONVERSATIONS is a file of JSON lines with ``first``, ``question``, ``values`` and ``document``.
+``first`` is a question, and ``question`` is a second question that may depend on the first one. A passage of
+``document`` must contain one of the texts in ``values``. An example is ``benchmarks/office/conversations.jsonl``, for
+which DATA must contain the documents of `benchmarks.office_documents`. The second question is searched for in three
+ways. The first way adds the content words of the first question if the rules consider the second question dependent.
+The second way adds nothing, and the third way always adds these words.
 
-``suggestions`` prints the questions that are suggested after the answers, as JSON lines with the rules that would
-suggest them, to be judged by a reader.
+``suggestions``: The command prints the questions that are suggested after the answers, as JSON lines. Each line lists
+the variants of the rules that suggest the question. A reader has to judge the questions.
 
-``statements``: PAIRS is a file of lines with ``source``, ``statement``, ``label`` and perhaps ``language``. The table
-has the share of contradicted statements in which the verification of summaries finds a difference, and the share of
-supported ones in which it finds none.
+``statements``: PAIRS is a file of JSON lines with ``source``, ``statement``, ``label`` and optionally ``language``. The
+table has the share of contradicted statements that the verification rejects, and the share of supported statements
+that the verification accepts. The verification does not compare words by meaning.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def without(target: str, replacement: Any) -> Callable[[], AbstractContextManage
     return lambda: patch(target, replacement)
 
 
-# Each rule, by what takes its place while it is off.
+# Maps the name of each rule to a context manager that replaces the code of the rule, which turns the rule off.
 SEARCH_RULES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "near-duplicates folded": without(
         "rag_core.answering.search.fold_near_duplicates", lambda rows, wanted: {row.id: () for row in rows[:wanted]}
@@ -67,14 +69,14 @@ SEARCH_RULES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
 
 @contextmanager
 def library(data: Path) -> Iterator[Engine]:
-    """Open an engine over the PDFs of a folder."""
+    """Yield an engine that has indexed the PDFs of a folder."""
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
         index_pdfs(engine, data)
         yield engine
 
 
 def measure_search(engine: Engine, rows: Sequence[Row]) -> dict[str, list[float | None]]:
-    """Return each metric's value for each question; ``None`` if it does not apply."""
+    """Return for each metric a list with one value per question; ``None`` if the metric does not apply."""
     values: dict[str, list[float | None]] = {"recall@1": [], "recall@5": [], "value": [], "refused": []}
     for row in rows:
         answer = engine.answer(row["question"], top_k=DEPTH)
@@ -98,7 +100,7 @@ def show_search(data: Path, limit: int | None) -> None:
 def show_rules(
     measure: Callable[[], dict[str, list[float | None]]], rules: dict[str, Callable[[], AbstractContextManager[Any]]]
 ) -> None:
-    """Print a table of the metrics with all rules, and what each rule adds."""
+    """Print a table: the metrics with all rules, then the difference that each rule makes to the metrics."""
     full = measure()
     print("| rule | " + " | ".join(full) + " |\n| --- |" + " --- |" * len(full))
     print("| all rules | " + " | ".join(share(values) for values in full.values()) + " |", flush=True)
@@ -110,7 +112,7 @@ def show_rules(
 
 
 def complete(question: str, history: Sequence[Message]) -> str:
-    """Complete a question as the product does without a language model."""
+    """Rewrite a follow-up question as the product does without a language model."""
     return Rewriter(None).rewrite(question, history).text or question
 
 
@@ -141,7 +143,7 @@ def show_follow_ups(data: Path, conversations: Path) -> None:
 
 
 def _found(answer: Answer, row: Row) -> tuple[float, float, float]:
-    """Return whether the value is in the first passage, in the first five, and in the answer."""
+    """Return whether an expected value is in the first passage, in the first five, and in the answer, as 1.0 or 0.0."""
     texts = [passage.text if passage.document == row["document"] else "" for passage in answer.passages]
     first, five = (float(any(holds_value(row, text) for text in texts[:count])) for count in (1, 5))
     cited = any(citation.document == row["document"] for citation in answer.citations)
@@ -185,7 +187,7 @@ def show_suggestions(data: Path, limit: int | None) -> None:
 
 @contextmanager
 def without_negations() -> Iterator[None]:
-    """Compare statements as if no text contained a negation."""
+    """Let the verification ignore the negations of all texts, while the context is active."""
     with ExitStack() as stack:
         for name in ("negations", "negated_words", "denials"):
             stack.enter_context(patch.object(AnnotatedText, name, []))
@@ -194,7 +196,7 @@ def without_negations() -> Iterator[None]:
 
 @contextmanager
 def without_languages(*tables: Mapping[str, Any]) -> Iterator[None]:
-    """Empty tables of words by language, except for English."""
+    """Empty the given tables of words for all languages except English, while the context is active."""
     with ExitStack() as stack:
         for table in tables:
             stack.enter_context(
@@ -212,7 +214,7 @@ STATEMENT_RULES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
 
 
 def measure_statements(rows: Sequence[Row]) -> dict[str, list[float | None]]:
-    """Return for each pair whether a contradicted statement is rejected, or a supported one accepted."""
+    """Return for each pair whether a contradicted statement is rejected, or whether a supported one is accepted."""
     values: dict[str, list[float | None]] = {"contradicted rejected": [], "supported accepted": []}
     for row in rows:
         text = row["source"]

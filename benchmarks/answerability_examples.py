@@ -1,8 +1,11 @@
-"""Create training examples of the answerability model from question sets in SQuAD's format.
+"""Create training examples for the answerability model from sets of questions in SQuAD's format.
 
-An example is a question and a text as the gate reads it: a sentence with its neighbours. Negative texts are from
-the same paragraph without the answer sentences, from other paragraphs that share words with the question, or are
-the right text after a name, number, opposite or other word is replaced in the question or the text.
+An example is a question and a text of the kind that the gate reads: a sentence with its neighbours. A positive text
+contains the answer. A negative text is of one of three kinds:
+
+- sentences of the same paragraph that do not contain the answer;
+- sentences of another paragraph that shares words with the question;
+- the positive text, after a name, number, opposite or other word was replaced in the question or in the text.
 """
 
 from __future__ import annotations
@@ -19,12 +22,13 @@ from typing import Any
 
 from rag_core.text.sentences import sentence_spans
 
-# One paragraph in so many is held out for validation.
+# One of this many paragraphs is held out for validation.
 HELD_OUT = 25
 SAME_PARAGRAPH, OTHER_PARAGRAPH, CHANGED = 0.6, 0.35, 0.75
-# Share of positive texts with one or two words replaced, so that an odd word does not indicate a negative text.
+# Share of positive texts in which one or two words are replaced. Otherwise only negative texts would contain words
+# that do not fit the text, and the model would learn to recognise such words.
 REPLACED = 0.35
-# Number of other paragraphs considered: those that share most with the question.
+# Number of other paragraphs that are considered, namely those that share the most words with the question.
 NEAREST = 6
 _WORD = re.compile(r"[^\W_]+")
 _LONG_WORD = re.compile(r"\b[a-z]{4,}\b")
@@ -62,7 +66,7 @@ _TELLING = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question and a text, with ``start`` and ``end`` of the answer in it; -1 if it has none."""
+    """A question and a text, with the ``start`` and ``end`` of the answer in the text; -1 if there is no answer."""
 
     question: str
     text: str
@@ -87,7 +91,7 @@ def examples(files: Sequence[Path], seed: int = 0) -> list[Example]:
 
 
 class _Source:
-    """The paragraphs of one file, each with its title and questions."""
+    """The paragraphs of one file, each with the title of its article and its questions."""
 
     def __init__(self, paragraphs: Sequence[tuple[str, str, Sequence[Mapping[str, Any]]]]) -> None:
         self._paragraphs = paragraphs
@@ -105,7 +109,8 @@ class _Source:
                     alike[_suffix(word)][word] = None
         self._alike = {suffix: list(words) for suffix, words in alike.items()}
         self._names = [name[0].rstrip(".?") for question in question_texts for name in _NAME.finditer(question)]
-        # Paragraphs of the same article are preferred as negatives, because they are harder.
+        # Whether there are several articles. If so, paragraphs of the same article are preferred for negative texts,
+        # because they are harder to tell from the positive text.
         self._titled = len({title for title, _, _ in paragraphs}) > 1
 
     def examples(self, draw: random.Random) -> Iterator[Example]:
@@ -165,7 +170,10 @@ class _Source:
     def _with_words_replaced(
         self, text: str, start: int, end: int, keys: set[str], draw: random.Random
     ) -> tuple[str, int, int]:
-        """Return the text, sometimes with one or two words replaced that are in neither question nor answer."""
+        """Return the text and the offsets of the answer, in some cases after replacing one or two words.
+
+        Words of the question and of the answer are not replaced.
+        """
         if draw.random() >= REPLACED:
             return text, start, end
         free = [
@@ -183,7 +191,7 @@ class _Source:
         return text, start, end
 
     def _beside(self, number: int, excluded: set[int], keys: set[str]) -> list[str]:
-        """Return texts of the paragraph without answer sentences, most similar to the question first."""
+        """Return texts from the paragraph that contain no answer sentence, those most similar to the question first."""
         text, spans = self._paragraphs[number][1], self._sentences[number]
         candidates = []
         for at in range(len(spans)):
@@ -195,7 +203,10 @@ class _Source:
         return [passage for _, _, passage in sorted(candidates, reverse=True)]
 
     def _elsewhere(self, number: int, keys: set[str], answer: str, draw: random.Random) -> str:
-        """Return the text of another paragraph that shares most with the question; empty if there is none."""
+        """Return a text from another paragraph that shares words with the question but does not contain the answer.
+
+        Return an empty string if there is no such paragraph.
+        """
         title = self._paragraphs[number][0]
         scores: dict[int, float] = defaultdict(float)
         for word in sorted(keys & self._idf.keys()):
@@ -217,7 +228,10 @@ class _Source:
         return sum(self._idf.get(word, 0.0) for word in keys & set(_words(text)))
 
     def _changed(self, question: str, text: str, answer: str, draw: random.Random) -> tuple[str, str, str] | None:
-        """Return question and text after a replacement in one of them, and the kind; ``None`` if impossible."""
+        """Make a replacement in the question or in the text; return question, text, and the kind of replacement.
+
+        Return ``None`` if no replacement is possible.
+        """
         replacements = [*self._replacements(question, text, draw)]
         if not replacements:
             return None
@@ -261,7 +275,7 @@ def _words(text: str) -> list[str]:
 
 
 def _suffix(word: str) -> str:
-    """Return the suffix of a word, as a rough word class."""
+    """Return the suffix of a word, which serves as a rough word class."""
     return next((one for one in _SUFFIXES if word.endswith(one)), "" if len(word) > 3 else "short")
 
 

@@ -1,13 +1,13 @@
-"""Measure how many unsupported statements the verifier flags, and how many supported ones.
+"""Measure how many unsupported statements the verifier flags, and how many supported ones it flags by mistake.
 
     python -m benchmarks.citations DATA [--without-vectors] [--show]
 
-DATA holds ``pdfs/`` and ``questions.jsonl`` with ``question``, ``document``, ``evidence``
-(``[{"document", "page_index"}]``), ``answers`` and ``passage``. Each passage is located in the text
-of its PDF as the app extracts it. True statements are its sentences, paraphrases of them (see
-`benchmarks.statements`), and statements formed from question and answer; broken ones differ in one
-number, date, name or negation, or cite another passage. Intervals are 95 % percentile bootstrap
-over passages (2,000 resamples, seed 0).
+DATA contains ``pdfs/`` and ``questions.jsonl`` with ``question``, ``document``, ``evidence``
+(``[{"document", "page_index"}]``), ``answers`` and ``passage``. Each passage is located in the text that the app
+extracts from the PDF. True statements are the sentences of a passage, paraphrases of these sentences (see
+`benchmarks.statements`), and statements formed from a question and its answer. A broken statement differs from a true
+one in one number, date, name or negation, or it cites another passage. Intervals are 95 % percentile bootstrap
+intervals over passages (2,000 resamples, seed 0).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Case:
-    """A statement that cites a passage; ``group`` is the number of the passage it was created from."""
+    """A statement that cites a passage; ``group`` is the number of the passage that the statement was made from."""
 
     kind: str
     broken: bool
@@ -48,7 +48,7 @@ class Case:
 
 
 def page_texts(folder: Path) -> dict[tuple[str, int], str]:
-    """Return the text of every page, by document and page index."""
+    """Return a dictionary that maps document name and page index to the text of the page."""
     with closing(PdfParser(ocr="off")) as extractor:
         return {
             (file.name, page.page_index): page.text
@@ -59,7 +59,7 @@ def page_texts(folder: Path) -> dict[tuple[str, int], str]:
 
 
 def locate_passage(row: dict[str, Any], pages: dict[tuple[str, int], str], rank: int) -> Passage | None:
-    """Return the passage as in the PDF, with its line breaks; ``None`` if it continues on another page."""
+    """Return the passage as it is in the PDF, with line breaks; ``None`` if it is not complete on its page."""
     evidence = row["evidence"][0]
     text = pages[evidence["document"], evidence["page_index"]]
     page, offsets = normalize_with_offsets(text)
@@ -75,7 +75,7 @@ def locate_passage(row: dict[str, Any], pages: dict[tuple[str, int], str], rank:
 
 
 def cases(rows: Sequence[dict[str, Any]], pages: dict[tuple[str, int], str]) -> Iterator[Case]:
-    """Yield true and broken statements, of every kind that a sentence allows."""
+    """Yield true statements, and broken statements of every kind that can be made from the true ones."""
     chance = random.Random(SEED)
     by_text = {row["passage"]: row for row in rows}
     placed = [
@@ -106,13 +106,13 @@ def cases(rows: Sequence[dict[str, Any]], pages: dict[tuple[str, int], str]) -> 
 
 
 def get_reason(case: Case, vectors: TextEncoder | None) -> str:
-    """Return why the verifier flags the statement; empty if it does not."""
+    """Return the reason why the verifier flags the statement; an empty string if the verifier does not flag it."""
     verified = verify_answer(f"{case.text} [1]", [case.passage], vectors)
     return next((one.reason for one in verified.statements if not one.supported), "")
 
 
 def interval(outcomes: Sequence[tuple[int, bool]]) -> str:
-    """Format a share with its interval, resampling passages."""
+    """Format the share of positive outcomes, with its bootstrap interval over passages."""
     groups = np.array([group for group, _ in outcomes])
     _, inverse = np.unique(groups, return_inverse=True)
     hits = np.bincount(inverse, weights=[hit for _, hit in outcomes])

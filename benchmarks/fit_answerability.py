@@ -1,17 +1,18 @@
-"""Fit the answerability model of the gate: whether a sentence with its neighbours answers a question.
+"""Fit the answerability model of the gate, which estimates whether a sentence with its neighbours answers a question.
 
     python -m benchmarks.fit_answerability FOLDER [--passes 2] [--write]
 
-FOLDER holds ``nyt_v1.0.json``, ``new_wiki_v1.0.json``, ``reddit_v1.0.json`` and ``amazon_reviews_v1.0.json``:
-38,000 questions on 7,700 paragraphs with their answers (Miller, Krauth, Recht and Schmidt, "The effect of natural
-distribution shift on question answering models", ICML 2020), from ``benchmark_tasks/squad_shifts`` of the source
-package bigbench 1.0.0 (Apache-2.0). The set of SQuAD articles in the same folder is not used, because retrieval is
-measured on these.
+FOLDER contains ``nyt_v1.0.json``, ``new_wiki_v1.0.json``, ``reddit_v1.0.json`` and ``amazon_reviews_v1.0.json``. These
+files have 38,000 questions on 7,700 paragraphs, with their answers (Miller, Krauth, Recht and Schmidt, "The effect of
+natural distribution shift on question answering models", ICML 2020). They are from ``benchmark_tasks/squad_shifts`` of
+the source package bigbench 1.0.0 (Apache-2.0). The set of SQuAD articles in the same folder is not used, because
+retrieval is measured on these articles.
 
-The weights of the bundled embedder stay frozen; each matrix of the encoder gets a low-rank update. The model learns
-where the answer starts and ends (Rajpurkar, Jia and Liang, "Know what you don't know: Unanswerable questions for
-SQuAD", ACL 2018; at the first token if there is none), and whether there is an answer. Only the weights of the
-second task are kept. Metrics are computed on held-out paragraphs. The training is not deterministic.
+The weights of the bundled embedder stay frozen, and each matrix of the encoder gets a low-rank update. The model learns
+two tasks: where the answer starts and ends, and whether there is an answer. If there is no answer, its start and end
+are at the first token (Rajpurkar, Jia and Liang, "Know what you don't know: Unanswerable questions for SQuAD", ACL
+2018). Of the output layer, only the weights of the second task are stored. Metrics are computed on held-out
+paragraphs. The training is not deterministic.
 """
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ _NEVER = -1e4
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Token ids of question and text, the start of the text, and the answer's first and last token: 0 if none."""
+    """A tokenized example.
+
+    ``ids`` are the token ids of question and text, and ``text_at`` is the position of the text's first token. ``first``
+    and ``last`` are the positions of the answer's first and last token; both are 0 if there is no answer.
+    """
 
     ids: list[int]
     text_at: int
@@ -74,7 +79,11 @@ class LowRank(nn.Module):
 
 
 class Reader(nn.Module):
-    """Three logits per token: the answer starts here, it ends here, and, at the first token, it exists."""
+    """A model that returns three logits per token.
+
+    The logits say whether the answer starts at the token, whether the answer ends at the token, and whether there is an
+    answer. The last logit is used only at the first token.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +98,7 @@ class Reader(nn.Module):
         return output
 
     def fitted(self) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
-        """Return the weights to store, by name; those of the head are for the last logit only."""
+        """Return the weights to store, by name; of the head, only the weights of the last logit are stored."""
         kept = {}
         for name, part in self.model.named_modules():
             if isinstance(part, LowRank):
@@ -109,7 +118,7 @@ def _adapt(part: nn.Module) -> None:
 
 
 def items(examples_to_encode: Sequence[Example]) -> list[Item]:
-    """Tokenize examples, without those whose answer is truncated."""
+    """Tokenize the examples, and leave out the examples whose answer is cut off."""
     tokenizer = Tokenizer.from_file(str(bundled.weights_folder() / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(WINDOW, strategy="only_second")
@@ -132,7 +141,7 @@ def _span(example: Example, encoding: Encoding) -> tuple[int, int] | None:
 
 
 def batches(dataset: Sequence[Item], draw: random.Random) -> Iterator[list[Item]]:
-    """Yield all items once, in random order, in batches of similar length."""
+    """Yield every item once, in random batches; the items of a batch have similar lengths."""
     order = draw.sample(range(len(dataset)), len(dataset))
     parts = []
     for begin in range(0, len(order), 40 * BATCH):
@@ -143,7 +152,7 @@ def batches(dataset: Sequence[Item], draw: random.Random) -> Iterator[list[Item]
 
 
 def read(model: Reader, batch: Sequence[Item]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return logits of the answer's start and end, shape (texts, tokens), and of its existence, shape (texts,)."""
+    """Return the logits of the answer's start and end, shape (texts, tokens), and of its existence, shape (texts,)."""
     longest = max(len(one.ids) for one in batch)
     ids, mask = torch.zeros(2, len(batch), longest, dtype=torch.long)
     readable = torch.zeros(len(batch), longest, dtype=torch.bool)
@@ -175,7 +184,7 @@ def train(model: Reader, dataset: Sequence[Item], passes: float, seed: int = 0) 
             has = torch.tensor([float(one.first > 0) for one in batch])
             loss = spans / 2 + functional.binary_cross_entropy_with_logits(answers, has)
             optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call] # of torch
+            loss.backward()  # type: ignore[no-untyped-call] # torch does not annotate it
             nn.utils.clip_grad_norm_(chosen, 1.0)
             optimizer.step()
             schedule.step()
@@ -187,7 +196,7 @@ def train(model: Reader, dataset: Sequence[Item], passes: float, seed: int = 0) 
 
 
 def show(model: Reader, dataset: Sequence[Item]) -> None:
-    """Print the AUROC of positive texts against each kind of negative texts."""
+    """Print the AUROC of positive texts against the negative texts of each kind."""
     by_kind: dict[str, list[float]] = defaultdict(list)
     with torch.no_grad():
         for batch in batches(dataset, random.Random(0)):

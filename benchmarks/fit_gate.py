@@ -1,13 +1,13 @@
-"""Fit the calibration of the gate: the probability that a passage answers a question, from retrieval features.
+"""Fit the calibration of the gate, which maps retrieval features to the probability that a passage answers a question.
 
     python -m benchmarks.fit_gate DATA [--check OTHER] [--write]
 
-DATA holds ``pdfs/`` and ``questions.jsonl`` (``question`` and ``kind``: answerable, adversarial,
-off-corpus). The bundled gate was fitted on the 487 questions of ``gate_questions.jsonl``, written by
-hand about texts in Debian's packages anarchism, debian-handbook, dict-foldoc, dict-jargon and
-dict-elements, which ``benchmarks.gate_corpus`` converts to PDFs. Adversarial questions have a low
-weight, because with a full weight the gate refuses many answerable questions. Metrics are from ten-fold
-cross-validation; ``--check`` also prints those of the fitted gate on other questions.
+DATA contains ``pdfs/`` and ``questions.jsonl`` with ``question`` and ``kind`` (answerable, adversarial, off-corpus).
+The bundled gate was fitted on the 487 questions of ``gate_questions.jsonl``. They were written by hand about texts in
+Debian's packages anarchism, debian-handbook, dict-foldoc, dict-jargon and dict-elements, which
+``benchmarks.gate_corpus`` converts to PDFs. Adversarial questions have a low weight, because with a full weight the
+gate refuses many answerable questions. The metrics are from ten-fold cross-validation. ``--check`` also prints the
+metrics of the fitted gate on the questions of the folder OTHER.
 """
 
 from __future__ import annotations
@@ -43,7 +43,11 @@ KINDS = ("answerable", "off-corpus", "adversarial")
 
 
 def collect_features(data: Path) -> tuple[list[str], list[FloatArray]]:
-    """Return kinds, and features of first passages (closeness, topic, unmet, reading log-odds), shape (n, 4)."""
+    """Return the kind of each question, and the features of its first passages, an array of shape (n, 4).
+
+    The four features are the closeness, the topic score, the number of unmet presuppositions, and the log-odds of the
+    reading score.
+    """
     rows = read_questions(data)
     kinds, features = [], []
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
@@ -64,7 +68,7 @@ def collect_features(data: Path) -> tuple[list[str], list[FloatArray]]:
 
 
 def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
-    """Fit a logistic regression on the best passage of each question, as ranked by the current gate."""
+    """Fit a logistic regression on one passage of each question: the one that the current gate ranks first."""
     present = load_calibration()
     weights = np.array([present.closeness, present.topic, present.unmet, present.reading])
     best = []
@@ -90,7 +94,10 @@ def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
 
 
 def fit_topic(kinds: Sequence[str], features: Sequence[FloatArray]) -> TopicCalibration:
-    """Fit a logistic regression of "on topic", which includes adversarial questions, on each best passage."""
+    """Fit a logistic regression that predicts from the best passage whether a question is on topic.
+
+    Adversarial questions count as on topic.
+    """
     present = load_calibration().on_topic
     weights = np.array([present.closeness, present.topic, 0.0, present.reading])
     best = [rows[int((rows @ weights).argmax())] if len(rows) else np.zeros(4) for rows in features]
@@ -102,7 +109,7 @@ def fit_topic(kinds: Sequence[str], features: Sequence[FloatArray]) -> TopicCali
 
 
 def topic_scores(fitted: TopicCalibration, features: Sequence[FloatArray]) -> FloatArray:
-    """Return the on-topic probability of each question's best passage."""
+    """Return for each question the highest on-topic probability of a passage."""
     values = [
         max((fitted.probability(float(c), float(c), float(t), float(r)) for c, t, _, r in rows), default=0.0)
         for rows in features
@@ -111,7 +118,7 @@ def topic_scores(fitted: TopicCalibration, features: Sequence[FloatArray]) -> Fl
 
 
 def scores(fitted: Calibration, features: Sequence[FloatArray]) -> FloatArray:
-    """Return the gate's probability of each question's best passage."""
+    """Return for each question the highest probability that the gate gives to a passage."""
     values = [max((_probability(fitted, row) for row in rows), default=0.0) for rows in features]
     return np.array(values, np.float32)
 
@@ -122,7 +129,7 @@ def _probability(fitted: Calibration, row: FloatArray) -> float:
 
 
 def show(name: str, kinds: Sequence[str], values: FloatArray) -> None:
-    """Print the AUROC against each kind of unanswerable question, and answer rates at some thresholds."""
+    """Print the AUROC of answerable against unanswerable questions by kind, and answer rates at some thresholds."""
     by_kind = {kind: values[[one == kind for one in kinds]] for kind in KINDS}
     areas = [f"{kind} AUROC {auroc(by_kind['answerable'].tolist(), by_kind[kind].tolist()):.4f}" for kind in KINDS[1:]]
     print(f"{name}: {', '.join(areas)}")

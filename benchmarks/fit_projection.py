@@ -2,14 +2,14 @@
 
     python -m benchmarks.fit_projection FOLDER... [--dimension 256] [--out FILE]
 
-The projection consists of the leading eigenvectors of the uncentred second moment of unit token
-vectors: of all linear maps to that dimension, it best preserves inner products, which MaxSim sums. A
-random rotation leaves inner products unchanged and spreads the variance of the first axes evenly, so
-that four bits per number are enough. (256 numbers of four bits need as much space as 128 of eight.)
+The projection consists of the leading eigenvectors of the uncentred second moment of unit token vectors. Of all linear
+maps to the given dimension, this projection best preserves inner products, which MaxSim sums. Then a random rotation is
+applied. It leaves inner products unchanged and spreads the variance evenly over the axes, so that four bits per number
+are enough. (256 numbers of four bits need as much space as 128 numbers of eight bits.)
 
-FOLDER holds text or HTML that is unrelated to the data that retrieval is measured on; the bundled matrix
-was fitted on the Debian packages anarchism 15.3, debian-handbook 11 (English), gnucash-docs 4.13
-(English) and the glosses of wordnet-base 3.0.
+FOLDER contains text or HTML files that are unrelated to the data on which retrieval is measured. The bundled matrix was
+fitted on the Debian packages anarchism 15.3, debian-handbook 11 (English) and gnucash-docs 4.13 (English), and on the
+glosses of wordnet-base 3.0.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def paragraphs(folder: Path) -> list[str]:
         if not file.is_file() or not re.search(r"\.(html?|txt|md|xml)$|/data\.\w+$", str(file)):
             continue
         text = file.read_text("utf-8", "ignore")
-        if file.name.startswith("data."):  # a WordNet file, with the gloss after the bar
+        if file.name.startswith("data."):  # a WordNet file, whose lines have the gloss after a bar
             blocks = [line.split("|", 1)[1] for line in text.splitlines() if "|" in line]
         else:
             blocks = re.split(r"</p>|</li>|</h\d>|\n\s*\n", text)
@@ -51,7 +51,7 @@ def paragraphs(folder: Path) -> list[str]:
 
 
 def token_vectors(embedder: TransformerEmbedder, texts: Sequence[str]) -> list[FloatArray]:
-    """Return the token vectors of each text before projection, cut at the window, shape (n, dimension) each."""
+    """Return the unprojected token vectors of each text up to the model's window, shape (n, dimension) each."""
     encodings = embedder._tokenizer.encode_batch(list(texts))
     for encoding in encodings:
         encoding.truncate(embedder.window)

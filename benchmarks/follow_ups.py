@@ -1,17 +1,18 @@
-"""Measure how well follow-up questions find their page: as asked, and rewritten.
+"""Measure how well a search for a follow-up question finds its evidence page, as asked and rewritten.
 
     python -m benchmarks.follow_ups DATA [--show N]
 
-DATA holds ``pdfs/`` and ``questions.jsonl`` as `benchmarks.quality` reads them. The questions have no
-conversations, so the benchmark generates them: a pair is two questions with evidence in one document
-that share a name. The first is asked as it is; in the second, `follow_up` replaces the name by "its",
-"their", "there", "it", "they" or "them", according to its position; it does not distinguish persons
-from things.
-Such follow-ups are easier than real ones, because each refers to a name in the previous question, and
-harder, because the previous question is often about another topic. The benchmark also asks each
-original question after another one, to measure how often a question is rewritten by mistake.
+DATA contains ``pdfs/`` and ``questions.jsonl`` in the format of `benchmarks.quality`. The questions are not parts of
+conversations, so the benchmark generates conversations. Each consists of two questions that share a name and have their
+evidence in the same document. The first question is asked as it is. In the second question, `follow_up` replaces the
+name by "its", "their", "there", "it", "they" or "them", depending on the position of the name. `follow_up` does not
+distinguish persons from things.
 
-Intervals are 95 % percentile bootstrap over conversations (10,000 resamples, seed 0).
+Generated follow-ups are easier than real ones, because each refers to a name in the previous question. They are also
+harder, because the previous question is often about another topic. The benchmark also asks each original question after
+the previous question of the file, to measure how often a question is rewritten by mistake.
+
+Intervals are 95 % percentile bootstrap intervals over conversations (10,000 resamples, seed 0).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _IN = re.compile(r"\b(?:in|at)\s+$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two labelled questions, and the second one as a follow-up of the first."""
+    """Two labelled questions; ``follow_up`` is the second question, rephrased as a follow-up of the first."""
 
     first: Row
     second: Row
@@ -56,11 +57,11 @@ def _is_plural(name: Phrase) -> bool:
 
 
 def follow_up(question: str, name: Phrase) -> str:
-    """Return the question with a name replaced by a pronoun; empty if a pronoun does not fit.
+    """Return the question with a name replaced by a pronoun; an empty string if a pronoun does not fit.
 
-    It does not fit in a list of names ("Syria and Egypt") or at the start of a longer phrase ("Ohio
-    territory"), which is assumed if a lower-case content word follows the name, unless the name is the
-    subject after an auxiliary.
+    A pronoun does not fit if the name is in a list ("Syria and Egypt") or begins a longer phrase ("Ohio territory").
+    The name is assumed to begin a longer phrase if a content word directly follows the name. This does not apply if
+    an auxiliary comes before the name, because the name is then the subject.
     """
     before, after = question[: name.start], question[name.end :]
     last = split_tokens(before)[-1].word if split_tokens(before) else ""
@@ -80,7 +81,10 @@ def follow_up(question: str, name: Phrase) -> str:
 
 
 def pairs(rows: Sequence[Row]) -> Iterator[Pair]:
-    """Yield each question with one that shares a name, on the same document and preferably the same page."""
+    """Yield each question with another question that shares a name with it.
+
+    Both questions are about the same document and, if possible, about the same page.
+    """
     labelled = [row for row in rows if row["evidence"]]
     for second in labelled:
         near = sorted(
@@ -106,7 +110,7 @@ def ranks(engine: Engine, questions: Sequence[tuple[str, Row]]) -> list[float]:
 
 
 def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
-    """Print the metrics, and some of the conversations."""
+    """Print the metrics, and the first ``show`` conversations."""
     conversations = list(pairs(rows))
     rewritten = [complete(one.follow_up, [Message("", "user", one.first["question"], now())]) for one in conversations]
     for one, question in list(zip(conversations, rewritten, strict=True))[:show]:
@@ -134,7 +138,7 @@ def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
 
 
 def _neighbours(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
-    """Return each question with the previous one in the file."""
+    """Return each pair of a question in the file and the question after it."""
     return list(pairwise(rows))
 
 

@@ -3,9 +3,10 @@
     apt-get install anarchism debian-handbook dict-foldoc dict-jargon dict-elements
     python -m benchmarks.gate_corpus OUT
 
-Extracts the paragraphs that ``gate_questions.jsonl`` asks about, identified by their SHA-256, from the
-installed texts, adds a seeded sample of other paragraphs, writes three per page to PDFs in OUT, and
-writes the questions with their pages to OUT.
+The command extracts the paragraphs that ``gate_questions.jsonl`` asks about from the installed texts. The file
+identifies the paragraphs by their SHA-256. The command adds a random sample of other paragraphs, which is the same in
+every run, and writes all paragraphs to PDFs in OUT, three per page. It also writes the questions with their pages to
+OUT.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def text_of(markup: str) -> str:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yield blocks of 90 to 220 words that consist of sentences."""
+    """Yield the blocks of the text that have 90 to 220 words and consist of sentences."""
     for block in re.split(r"\n\s*\n", text):
         paragraph = " ".join(block.split())
         letters = sum(character.isalpha() or character == " " for character in paragraph)
@@ -44,7 +45,7 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def read_installed() -> dict[str, str]:
-    """Return every paragraph of the installed texts by its hash, in the order of the files."""
+    """Return a dictionary that maps hashes to the paragraphs of the installed texts, in the order of the files."""
     pages = [*Path("/usr/share/doc/anarchism").rglob("*.html"), *Path("/usr/share/doc/debian-handbook").rglob("*.html")]
     texts = [text_of(page.read_text("utf-8", errors="replace")) for page in sorted(pages)]
     for name in ("elements", "foldoc", "jargon"):
@@ -73,7 +74,7 @@ def main() -> None:
         of_document = names[first : first + A_DOCUMENT]
         pages = [of_document[start : start + A_PAGE] for start in range(0, len(of_document), A_PAGE)]
         place |= {one: (document, index) for index, page in enumerate(pages) for one in page}
-        # The built-in font of the PDF has only Latin-1 characters.
+        # The built-in font of PDFs has only Latin-1 characters.
         lines = [[texts[one].encode("latin-1", "replace").decode("latin-1") for one in page] for page in pages]
         (folder / "pdfs" / document).write_bytes(make_pdf(*lines))
     with (folder / "questions.jsonl").open("w", encoding="utf-8") as stream:

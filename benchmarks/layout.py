@@ -2,11 +2,19 @@
 
     python -m benchmarks.layout DATA [DATA ...]
 
-DATA holds ``pdfs/`` and ``tests.jsonl``, whose lines have ``file``, ``page_index`` (or none, for the whole document),
-``kind`` and ``value``. The page must contain the value (``present``), must not contain it (``absent``), contain it a
-number of times (``count``), contain several texts in order (``order``), or in order on one line (``row``).
-`benchmarks.office_documents` writes such a folder. The table has the share of tests passed by pdfium's own text and by
-the product's, and what each step adds to the latter, with its 95 % paired bootstrap interval. Scans are not recognised.
+DATA contains ``pdfs/`` and ``tests.jsonl``; `benchmarks.layout_documents` writes such a folder. Each line of
+``tests.jsonl`` has ``file``, ``kind``, ``value`` and optionally ``page_index``. Without ``page_index``, the test is
+about the whole document. The kinds of tests are:
+
+- ``present``: the page contains the value;
+- ``absent``: the page does not contain the value;
+- ``count``: the page contains the value a given number of times;
+- ``order``: the page contains several texts in the given order;
+- ``row``: a line of the page contains several texts in the given order.
+
+The table has the share of tests that pass with the text in pdfium's order, and the share of tests that pass with the
+product's text. It also has the share that each step adds to the product's share, with its 95 % paired bootstrap
+interval. OCR does not run.
 """
 
 from __future__ import annotations
@@ -36,7 +44,7 @@ def _keep_runs(runs: list[Any], *_: Any) -> list[Any]:
     return runs
 
 
-# Each step, by what takes its place while it is off.
+# `STEPS` maps the name of each step to a context manager that replaces the code of the step, which turns the step off.
 LAYOUT = "rag_core.parsing.layout"
 STEPS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "columns found": without(f"{LAYOUT}.reading_order.find_columns", lambda runs: None),
@@ -61,7 +69,7 @@ def _numbered(characters: Any) -> tuple[Any, Any]:
 
 
 def read_with_layout(path: Path) -> Texts:
-    """Return the texts of a file's pages by page index; none if it cannot be read."""
+    """Return the texts of a file's pages in the product's layout, by page index; empty if the file is unreadable."""
     try:
         document = PdfiumDocument(path)
     except UnreadableError:
@@ -77,7 +85,7 @@ def read_with_layout(path: Path) -> Texts:
 
 
 def read_with_pdfium(path: Path) -> Texts:
-    """Return the texts of a file's pages in pdfium's order."""
+    """Return the texts of a file's pages in pdfium's order, by page index; empty if the file is unreadable."""
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError:
@@ -90,7 +98,7 @@ def fold(text: str) -> str:
 
 
 def passes(test: Row, text: str) -> bool:
-    """Return whether a page passes a test."""
+    """Return whether the text of a page passes a test."""
     kind, value, whole = test["kind"], test["value"], fold(text)
     if kind == "present":
         return fold(value) in whole
@@ -109,7 +117,7 @@ def _in_order(values: list[str], text: str) -> bool:
 
 
 def measure(data: Path, tests: list[Row], read: Callable[[Path], Texts]) -> list[float | None]:
-    """Return 1.0 for each test that is passed, else 0.0."""
+    """Return for each test 1.0 if the text passes the test, else 0.0."""
     texts = {name: read(data / "pdfs" / name) for name in sorted({test["file"] for test in tests})}
     results: list[float | None] = []
     for test in tests:

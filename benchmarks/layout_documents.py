@@ -2,8 +2,8 @@
 
     python -m benchmarks.layout_documents OUT
 
-The text files are those of `benchmarks.office_documents`. Each is drawn once in every style of `STYLES`;
-``OUT/tests.jsonl`` says that each paragraph is in one piece and each table row on one line.
+Each text file of `benchmarks.office_documents` is drawn once in every style of `STYLES`. The tests in
+``OUT/tests.jsonl`` require that the extracted text has each paragraph in one piece and each table row on one line.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ SIZE, PITCH, LEFT, TOP, LINES = 10, 13, 60, 780, 54
 WIDE, NARROW = 90, 40
 CELL = 110
 SECOND_COLUMN = 310
-# Characters of a word that stay on a line; shorter words are not divided.
+# Number of characters of a divided word that are before the hyphen, and the minimum length of a word to be divided.
 DIVIDED_AFTER, LONG_WORD = 4, 8
 
 Drawn = list[tuple[float, float, str]]
 
 
 def wrap(text: str, width: int, *, divide: bool = False) -> list[str]:
-    """Break a paragraph into lines; with ``divide``, long words at line starts are divided before the line end."""
+    """Break a paragraph into lines.
+
+    With ``divide``, a long word at the start of a line is divided, and its beginning moves to the previous line.
+    """
     lines = textwrap.wrap(text, width)
     for number in range(1, len(lines) if divide else 0):
         first, _, rest = lines[number].partition(" ")
@@ -54,7 +57,7 @@ def read_paragraphs(text: str) -> list[str | list[str]]:
 def draw_one_column(
     paragraphs: list[str | list[str]], *, divide: bool = False, numbered: bool = False
 ) -> Iterator[Drawn]:
-    """Yield pages with one column; ``numbered`` lines have their number in the margin."""
+    """Yield pages with one column; with ``numbered``, each line of text has its number in the margin."""
     rows: list[list[tuple[float, str]]] = []
     for paragraph in paragraphs:
         if isinstance(paragraph, list):
@@ -73,7 +76,7 @@ def draw_one_column(
 
 
 def draw_columns_row_by_row(paragraphs: list[str | list[str]]) -> Iterator[Drawn]:
-    """Yield pages with two columns whose lines are written across both columns; tables are left out."""
+    """Yield pages with two columns, written row by row: each left line, then the right line next to it; no tables."""
     lines: list[str] = []
     for paragraph in paragraphs:
         lines += [*wrap(paragraph, NARROW), ""] if isinstance(paragraph, str) else []
@@ -87,7 +90,7 @@ def draw_columns_row_by_row(paragraphs: list[str | list[str]]) -> Iterator[Drawn
 
 
 def draw_tables_by_column(paragraphs: list[str | list[str]]) -> Iterator[Drawn]:
-    """Yield pages with the tables only, each written column by column."""
+    """Yield pages that contain only table rows, written column by column."""
     rows = [paragraph for paragraph in paragraphs if isinstance(paragraph, list)]
     for page in range(0, len(rows), LINES):
         cells = zip_longest(*rows[page : page + LINES], fillvalue="")
@@ -121,7 +124,7 @@ def write_pdf(path: Path, pages: Iterator[Drawn]) -> list[Drawn]:
 
 
 def build_tests(style: str, file: str, paragraphs: list[str | list[str]]) -> Iterator[dict[str, Any]]:
-    """Yield what the text of a document must contain."""
+    """Yield the tests of what the extracted text of a document must contain."""
     for paragraph in paragraphs:
         if isinstance(paragraph, list) and style != "columns":
             yield {"file": file, "kind": "row", "value": [cell for cell in paragraph if cell]}

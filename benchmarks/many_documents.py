@@ -2,10 +2,10 @@
 
     python -m benchmarks.many_documents [--documents 10000]
 
-The documents are generated, with one page of four sentences each. Prints the seconds of indexing, and percentiles
-of the milliseconds to list all documents, to search in all and in one, and to open the Documents page in Chromium
-until the table is visible: in fresh browser profiles, which load the whole web application first, and in one with a
-cache.
+The documents are generated, and each has one page with four sentences. The benchmark prints the seconds that indexing
+takes. It also prints percentiles of the milliseconds to list all documents, to search in all documents, to search in
+one document, and to open the Documents page in Chromium until the table is visible. The page is opened in fresh browser
+profiles, which load the whole web application first, and in a used profile, which has the application in its cache.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def document(number: int) -> bytes:
 
 
 def measure_calls(call: Callable[[int], object], times: int) -> str:
-    """Format the percentiles, in milliseconds, of repeated calls."""
+    """Call a function repeatedly, and format the percentiles of the milliseconds that the calls take."""
     taken = []
     for number in range(times):
         started = time.perf_counter()
@@ -52,7 +52,7 @@ def measure_calls(call: Callable[[int], object], times: int) -> str:
 
 
 def measure_page(folder: Path, count: int, times: int) -> tuple[str, str]:
-    """Return percentiles of opening the Documents page of a warm app: in fresh profiles, and in a used one."""
+    """Return percentiles of the time to open the Documents page, in fresh browser profiles and in a used one."""
     with serve(folder) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
 

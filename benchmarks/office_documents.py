@@ -2,9 +2,9 @@
 
     python -m benchmarks.office_documents OUT
 
-The six documents are text files in ``benchmarks/office``: a line that starts with ``#`` is a heading, a line that
-starts with ``|`` a table row, ``=`` alone a page break, and any other line a paragraph. Of the 40 questions, 28 have
-an answer in the documents; the other 12 are about facts that the documents do not state.
+The six documents are text files in ``benchmarks/office``. In these files, a line that starts with ``#`` is a heading,
+a line that starts with ``|`` is a table row, a line with only ``=`` is a page break, and any other line is a paragraph.
+Of the 40 questions, 28 have an answer in the documents; the other 12 are about facts that the documents do not state.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SOURCES = Path(__file__).with_name("office")
 
 
 def blocks(text: str) -> Iterator[Flowable]:
-    """Yield the blocks of a document, in order."""
+    """Yield the headings, paragraphs, tables and page breaks of a document, in order."""
     styles = getSampleStyleSheet()
     for is_table, group in groupby(text.splitlines(), key=lambda line: line.startswith("|")):
         lines = list(group)

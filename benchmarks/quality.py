@@ -1,11 +1,11 @@
-"""Measure retrieval by stage, answers and refusals, with intervals.
+"""Measure the retrieval of each stage, the answers and the refusals, with intervals.
 
     python -m benchmarks.quality DATA [--scoped] [--peer "COMMAND"]
 
-DATA holds ``pdfs/`` and ``questions.jsonl`` with ``id``, ``question``, ``document``, ``evidence``
-(``[{"document", "page_index"}]``), ``answers`` and ``kind`` (answerable, off-corpus, adversarial).
-``--peer`` names another program with the same ``add`` and ``search`` commands, measured in the same
-run. Intervals are 95 % percentile bootstrap over questions (10,000 resamples, seed 0).
+DATA contains ``pdfs/`` and ``questions.jsonl`` with ``id``, ``question``, ``document``, ``evidence``
+(``[{"document", "page_index"}]``), ``answers`` and ``kind`` (answerable, off-corpus, adversarial). ``--peer`` is the
+command of another program, which must have the same commands ``add`` and ``search`` and is measured in the same run.
+Intervals are 95 % percentile bootstrap intervals over questions (10,000 resamples, seed 0).
 """
 
 from __future__ import annotations
@@ -38,21 +38,22 @@ def read_questions(data: Path) -> list[Row]:
 
 
 def index_pdfs(engine: Engine, data: Path) -> None:
-    """Index the files of ``pdfs/`` and wait until all are done."""
+    """Index the files of ``pdfs/`` and wait until all jobs have ended."""
     files = sorted((data / "pdfs").glob("*.pdf"))
     engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
 
 
 def page_rank(row: Row, pages: Sequence[PageKey]) -> float:
-    """Return the 1-based rank of the first evidence page, without duplicate pages; infinite if absent."""
+    """Return the rank of the first evidence page, counted from 1; infinity if no evidence page is in ``pages``."""
     rank = first_rank(pages, [(one["document"], one["page_index"]) for one in row["evidence"]])
     return float("inf") if rank is None else rank
 
 
 def pages_of(passages: Sequence[Passage], stage: str) -> list[PageKey]:
-    """Return the pages, by document name, of the passages that a stage scored, in its order.
+    """Return the pages of the passages that a stage scored, in the order of its scores.
 
-    A stage that scored no passage keeps the order of the previous stage.
+    A page is a pair of document name and page index. If the stage scored no passage, the order of the previous stage is
+    returned.
     """
     scored = [(passage.scores[stage], passage) for passage in passages if passage.scores.get(stage) is not None]
     ordered = [passage for _, passage in sorted(scored, key=lambda pair: -float(pair[0] or 0.0))]
@@ -62,7 +63,7 @@ def pages_of(passages: Sequence[Passage], stage: str) -> list[PageKey]:
 
 
 def interval(values: Sequence[float]) -> str:
-    """Format the mean with its 95 % bootstrap interval."""
+    """Format the mean of the values with its 95 % bootstrap interval."""
     estimate = mean_interval(values)
     return f"{estimate.value:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
 
@@ -107,7 +108,7 @@ def measure_answers(engine: Engine, rows: Sequence[Row]) -> None:
     if any(row.get("answers") for row, _ in answerable):
         print("holds gold   ", interval(holds))
     if short := [(row, one.short) for row, one in answered if one.short]:
-        # A whole date is right if only the year was expected, and the other way round.
+        # If a year is expected, a date with this year is right. If a date is expected, its year alone is right.
         right = [holds_gold(row, text) or any(text in gold for gold in row.get("answers") or []) for row, text in short]
         print(f"short answers {len(short)}, right {sum(right)}")
     if on_page:
@@ -123,7 +124,7 @@ def measure_answers(engine: Engine, rows: Sequence[Row]) -> None:
 
 
 def holds_gold(row: Row, text: str) -> bool:
-    """Whether a text contains one of the expected answers, ignoring white space and case."""
+    """Return whether a text contains one of the expected answers, ignoring white space and case."""
     folded = " ".join(text.split()).casefold()
     return any(" ".join(gold.split()).casefold() in folded for gold in row.get("answers") or [])
 

@@ -2,19 +2,21 @@
 
     python -m benchmarks.scale DATA [--sizes 1000 10000 100000] [--distinct N] [--svg FILE]
 
-DATA holds ``pdfs/`` and ``questions.jsonl``. Its documents are indexed once, as the *base*. All other
-chunks are generated from it and written directly to the stores, without the embedder, to save time:
+DATA contains ``pdfs/`` and ``questions.jsonl``. Its documents are indexed once, and a sample of their chunks is the
+*base*. The chunks that are searched are generated from the base and written directly to the stores, without the
+embedder, to save time. A generated chunk has:
 
-- text: the words of a base chunk, most of the words in less than `COMMON` of the base chunks replaced
-  by generated words whose frequencies follow Zipf's law, so that common words are as frequent as in
-  real text and rare words stay rare;
-- dense vectors: the unit vector of a base vector plus half of another one and noise of that length;
-- token vectors: those of a base chunk with noise. Beyond ``--distinct``, chunks share those of earlier
-  chunks, which saves disk space and does not change the search.
+- text: the words of a base chunk. Most rare words, which are in a smaller share of the base chunks than `COMMON`, are
+  replaced by generated words whose frequencies follow Zipf's law. So common words are as frequent as in real text, and
+  rare words stay rare;
+- a dense vector: a base vector plus half of another base vector, plus noise of the length of that half, scaled to unit
+  length;
+- token vectors: the token vectors of a base chunk, with noise. After the first ``--distinct`` chunks, each chunk shares
+  the token vectors of an earlier chunk. This saves disk space and does not change the search.
 
-Then each question is searched `ROUNDS` times through `Engine.search`, in a separate process; its time
-is the median of the rounds, and percentiles are over questions. Recall compares Chroma's approximate
-search with an exact search over the same vectors.
+Then a separate process searches for each question `ROUNDS` times with `Engine.search`. The time of a question is the
+median of its rounds, and percentiles are over questions. Recall compares Chroma's approximate search with an exact
+search over the same vectors.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """Real chunks that others are generated from, with their embeddings and common words."""
+    """Real chunks with their embeddings and common words, from which other chunks are generated."""
 
     spans: Sequence[ChunkSpan]
     embeddings: Sequence[Embedding]
@@ -70,7 +72,11 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The measurements at one size: milliseconds as p50 and p95 by stage, bytes by store."""
+    """The measurements at one number of chunks.
+
+    ``ms`` has the p50 and p95 of the milliseconds by stage, ``recall`` has the recall by number of nearest chunks, and
+    ``disk`` has the bytes by store. ``memory`` is in bytes, and ``first_s`` is the time of the first search.
+    """
 
     chunks: int
     ms: dict[str, tuple[float, float]]
@@ -94,13 +100,13 @@ def make_base(data: Path, folder: Path) -> Base:
 
 
 def generate_text(base: Base, text: str, chance: random.Random) -> str:
-    """Return the text with most of its rare words replaced."""
+    """Return the text with most of its rare words replaced by generated words."""
 
     def other(match: re.Match[str]) -> str:
         word = match.group()
         if word.lower() in base.common or chance.random() < KEPT:
             return word
-        # Under Zipf's law, the rank of a word is log-uniform.
+        # Under Zipf's law, the logarithm of the rank of a word is uniformly distributed.
         rank = int(len(SYLLABLES) ** chance.uniform(1, 3))
         return "".join(SYLLABLES[rank // len(SYLLABLES) ** place % len(SYLLABLES)] for place in range(3))
 
@@ -108,7 +114,7 @@ def generate_text(base: Base, text: str, chance: random.Random) -> str:
 
 
 def generate_chunks(base: Base, first: int, count: int) -> tuple[list[ChunkSpan], list[Embedding]]:
-    """Return the chunks ``first`` to ``first + count``, the same in every run."""
+    """Return the chunks from ``first`` up to ``first + count``, with embeddings; they are the same in every run."""
     chance, noise = random.Random(first), np.random.default_rng(first)
     picked = noise.integers(len(base.spans), size=(count, 2))
     dense = base.dense[picked[:, 0]] + 0.5 * base.dense[picked[:, 1]]
@@ -128,7 +134,7 @@ def generate_chunks(base: Base, first: int, count: int) -> tuple[list[ChunkSpan]
 
 
 def fill(settings: Settings, base: Base, size: int, distinct: int, vectors_file: Path) -> None:
-    """Write chunks to the stores until there are ``size``."""
+    """Write generated chunks to the stores until the stores have ``size`` chunks."""
     stores = Stores(settings)
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
@@ -150,7 +156,7 @@ def write(
     embeddings: Sequence[Embedding],
     distinct: int,
 ) -> None:
-    """Store a batch like the indexer: documents, pages, chunks, words, vectors, then publish."""
+    """Store a batch of chunks in the order of the indexer: documents, pages, chunks, words, vectors, publication."""
     versions, ids = [], []
     for offset in range(0, len(spans), CHUNKS_A_DOCUMENT):
         name = f"{(first + offset) // CHUNKS_A_DOCUMENT:07}"
@@ -178,7 +184,10 @@ def write(
 
 
 def measure(settings: Settings, questions: Sequence[str], vectors_file: Path) -> Figures:
-    """Search all questions in rounds, then compare Chroma with exact search; run this in a new process."""
+    """Search for all questions in rounds, then compare Chroma with an exact search.
+
+    Call this in a new process, because the memory of the process is measured.
+    """
     with Engine(settings) as engine:
         engine.warm_up()
         while not engine.readiness().ready:
@@ -195,7 +204,7 @@ def measure(settings: Settings, questions: Sequence[str], vectors_file: Path) ->
 
 
 def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> dict[int, float]:
-    """Return the share of the 10 and 100 nearest chunks that Chroma finds, as means over questions."""
+    """Return which share of the 10 and of the 100 nearest chunks Chroma finds, as means over questions."""
     stores = Stores(settings)
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
@@ -212,13 +221,16 @@ def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> 
 
 
 def resident_bytes() -> int:
-    """Return the anonymous memory of this process in bytes, without mapped files, which the system can drop."""
+    """Return the anonymous resident memory of this process in bytes.
+
+    Mapped files are not included, because the system can drop them from memory.
+    """
     status = Path("/proc/self/status").read_text()
-    return 1024 * int(re.search(r"RssAnon:\s+(\d+)", status).group(1))  # type: ignore[union-attr] # always present on Linux
+    return 1024 * int(re.search(r"RssAnon:\s+(\d+)", status).group(1))  # type: ignore[union-attr] # Linux has this line
 
 
 def disk(folder: Path) -> dict[str, int]:
-    """Return the bytes of each store."""
+    """Return the size of each store on disk, in bytes."""
     return {
         "database": (folder / "footnote.sqlite").stat().st_size,
         "words": (folder / "words.sqlite").stat().st_size,
@@ -227,7 +239,7 @@ def disk(folder: Path) -> dict[str, int]:
 
 
 def lines(figures: Figures) -> Iterator[str]:
-    """Yield the row of the table: medians by stage, then the other measurements."""
+    """Yield the table row of one size: the medians by stage, then the other measurements."""
     cells = [f"{figures.chunks:,}", *(f"{figures.ms[stage][0]:.1f}" for stage in STAGES)]
     cells += [f"{figures.ms['total'][1]:.1f}", *(f"{value:.3f}" for value in figures.recall.values())]
     cells += [f"{figures.first_s:.1f}", f"{figures.memory / 1e6:,.0f}"]
@@ -236,7 +248,7 @@ def lines(figures: Figures) -> Iterator[str]:
 
 
 def chart(measured: Sequence[Figures]) -> str:
-    """Return an SVG chart of the median milliseconds by stage, and the p95 of the total, by number of chunks."""
+    """Return an SVG chart of the median milliseconds of each stage and the p95 of the total, by number of chunks."""
     values = [
         {"chunks": one.chunks, "ms": one.ms[stage][0], "stage": stage} for one in measured for stage in STAGES
     ] + [{"chunks": one.chunks, "ms": one.ms["total"][1], "stage": "total, p95"} for one in measured]
@@ -284,7 +296,7 @@ def main() -> None:
         print(f"| chunks | {' | '.join(columns)} |\n|{' --- |' * (1 + len(columns))}")
         for size in sorted(arguments.sizes):
             fill(settings, base, size, arguments.distinct, vectors_file)
-            # A separate process, so that its memory is that of searching only.
+            # Measure in a separate process, so that its memory contains only what a search needs.
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
                 measured.append(pool.submit(measure, settings, questions, vectors_file).result())
             print(*lines(measured[-1]), sep="\n", flush=True)

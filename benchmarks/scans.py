@@ -1,9 +1,9 @@
-"""Measure OCR: render pages as images, read them, and compare the words.
+"""Measure OCR: render pages as images, read the images, and compare the words with the text layer.
 
     python -m benchmarks.scans FOLDER [--pages 10] [--scale 2.5]
 
-FOLDER holds PDFs with a text layer. Pages with at least 150 words are drawn at random (seed 0),
-rendered, saved as PDFs without text, and read. Words are compared as multisets, ignoring case.
+FOLDER contains PDFs with a text layer. Pages with at least 150 words are chosen at random (seed 0), rendered, saved as
+PDFs without text, and read by OCR. Words are compared as multisets, ignoring case.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def words(text: str) -> Counter[str]:
 
 
 def render_page(file: Path, number: int, scale: float) -> bytes:
-    """Return a page as a PDF that contains only its image."""
+    """Return a PDF that contains only an image of the page."""
     document = pypdfium2.PdfDocument(file)
     picture = document[number].render(scale=scale).to_pil().convert("L")
     document.close()

@@ -1,10 +1,11 @@
-"""Measure the speed of indexing and answering, as ratios within one run on one machine.
+"""Measure the speed of indexing and answering; ratios are between times of the same run on the same machine.
 
     python -m benchmarks.speed DATA [--peer "COMMAND"]
 
-DATA holds ``pdfs/`` and ``questions.jsonl``. Each question is asked once, and then `ROUNDS` - 1 times again.
-Percentiles are over questions: those of the first time, and those of the median of the later times, which other load
-on the machine affects less. ``--peer`` names another program with the same ``add`` command, measured in the same run.
+DATA contains ``pdfs/`` and ``questions.jsonl``. Each question is asked once, and then `ROUNDS` - 1 times again. The
+first percentiles are over the first times of the questions. The second percentiles are over the medians of the later
+times, which other load on the machine affects less. ``--peer`` is the command of another program, which must have the
+same command ``add`` and is measured in the same run.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def warm_up(engine: Engine) -> None:
 
 
 def measure_indexing(engine: Engine, files: Sequence[Path]) -> tuple[int, int, float]:
-    """Index all files; return the pages, the chunks, and the seconds without model loading."""
+    """Index all files; return the number of pages and of chunks, and the seconds without the loading of models."""
     warm_up(engine)
     started = time.perf_counter()
     engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
@@ -45,7 +46,7 @@ def measure_indexing(engine: Engine, files: Sequence[Path]) -> tuple[int, int, f
 
 
 def measure_embedding(engine: Engine) -> float:
-    """Return the seconds to embed the same chunks in sorted batches."""
+    """Return the seconds to embed the indexed chunks again, without other work and sorted by length."""
     spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
     spans.sort(key=lambda span: span.tokens)
     texts = [embedded_text(span.prefix, span.text) for span in spans]
@@ -56,7 +57,7 @@ def measure_embedding(engine: Engine) -> float:
 
 
 def measure_words_first(file: Path, folder: Path) -> tuple[int, float]:
-    """Return the pages of a file, and the seconds from its upload until a search by words finds it."""
+    """Return the number of pages of a file, and the seconds from its upload until a search by words finds it."""
     with Engine(load_settings(data_dir=folder)) as engine:
         warm_up(engine)
         data = file.read_bytes()
@@ -74,7 +75,7 @@ def percentiles(values: Sequence[float]) -> str:
 
 
 def measure_questions(engine: Engine, questions: Sequence[str]) -> None:
-    """Print the time of each stage of a question, and the time until the first text."""
+    """Print the time of each stage of a search, and the time until the first text of an answer."""
     engine.search(questions[0])
     rounds = [[timings(engine, question) for question in questions] for _ in range(ROUNDS)]
     first, *again = rounds

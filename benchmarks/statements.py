@@ -1,7 +1,7 @@
-"""Generate true statements about passages, as paraphrases by rule, and false ones with one error.
+"""Generate true statements about passages, by paraphrasing with rules, and false statements with one error each.
 
-The rules are independent of the verifier: paraphrases do what a writer does (reorder clauses, omit
-details, use another form or a common synonym), and errors are those that models make.
+The rules are independent of the verifier. The paraphrases do what a writer does: reorder clauses, omit details, and use
+another form or a common synonym. The errors are of kinds that language models make.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def sentences(passage: str) -> list[str]:
 
 
 def true_statements(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield the sentence and its paraphrases, each with the kind of change; without unchanged ones."""
+    """Yield the sentence and those of its paraphrases that differ from it, each with the kind of change."""
     yield "verbatim", sentence
     paraphrases = {
         "reordered": reorder(sentence),
@@ -92,7 +92,7 @@ def true_statements(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def reorder(sentence: str) -> str:
-    """Move a leading adverbial or clause to the end."""
+    """Move an adverbial or a subordinate clause from the start of the sentence to its end."""
     if match := _LEADING.match(sentence):
         main_clause = match[2][0].upper() + match[2][1:]
         return f"{main_clause} {match[1][0].lower()}{match[1][1:]}{match[3]}"
@@ -136,7 +136,7 @@ def from_question(question: str, answer: str) -> str | None:
 
 
 def wrong_number(text: str, passage: str, others: Sequence[str], random: random.Random) -> str | None:
-    """Replace a number by another one of the passage, or change it; ``None`` if there is none."""
+    """Replace a number by another number of the passage, or change it; return ``None`` if the text has no number."""
     places = [match for match in _NUMBER.finditer(text) if not _YEAR.fullmatch(match[0])]
     if not places:
         return None
@@ -153,7 +153,7 @@ def wrong_number(text: str, passage: str, others: Sequence[str], random: random.
 
 
 def wrong_date(text: str, passage: str, others: Sequence[str], random: random.Random) -> str | None:
-    """Replace a year or month by another one of the passage, or a near one; ``None`` if there is none."""
+    """Replace a year or month by another year or month; return ``None`` if the text has neither."""
     places = [*_YEAR.finditer(text), *_MONTH.finditer(text)]
     if not places:
         return None
@@ -168,7 +168,7 @@ def wrong_date(text: str, passage: str, others: Sequence[str], random: random.Ra
 
 
 def wrong_name(text: str, passage: str, others: Sequence[str], random: random.Random) -> str | None:
-    """Replace a name by another one of the passage or the document; ``None`` if there is none."""
+    """Replace a name by another name of the passage or the document; return ``None`` if this is impossible."""
     places = list(_NAME.finditer(text))
     if not places:
         return None
@@ -182,7 +182,7 @@ def wrong_name(text: str, passage: str, others: Sequence[str], random: random.Ra
 
 
 def wrong_negation(text: str, passage: str, others: Sequence[str], random: random.Random) -> str | None:
-    """Remove a negation, or insert one; ``None`` if neither is possible."""
+    """Remove a negation, or insert one; return ``None`` if neither is possible."""
     if match := _PLAIN_NEGATION.search(text):
         return text[: match.start()] + text[match.end() :]
     places = list(_AUXILIARY.finditer(text))

@@ -1,12 +1,12 @@
-"""Compare answers written by a language model with answers of the same model to a plain prompt.
+"""Compare the app's answers, which a language model writes, with the model's answers to a plain prompt.
 
     RAG_GGUF=model.gguf python -m benchmarks.with_model DATA [--limit 40] [--rows FILE]
     RAG_OPENAI_BASE_URL=… RAG_OPENAI_MODEL=… python -m benchmarks.with_model DATA
 
-DATA holds ``pdfs/`` and ``questions.jsonl`` with ``question``, ``answerable`` and, for questions with an answer,
-``values``: texts of which the answer must contain one, with numbers compared by value. The plain prompt contains the
-same passages and two sentences of instructions; refusals are recognised by their words. ``--rows`` writes every
-answer to a file, as JSON lines. Intervals are 95 % bootstrap.
+DATA contains ``pdfs/`` and ``questions.jsonl`` with ``question``, ``answerable`` and, for questions with an answer,
+``values``. The answer must contain one of the texts in ``values``; numbers are compared by value. The plain prompt
+contains the passages of the app's answer and two sentences of instructions. Refusals of the plain prompt are recognised
+by their words. ``--rows`` writes every answer to a file, as JSON lines. Intervals are 95 % bootstrap intervals.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ MOST_MARKS_LISTED = 20
 class Asked:
     """A question with the answer of the app and the model's answer to the plain prompt.
 
-    ``retracted`` is whether the app replaced or retracted the model's text; ``None`` if it did not ask the model.
+    ``retracted`` is true if the app replaced or retracted the model's text, and ``None`` if the app did not ask the
+    model.
     """
 
     row: dict[str, Any]
@@ -51,13 +52,13 @@ class Asked:
 
 
 def questions(data: Path, limit: int | None) -> list[dict[str, Any]]:
-    """Return the questions, or a sample that is the same in every run."""
+    """Return all questions, or a sample of ``limit`` questions that is the same in every run."""
     rows = read_questions(data)
     return random.Random(SEED).sample(rows, limit) if limit and limit < len(rows) else rows
 
 
 def holds_value(row: dict[str, Any], text: str) -> bool:
-    """Whether a text contains one of the expected values; numbers are compared by value."""
+    """Return whether a text contains one of the expected values; numbers are compared by value."""
     folded = " ".join(text.split()).casefold()
     numbers = parse_numbers(text)
     for value in row.get("values") or [row["answer"]]:
@@ -81,14 +82,14 @@ def ask(engine: Engine, model: LanguageModel, rows: Sequence[dict[str, Any]]) ->
 
 
 def plain_messages(question: str, passages: Sequence[Passage]) -> list[dict[str, str]]:
-    """Return the messages of the plain prompt with the same passages."""
+    """Return the messages of the plain prompt, with the question and the given passages."""
     blocks = [f"[{one.rank}] {one.document} p. {one.page_label}\n{one.text}" for one in passages]
     text = "\n\n".join([*blocks, f"Question: {question}"])
     return [{"role": "system", "content": PLAIN}, {"role": "user", "content": text}]
 
 
 def show(results: Sequence[Asked]) -> None:
-    """Print the table and a sample of the marks."""
+    """Print the table, and the first statements that the verification marked."""
     there = [one for one in results if one.row["answerable"]]
     missing = [one for one in results if not one.row["answerable"]]
     print(f"{len(there)} questions with an answer, {len(missing)} without\n")

@@ -1,6 +1,6 @@
-"""Take the screenshots of the README in the app, with generated documents.
+"""Run the app with generated documents, and take the screenshots for the documentation.
 
-python -m docs.screenshots
+Run this module with ``python -m docs.screenshots``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ LABELS = [
 
 
 def report() -> bytes:
-    """Return a report of two pages: a history, and a year as prose and a table."""
+    """Return a PDF of two pages: the history of a harbour, and one year as prose and as a table."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=1)
     _page(canvas, "Tern Island Harbour", ("The harbour of Tern Island was founded in 1868 by fishermen from the north",
@@ -82,15 +82,15 @@ def _page(canvas: Canvas, heading: str, lines: tuple[str, ...]) -> None:
 
 
 def shoot(page: Page, name: str) -> None:
-    """Save a screenshot of the page, with few colours, which suffice for flat areas and text."""
+    """Save a screenshot of the page, reduced to a few colours to keep the file small."""
     quiet(page)
-    page.wait_for_timeout(500)  # animations of opening and closing
+    page.wait_for_timeout(500)  # wait for the animation of an opening or closing dialog
     with Image.open(io.BytesIO(page.screenshot())) as image:
         image.convert("RGB").quantize(COLOURS).save(HERE / f"{name}.png", optimize=True)
 
 
 def fill(page: Page, address: str) -> str:
-    """Add the documents, ask the questions and evaluate; return the address of the conversation."""
+    """Add the documents, run an evaluation and ask the questions; return the address of the conversation."""
     page.goto(f"{address}/documents")
     expect(page.get_by_role("heading", name="Documents")).to_be_visible()
     files = ((REPORT, report()), (MINUTES, scanned(make_pdf(LINES))), (GUIDE_NAME, guide_pdf()))
@@ -113,7 +113,7 @@ def fill(page: Page, address: str) -> str:
 
 
 def opened(name: str, question: str) -> Callable[[Page, str], None]:
-    """Return a function that takes a screenshot of the source of a question's first citation."""
+    """Return a function that opens the first source of a question's answer and takes a screenshot."""
 
     def show(page: Page, scheme: str) -> None:
         message = page.get_by_test_id("stChatMessage").filter(has=page.get_by_role("button", name="Source 1"))
@@ -135,7 +135,7 @@ def pictures(browser: Browser, scheme: str, address: str, conversation: str) -> 
     answer = page.get_by_test_id("stChatMessage").last
     expect(answer.get_by_role("button", name="Source 1").first).to_be_visible()
     quiet(page)
-    page.wait_for_timeout(1000)  # the chat scrolls to its end
+    page.wait_for_timeout(1000)  # wait until the chat has scrolled to its end
     page.get_by_test_id("stChatMessage").nth(-2).evaluate("one => one.scrollIntoView({block: 'start'})")
     shoot(page, f"chat-{scheme}")
     opened("source", SPENDING)(page, scheme)

@@ -1,4 +1,4 @@
-"""``python -m rag_core``: see ``python -m rag_core --help``."""
+"""Run the command line with ``python -m rag_core``; the option ``--help`` lists the commands."""
 
 import os
 import sys
@@ -8,12 +8,12 @@ from pathlib import Path
 def _open_closed_streams() -> None:
     """Open the null device for each standard stream that is closed.
 
-    Call it before any file is opened: otherwise a file, such as the database, gets the free descriptor, and C
-    libraries and child processes write their output into it.
+    Call this function before any file is opened. Otherwise the next opened file, such as the database, gets the
+    descriptor of the closed stream, and C libraries and child processes write their output into that file.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 # open until the process ends
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 # stays open until the process ends
             os.set_inheritable(stream.fileno(), True)
             setattr(sys, name, stream)
 
@@ -22,7 +22,7 @@ def _run() -> None:
     _open_closed_streams()
     try:
         from rag_core.cli.app import main
-    except KeyboardInterrupt:  # imports take seconds, and Python would print a traceback
+    except KeyboardInterrupt:  # Ctrl-C during the slow imports would otherwise print a traceback
         sys.exit("Stopped.")
     main()
 

@@ -1,4 +1,4 @@
-"""The engine, which connects all parts for the pages and the command line."""
+"""The engine, through which the web pages and the command line use the application."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ from rag_core.types.searches import DEFAULT_CONFIGURATION
 class Engine:
     """Answers questions from documents, with citations. All methods are thread-safe.
 
-    The constructor loads no models: `warm_up` does so in the background, or else their first use. The engine
-    continues jobs that an earlier process left unfinished.
+    The constructor loads no models. `warm_up` loads them in the background; without it, each model is loaded at its
+    first use. The constructor continues jobs that an earlier process left unfinished.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Engine:
             raise
 
     def close(self) -> None:
-        """Stop all work and close the stores. Running jobs continue at the next start."""
+        """Stop all work and close the stores. Interrupted jobs continue at the next start."""
         if self._closed:
             return
         self._closed = True
@@ -162,15 +162,15 @@ class Engine:
         self.close()
 
     def warm_up(self) -> None:
-        """Load models, open the dense index and start parser processes, once and in the background."""
+        """Load models, open the dense index and start parser processes in the background; later calls do nothing."""
         self._warm_up.start()
 
     def load_search(self) -> None:
-        """Load everything that searches need and wait for it, so that the first question is not slower."""
+        """Load everything that searches need, and wait for it, so that the first question is as fast as later ones."""
         self._warm_up.load_search()
 
     def readiness(self) -> Readiness:
-        """Return whether the models are loaded, and if not, what is missing."""
+        """Return whether the models are loaded; if they are not, the result contains the reason."""
         return self._local_models.readiness
 
     def status(self) -> Status:
@@ -199,11 +199,12 @@ class Engine:
         ----------
         question : str
         documents, collections : sequence of str, optional
-            Names or ids of documents, and names of collections, to search; everything if none is given.
+            Names or ids of the documents, and names of the collections, to search. By default, all documents are
+            searched.
         top_k : int, optional
-            Number of passages; overrides the configuration's.
+            Number of passages; overrides ``configuration.top_k``.
         configuration : RetrievalConfig, optional
-            How to retrieve; default: as in the settings.
+            How to retrieve; by default as in the settings.
 
         Raises
         ------
@@ -228,11 +229,12 @@ class Engine:
         search_for: str | None = None,
         suggest: bool = False,
     ) -> Generator[AskEvent, None, None]:
-        """Answer a question and yield events; the last is the `Answer`, or `Suggestions` if ``suggest`` is true.
+        """Answer a question, and yield the steps, the text and finally the `Answer` as events.
 
-        A `Stage` names the current step, a `Rewritten` contains the question that replaces a follow-up, and a
-        `SearchResult` contains the passages for the answer. A `Delta` adds text to the answer, a `Restart`
-        discards the text so far. Closing the iterator stops the work.
+        A `Stage` names the current step. A `Rewritten` contains the question that replaces a follow-up question. A
+        `SearchResult` contains the passages for the answer. A `Delta` adds text to the answer, and a `Restart`
+        discards all text so far. If ``suggest`` is true, `Suggestions` follow the answer. Closing the iterator stops
+        the work.
 
         Parameters
         ----------
@@ -241,13 +243,14 @@ class Engine:
             As in `search`.
         history : sequence of Message
             Earlier messages, oldest first. A question that refers to them is rewritten before the search;
-            see the answer's ``rewritten``.
+            ``rewritten`` of the answer contains the new question.
         configuration : RetrievalConfig, optional
-            How to retrieve; default: as in the settings. The steps of its strategy are yielded and stored too.
+            How to retrieve; by default as in the settings. The steps of its search strategy are yielded as events
+            and listed in the answer.
         search_for : str, optional
-            Search for this text instead of the question, whatever the history.
+            Search for this text instead of the question; the question is then not rewritten.
         suggest : bool
-            Yield `Suggestions` after the answer; they need a few more searches.
+            Whether to yield `Suggestions` after the answer, which takes a few more searches.
 
         Raises
         ------
@@ -262,7 +265,11 @@ class Engine:
         return self._follow_ups.with_suggestions(events, scope) if suggest else events
 
     def answer(self, question: str, **options: Any) -> Answer:
-        """Return the answer to a question, with follow-ups if ``suggest`` is true; takes the options of `ask`."""
+        """Return the answer to a question.
+
+        ``options`` are the keyword arguments of `ask`. If ``suggest`` is true, the answer contains the suggested
+        questions.
+        """
         started = time.perf_counter()
         answer = None
         for event in self.ask(question, **options):
@@ -275,5 +282,5 @@ class Engine:
         raise RagError(f"No answer came in {time.perf_counter() - started:.0f} s.")
 
     def explain(self, question: str, **options: Any) -> Explanation:
-        """Return the rankings behind a search; takes the options of `Explanations.explain`."""
+        """Return the ranking of each stage of a search; ``options`` are those of `Explanations.explain`."""
         return self.explanations.explain(question, **options)

@@ -1,33 +1,33 @@
-"""Exceptions that callers may want to handle differently.
+"""The exceptions of this package; each class is an error that callers may want to handle separately.
 
 ::
 
     RagError
-    ├── SettingsError              a setting is unknown, out of range, or does not fit another
-    ├── DocumentError              one file failed; the others are not affected
-    │   ├── RejectedDocument       the file itself cannot be indexed
+    ├── SettingsError              a setting is unknown, out of range, or conflicts with another setting
+    ├── DocumentError              an error with one file; other files are not affected
+    │   ├── RejectedDocument       the content or size of the file prevents indexing
     │   │   ├── NotAPdf
     │   │   ├── EncryptedPdf
     │   │   ├── EmptyDocument      no bytes, no pages, or no text on any page
     │   │   ├── DamagedPdf
     │   │   └── DocumentTooLarge
-    │   ├── ExtractionFailed       a crash, a time-out, or out of memory
+    │   ├── ExtractionFailed       parsing crashed, timed out or ran out of memory
     │   └── UnknownDocument        no document has this name or id
-    ├── CollectionError            invalid name, no documents, or two documents of the same name
-    ├── QuestionError              empty, too long, or not suitable for the strategy
+    ├── CollectionError            a name is invalid, a collection is empty, or two documents would have one name
+    ├── QuestionError              the question is empty, too long, or not suitable for the strategy
     ├── LabelError                 a labelled question cannot be parsed or does not match the library
     ├── StoreError
     │   ├── DataFolderInUse        another process has the data folder open
     │   ├── DatabaseInUse          another process has the database open
-    │   ├── DataFolderUnwritable   read-only or full
+    │   ├── DataFolderUnwritable   the data folder is read-only or its disk is full
     │   ├── StoreUnavailable       the database, Chroma or the file store does not answer
     │   ├── UnknownConversation    no conversation or message has this id
     │   └── UnknownEvaluation      no evaluation has this id
     ├── EmbedderError
-    │   ├── EmbedderMissing        weights cannot be found
-    │   └── EmbedderChanged        weights or dimension are not the expected ones
+    │   ├── EmbedderMissing        the weights of the model cannot be found
+    │   └── EmbedderChanged        the installed weights differ from those that this version needs
     ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
-    ├── IndexMismatch              settings no longer match the index; a re-index is needed
+    ├── IndexMismatch              the embedding model no longer matches the index; a re-index is needed
     ├── CallLimit                  a strategy has used all model calls or tokens that the settings allow
     └── GeneratorError             the endpoint gave no answer
         ├── GeneratorAuthError
@@ -36,8 +36,8 @@
         ├── GeneratorUnavailable
         └── GeneratorInterrupted   the answer stopped after part of its text
 
-Each message says what happened, to which file or setting, and what to do. If the documents do not
-answer a question, that is a state of the answer, not an error.
+Each message says what happened, which file or setting is concerned, and what the user can do. There is no exception
+for a question that the documents do not answer: the state of the answer says so.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RagError(Exception):
 
 
 class SettingsError(RagError):
-    """A setting is unknown, out of range, or does not fit another."""
+    """A setting is unknown, out of range, or conflicts with another setting."""
 
 
 class DocumentError(RagError):
@@ -56,11 +56,11 @@ class DocumentError(RagError):
 
 
 class RejectedDocument(DocumentError):
-    """The file itself cannot be indexed."""
+    """The content or size of the file prevents indexing."""
 
 
 class NotAPdf(RejectedDocument):
-    """The content is not a PDF, whatever the file name is."""
+    """The content of the file is not a PDF, whatever its name is."""
 
 
 class EncryptedPdf(RejectedDocument):
@@ -88,7 +88,7 @@ class UnknownDocument(DocumentError):
 
 
 class CollectionError(RagError):
-    """A collection has an invalid name, no documents, or would have two documents of the same name."""
+    """A collection's name is invalid, the collection is empty, or two of its documents would have the same name."""
 
 
 class QuestionError(RagError):
@@ -136,7 +136,7 @@ class EmbedderMissing(EmbedderError):
 
 
 class EmbedderChanged(EmbedderError):
-    """The weights or the dimension of the model are not the expected ones."""
+    """The installed weights of the model differ from the weights that this version needs."""
 
 
 class RerankerMissing(RagError):
@@ -144,7 +144,7 @@ class RerankerMissing(RagError):
 
 
 class IndexMismatch(RagError):
-    """The settings differ from those that the index was built with."""
+    """The embedding model has other weights or vectors than the model that the index was built with."""
 
 
 class CallLimit(RagError):

@@ -1,4 +1,4 @@
-"""The user guide as a PDF, which gives new users a document to ask about."""
+"""The user guide as a PDF: a first document that new users can ask questions about."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _DEFAULTS = ("max_file_mb", "max_pages", "top_k")
 
 
 def guide_text() -> str:
-    """Return the guide in Markdown (headings, paragraphs, inline code) with the default settings filled in."""
+    """Return the guide in Markdown (headings, paragraphs, inline code), with the default settings filled in."""
     values = {name: f"{Settings.model_fields[name].default:,}" for name in _DEFAULTS}
     values["threshold"] = f"{Settings.model_fields['threshold'].default:.2f}"
     return _SOURCE.read_text(encoding="utf-8").format_map(values)
 
 
 def guide_pdf() -> bytes:
-    """Return the guide as an A4 PDF with an outline entry for each heading and page labels.
+    """Return the guide as an A4 PDF with page labels and with an outline entry for each heading.
 
-    The bytes are the same each time, so that adding the guide twice is recognised as a duplicate.
+    Each call returns the same bytes, so that a second copy of the guide is recognised as a duplicate.
     """
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
@@ -72,7 +72,7 @@ def _format_inline(text: str) -> str:
 
 
 def _styles() -> dict[int, Any]:
-    """Return paragraph styles by the number of ``#`` before a block."""
+    """Return a mapping of the number of ``#`` at the start of a block to its paragraph style."""
     from reportlab.lib.colors import HexColor
     from reportlab.lib.styles import ParagraphStyle
 
@@ -90,9 +90,9 @@ def _document_class() -> type[Any]:
     from reportlab.platypus import SimpleDocTemplate
 
     class Template(SimpleDocTemplate):  # type: ignore[misc] # reportlab has no types
-        """Adds an outline entry for each heading."""
+        """Document template that adds an outline entry for each heading."""
 
-        def afterFlowable(self, flowable: Any) -> None:  # noqa: N802 - reportlab's name
+        def afterFlowable(self, flowable: Any) -> None:  # noqa: N802 - reportlab calls this name
             style = getattr(flowable, "style", None)
             level = {"title": 0, "heading": 1}.get(getattr(style, "name", ""))
             if level is not None:
@@ -107,7 +107,7 @@ def _draw_footer(canvas: Any, document: Any) -> None:
     canvas.addPageLabel(document.page - 1, style="ARABIC", start=document.page)
     canvas.setFont("Helvetica", 8.5)
     canvas.setFillGray(0.4)
-    # The padding of the frame indents the text by 6 points from the margin.
+    # reportlab indents the body text by 6 points from the margin, so the footer is indented as well.
     right = document.pagesize[0] - document.rightMargin - 6
     canvas.drawString(document.leftMargin + 6, 36, "Footnote user guide")
     canvas.drawRightString(right, 36, str(document.page))

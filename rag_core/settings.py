@@ -1,4 +1,4 @@
-"""All settings with limits and descriptions, read from environment variables and ``.env`` only."""
+"""All settings with their limits and descriptions; users set them in environment variables or in ``.env``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rag_core.types import RankBy
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
 FILE = Path(".env")
-# Removed settings: they are ignored with a warning for one release.
+# Settings that were removed. For one release, they cause a warning instead of an error.
 REMOVED_SETTINGS = frozenset(
     {
         "RAG_EMBEDDING_BATCH",
@@ -40,16 +40,17 @@ log = logging.getLogger(__name__)
 
 
 class _KnownKeysSource(DotEnvSettingsSource):
-    """The ``.env`` file without the keys of other programs, which may share it."""
+    """The settings in the ``.env`` file, without the keys of other programs that use the same file."""
 
     def __call__(self) -> dict[str, Any]:
         return {key: value for key, value in super().__call__().items() if _is_known(key)}
 
 
 class _EnvironmentSource(EnvSettingsSource):
-    """The environment without shared variables, such as ``OPENAI_API_KEY``, that ``.env`` sets with the prefix.
+    """The environment without each variable ``NAME`` for which ``.env`` sets ``RAG_NAME``.
 
-    Otherwise the key of one endpoint could be sent to another.
+    For example, ``OPENAI_API_KEY`` of the environment is ignored if ``.env`` sets ``RAG_OPENAI_API_KEY``. Otherwise
+    the key of one endpoint could be sent to another endpoint.
     """
 
     def __init__(self, settings: type[BaseSettings], file: DotEnvSettingsSource) -> None:
@@ -60,7 +61,7 @@ class _EnvironmentSource(EnvSettingsSource):
 
 
 class Settings(BaseSettings):
-    """The settings of the application; README lists the descriptions of the fields."""
+    """The settings of the application; ``docs/settings.md`` lists them with their descriptions."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_file=".env", extra="forbid", frozen=True, populate_by_name=True
@@ -290,7 +291,7 @@ def _is_known(key: str) -> bool:
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """Read the settings.
+    """Return the settings from the environment, from ``.env`` and from ``overrides``.
 
     Parameters
     ----------
@@ -300,7 +301,7 @@ def load_settings(**overrides: Any) -> Settings:
     Raises
     ------
     SettingsError
-        A key is unknown or a value is out of range; the message names each key.
+        A setting is unknown or its value is invalid, or ``.env`` cannot be read. The message names each such setting.
     """
     fields = {key: value for key, value in overrides.items() if value is not None}
     try:
@@ -314,7 +315,8 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def _refuse_unreadable_lines() -> None:
-    # dotenv skips lines that it cannot parse. Lines without a known setting may belong to other programs.
+    # dotenv silently skips lines that it cannot parse. Such a line is an error only if it contains the name of a
+    # setting; other lines may belong to other programs.
     if not FILE.is_file():
         return
     with FILE.open(encoding="utf-8-sig") as file:

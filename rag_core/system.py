@@ -1,4 +1,4 @@
-"""CPU cores, memory allocator and garbage collector of this process."""
+"""Count the CPU cores of this process, and configure its memory allocator and garbage collector."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Options of glibc's mallopt. M_PERTURB fills new memory with the complement of the byte that is set; 0 disables it.
+# Options of glibc's mallopt. M_PERTURB fills newly allocated memory with the complement of the given byte; the byte 0
+# turns the filling off.
 _M_PERTURB, _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -6, -3, -1
 _FILL_WITH_ZEROS, _DO_NOT_FILL = 0xFF, 0
-# In bytes: smaller blocks come from the heap, which keeps up to the second amount of free memory.
+# malloc takes blocks below the first size from the heap. The heap keeps up to the second size of free memory at its
+# end instead of returning it to the system.
 _MMAP_THRESHOLD_BYTES, _TRIM_THRESHOLD_BYTES = 32 << 20, 64 << 20
-# Looked up once, because every search calls it twice.
+# mallopt is looked up once, because every search calls it twice.
 _mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
 _lock = threading.Lock()
 _active_blocks = 0
 
 
 def available_cores() -> int:
-    """Return the number of cores this process may run on, which CPU affinity can limit."""
+    """Return the number of CPU cores that this process may use; CPU affinity can limit them."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -34,8 +36,9 @@ def make_new_files_private() -> None:
 def configure_malloc() -> None:
     """Keep some of the freed memory in the process, instead of returning it to the system.
 
-    Reranking allocates and frees arrays of a few megabytes for each block of chunks. With glibc's defaults, the
-    system takes each array back and faults it in again page by page, which slows reranking down.
+    Reranking allocates and frees arrays of a few megabytes for each block of chunks. With glibc's defaults, each
+    freed array returns to the system. The next array then causes a page fault for each of its pages, which slows
+    reranking down.
     """
     if _mallopt is not None:
         _mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD_BYTES)
@@ -50,11 +53,11 @@ def freeze_garbage_collector() -> None:
 
 @contextmanager
 def zero_new_allocations() -> Iterator[None]:
-    """Fill all memory that malloc returns during the block with zeros, if the C library is glibc.
+    """Fill all memory that malloc returns in the ``with`` block with zeros, if the C library is glibc.
 
-    Use it for libraries that write uninitialized buffers to disk: these can contain earlier data of the process,
-    such as an API key. It is not always on, because it slows searches down. glibc does not fill blocks of up to a
-    kilobyte.
+    Use this for calls to libraries that write uninitialized buffers to disk: such a buffer can contain earlier data of
+    the process, such as an API key. The filling is off outside the block, because it slows searches down. Blocks of
+    up to a kilobyte may stay unfilled, because glibc reuses them from a separate cache.
     """
     global _active_blocks
     with _lock:

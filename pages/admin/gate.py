@@ -15,7 +15,8 @@ _THRESHOLD, _TOP_K, _WITH_MODEL = "gate_threshold", "gate_top_k", "gate_with_mod
 def show_answer_settings(engine: Engine) -> None:
     """Let the operator change the threshold and the number of passages."""
     st.subheader("Answering", anchor=False)
-    # Connecting or disconnecting a model switches to the other threshold.
+    # There is one threshold with a language model and one without. Show the other one after a model was connected or
+    # disconnected.
     if st.session_state.get(_WITH_MODEL) != bool(engine.models.current):
         st.session_state[_WITH_MODEL], st.session_state[_THRESHOLD] = (
             bool(engine.models.current),
@@ -53,7 +54,7 @@ def _help(engine: Engine) -> str:
 
 
 def _recent(engine: Engine) -> None:
-    """Show the scores of recent questions, as a help to choose the threshold."""
+    """Show the scores of recent questions, which help the operator to choose the threshold."""
     scores = engine.evaluations.recent_gate_scores()
     if not scores:
         return

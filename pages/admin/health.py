@@ -8,7 +8,7 @@ import streamlit as st
 from pages.shared.text import escape_markdown, format_size
 from rag_core.types import Status, format_count
 
-# The counts shown first, in this order; the engine's other counts follow the table of stores.
+# The counts that are shown first, in this order. The other counts are shown below the table of stores.
 _COUNTS = ("documents", "pages", "chunks")
 
 
@@ -25,7 +25,7 @@ def show_health(status: Status) -> None:
 
 
 def show_stores(status: Status) -> None:
-    """Show the number of entries in each store."""
+    """Show the number of entries in each store, and the remaining counts."""
     st.subheader("Stores", anchor=False)
     st.caption("The database is the source of truth; the word index and the vector index contain the same chunks.")
     rows = [

@@ -1,4 +1,4 @@
-"""What the index was built with, and re-indexing."""
+"""The parameters that the index was built with, and a button to re-index documents."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _WORDS = {
     "prefix": "Prefix of each chunk",
 }
 _ALL = ""
-# Fields that change the text of chunks, but not how their vectors are computed.
+# Fields that change the text of chunks, but not how a vector is computed from a text.
 _TEXT = {"chunk_tokens", "chunk_overlap", "extractor", "prefix"}
 
 
 def show_index(engine: Engine, status: Status) -> None:
-    """Compare the index with the settings; offer to re-index."""
+    """Compare the index with the settings, and let the operator re-index documents."""
     st.subheader("Index", anchor=False)
     with show_errors():
         differing = engine.index.differences()
@@ -95,7 +95,7 @@ def _plan(differing: set[str], seconds: float | None) -> str:
         )
     reused = "vectors of unchanged text are reused" if differing <= _TEXT else "every vector is computed again"
     most = "at most " if differing <= _TEXT else ""
-    # The estimate is from the current embedder; another embedder may be slower or faster.
+    # The estimate is based on the speed of the current embedder; another embedder may be slower or faster.
     pace = f", {most}about {format_duration(seconds)} at the speed of the current embedder" if seconds else ""
     return f"Answers use the current index until the new one is complete; {reused}{pace}."
 

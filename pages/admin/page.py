@@ -1,4 +1,4 @@
-"""Admin: health, index, stores, watched folders, language model, costs and answer settings."""
+"""The Admin page: health, index, stores, watched folders, language model, costs and answer settings."""
 
 from __future__ import annotations
 

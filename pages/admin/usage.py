@@ -1,4 +1,4 @@
-"""Tokens that language models used so far, and their cost."""
+"""The tokens that language models have used so far, and their cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COUNTS = ("Requests", "Tokens in", "Tokens out")
 
 
 def show_usage(engine: Engine) -> None:
-    """Show totals by model, including deleted answers; nothing if no model was used."""
+    """Show the totals of each model, including those of deleted answers; show nothing if no model was used."""
     with show_errors():
         if not engine.models.usage_totals():
             return

@@ -12,11 +12,11 @@ from rag_core.types import WatchedFolder, format_count
 
 
 def show_watched_folders(engine: Engine) -> None:
-    """List the watched folders with their last check and its problem."""
+    """List the watched folders, each with the time of the last check and the problem that the check found."""
     st.subheader("Watched folders", anchor=False)
     folders = engine.watches.list()
     if not folders:
-        # The app must be closed, because only one process at a time can open the data folder.
+        # The operator must close the app, because only one process at a time can open the data folder.
         st.caption(
             "None. To watch a folder, close the app, run `python -m rag_core watch FOLDER`, and start the app again. "
             "The app then checks the folder regularly."
@@ -45,7 +45,7 @@ def show_watched_folders(engine: Engine) -> None:
 def _sync(engine: Engine, watch: WatchedFolder) -> None:
     with show_errors():
         result = engine.watches.sync(watch.watch_id)
-        if result is None:  # removed in another window
+        if result is None:  # the folder was removed in another window
             return
         track_jobs([job for job in engine.jobs.list(limit=MOST) if job.job_id in result.job_ids])
         if not result.problem:

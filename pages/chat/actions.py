@@ -1,4 +1,4 @@
-"""Actions on an answer: ask again, edit the question or search, export the conversation."""
+"""Actions on an answer: ask again, edit the question or the search, and export the conversation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOOK_S = 0.3
 
 
 def show_rewritten_search(back: Backend, message: Message, answer: Answer, *, last: bool) -> None:
-    """Show the rewritten follow-up that was searched for; let the reader edit it if the answer is the last one."""
+    """Show the rewritten question that was searched for; if the answer is the last one, let the reader edit it."""
     if not answer.rewritten:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -56,7 +56,7 @@ def show_actions(back: Backend, message: Message) -> None:
 
 
 def show_follow_ups(back: Backend, suggesting: Run | None, message: Message, scope: Scope) -> None:
-    """Show suggested questions that the documents answer; rerun the page when they arrive."""
+    """Show the suggested questions of an answer; rerun the page when the engine has finished looking for them."""
     if suggesting:
         _wait_for_suggestions(suggesting)
     if not message.answer or not message.answer.follow_ups:
@@ -107,7 +107,7 @@ def _export(back: Backend, key: str) -> None:
 
 
 def _download(label: str, create: Callable[[], str | bytes], suffix: str, mime: str, *, key: str) -> None:
-    """Show a download button; the file is created on a click."""
+    """Show a download button; the file is created only when the reader clicks it."""
     st.download_button(
         label, data=create, file_name=f"conversation.{suffix}", mime=mime, key=f"{suffix}_{key}", on_click="ignore"
     )

@@ -15,15 +15,15 @@ from pages.shared.text import escape_markdown
 from pages.shared.warmth import describe_warm_up
 from rag_core.types import Scope, Stage
 
-# Seconds to wait for a quick answer before showing progress, and between two updates of the progress.
+# Seconds to wait for a quick answer before showing its progress, and seconds between two updates of the progress.
 _AT_ONCE_S, _LOOK_S = 0.3, 0.15
 
 
 def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
-    """Show the input for questions and PDFs; ``locked`` while an answer is written.
+    """Show the input for questions and PDFs; ``locked`` is true while an answer is written.
 
-    Streamlit's own lock and stop button are not used, because they apply to a script run, which is
-    shorter than an answer.
+    Streamlit's own lock and stop button are not used, because they apply only to a script run, and an answer takes
+    longer than a script run.
     """
     settings = back.engine.settings
 
@@ -56,10 +56,10 @@ def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
 def show_running_answer(back: Backend, run: Run) -> None:
     """Show an answer while it is written; rerun the page when it is stored.
 
-    A fragment polls the answer. A script run that lasts as long as the answer would block the rest of
-    the page and keep outdated elements on the screen.
+    A fragment polls the progress of the answer. A script run that lasted as long as the answer would block the rest
+    of the page and keep outdated elements on the screen.
     """
-    # Most answers are quick; waiting for them avoids a flicker.
+    # Most answers are complete within this time. Showing their progress would only cause a flicker.
     if run.ends_within(_AT_ONCE_S):
         st.rerun()
 

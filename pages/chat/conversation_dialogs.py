@@ -16,7 +16,8 @@ RENAME, DELETE = "Rename", "Delete"
 def open_conversation_dialog(engine: Engine) -> None:
     """Open the dialog that the reader chose in a menu.
 
-    Each run opens it until the reader closes it, because a finished answer reruns the page.
+    Every run opens the dialog again until the reader closes it, because the page also reruns for other reasons, for
+    example when an answer is complete.
     """
     menu, one = st.session_state.get(keys.MENU, ("", None))
     if menu == RENAME:
@@ -29,7 +30,7 @@ def _closed() -> None:
     st.session_state.pop(keys.MENU, None)
 
 
-# The changes are in callbacks, which also run if the dialog is not drawn again.
+# Callbacks make the changes, because Streamlit calls them even if the next run does not draw the dialog.
 
 
 @st.dialog("Rename conversation", icon=":material/edit:", on_dismiss=_closed)

@@ -1,4 +1,4 @@
-"""The open conversation, which the address identifies."""
+"""The open conversation, whose id is in the address of the page."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ def current_id() -> str | None:
 
 
 def choose_conversation(conversation_id: str | None) -> None:
-    """Open a conversation, or a new chat."""
+    """Open a conversation; ``None`` opens a new chat."""
     st.session_state[keys.CONVERSATION] = conversation_id
     st.session_state.pop(keys.EARLIER, None)
-    # If closing the drawer and leaving the conversation coincide, Streamlit reports only the latter.
+    # If the reader closes the source drawer and leaves the conversation at the same time, Streamlit reports only that
+    # the reader leaves. So the source is removed here.
     st.session_state.pop(keys.SOURCE, None)
     if conversation_id:
         st.query_params[keys.CONVERSATION_PARAM] = conversation_id
@@ -30,10 +31,10 @@ def choose_conversation(conversation_id: str | None) -> None:
 
 
 def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | None, Sequence[Message]]:
-    """Return the open conversation and its messages.
+    """Return the open conversation and its messages; ``None`` and no messages for a new chat.
 
-    The address decides, so that reload, bookmarks and the browser's back button work. Only on the way
-    back from another page, whose address has no conversation, the session decides.
+    The address decides which conversation is open, so that reloads, bookmarks and the browser's back button work.
+    If the reader comes back from another page, the address contains no conversation, so the session decides.
     """
     named = st.query_params.get(keys.CONVERSATION_PARAM)
     conversation_id = named or (current_id() if arrived else None)

@@ -43,9 +43,9 @@ _STEPS = {
 
 
 def show_history(back: Backend, messages: Sequence[Message], suggesting: Run | None) -> dict[str, Answer]:
-    """Show the messages; return their answers by message id.
+    """Show the messages; return a dictionary that maps message ids to answers.
 
-    ``suggesting`` is the run that was suggesting questions when the messages were loaded.
+    ``suggesting`` is the run that was looking for questions to suggest when the messages were loaded, if any.
     """
     hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
     if hidden:
@@ -101,7 +101,8 @@ def _work_done(answer: Answer) -> None:
     timings = answer.timings_ms
     total = timings.get("total", sum(timings.values())) / 1000
     documents = len({passage.document_id for passage in answer.passages})
-    # A summary lists only cited passages, but read many more.
+    # Only the passages of a summary have no scores. They are just the passages that the summary cites; the model has
+    # read many more.
     verb = "Read" if all(passage.scores for passage in answer.passages) else "Cites"
     label = f"{verb} {format_count(len(answer.passages), 'passage')} of {format_count(documents, 'document')}"
     how = "" if answer.strategy == "plain" else f" · {STRATEGY_NAMES[answer.strategy]}"

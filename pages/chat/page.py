@@ -1,4 +1,4 @@
-"""Chat: ask the documents, and check each sentence against its page."""
+"""The Chat page: ask the documents, and compare each sentence of an answer with the page it comes from."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ suggesting = back.answers.suggesting(current_id() or "")
 conversation, messages = open_conversation(back.engine, arrived=arrived)
 run = back.answers.running(current_id() or "")
 if run is None and conversation and messages[-1:] and messages[-1].role == "user":
-    # The answer may have been stored between the two lines above.
+    # The answer may have been stored after the messages were loaded, so load them again.
     conversation = back.engine.conversations.get(conversation.conversation_id)
     messages = back.engine.conversations.messages(conversation.conversation_id)
 show_stored_error()

@@ -1,4 +1,4 @@
-"""Add a question to a conversation, or ask it again."""
+"""Add a question to a conversation, or answer the last question again."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rag_core.types import Message, Scope
 
 
 def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ()) -> None:
-    """Add a question to the open or a new conversation, and start the answer.
+    """Add a question to the open conversation or to a new one, and start the answer.
 
-    If another window is waiting for an answer in the conversation or has deleted it, the question
-    returns to the input instead.
+    If another window is waiting for an answer in the conversation, or has deleted the conversation, the question is
+    put back into the input instead.
     """
-    # A reader who asks a question has seen which files are ready.
+    # The reader has seen the messages about files that are ready, so remove these messages.
     untrack_ended_jobs(back.engine)
     identity = current_id()
     if identity is None:
@@ -50,14 +50,14 @@ def ask_next(back: Backend, message: Message, question: str, scope: Scope) -> No
 
 
 def answer_again(back: Backend, message: Message) -> None:
-    """Replace the last answer by a new one, over the currently chosen documents."""
+    """Replace the last answer by a new answer from the documents that are chosen now."""
     if _is_last(back, message):
         back.engine.conversations.remove_messages([message.message_id])
         answer_last(back)
 
 
 def search_again(back: Backend, message: Message, search_for: str) -> None:
-    """Answer the last question again, with the reader's wording of the search."""
+    """Answer the last question again, but search for the text that the reader has entered."""
     if _is_last(back, message):
         back.engine.conversations.remove_messages([message.message_id])
         answer_last(back, search_for)
@@ -78,7 +78,7 @@ def ask_instead(back: Backend, message: Message, question: str) -> None:
 
 
 def answer_last(back: Backend, search_for: str | None = None) -> None:
-    """Answer the last question, which has no answer."""
+    """Answer the last message of the conversation if it is a question."""
     identity = str(current_id())
     messages = _messages(back, identity)
     if not messages or messages[-1].role != "user":
@@ -95,13 +95,13 @@ def scope_of(back: Backend, identity: str) -> Scope:
 
 
 def return_to_input(question: str, why: str = "the conversation has changed in another window") -> None:
-    """Put a question that was not asked back into the input."""
+    """Put a question back into the input, and tell the reader why it was not asked."""
     st.session_state[keys.ASK] = question
     st.toast(f"Your question was not asked, because {why}. It is in the input field again.", icon=":material/info:")
 
 
 def _messages(back: Backend, identity: str) -> Sequence[Message] | None:
-    """Return the messages of a conversation; ``None`` if it was deleted, which the page reports."""
+    """Return the messages of a conversation; ``None`` if the conversation was deleted."""
     try:
         return back.engine.conversations.messages(identity)
     except UnknownConversation:
@@ -109,6 +109,6 @@ def _messages(back: Backend, identity: str) -> Sequence[Message] | None:
 
 
 def _is_last(back: Backend, message: Message) -> bool:
-    """Whether a message is still the last one: an earlier click or another window may have added some."""
+    """Return whether a message is still the last one; an earlier click or another window may have added messages."""
     messages = _messages(back, str(current_id())) or []
     return [one.message_id for one in messages[-1:]] == [message.message_id]

@@ -1,4 +1,4 @@
-"""Explain a refusal: how close the passages came, and what they lack."""
+"""Explain a refusal: how close the best passage came to the threshold, and why the passages do not match."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def show_refusal(back: Backend, answer: Answer) -> None:
     if answer.passages:
         gate = answer.gate
         best, needed = (format_score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
-        # A question can also be refused above the threshold, if no sentence answers it.
+        # A question is also refused if the score reaches the threshold but no sentence answers the question. The two
+        # numbers do not explain such a refusal.
         lacking = f" (best {best}, needs {needed})" if gate.score < gate.threshold else ""
         st.markdown(f"**Closest passages**{lacking}")
         if reasons := _shared_reasons(answer):
@@ -30,7 +31,7 @@ def show_refusal(back: Backend, answer: Answer) -> None:
 
 
 def _shared_reasons(answer: Answer) -> list[str]:
-    """Return the reasons that apply to every passage that the gate examined."""
+    """Return the reasons that apply to every passage for which the gate has computed a score."""
     looked_at = [one for one in answer.passages if one.scores.get("answerable") is not None]
     if answer.gate.score_name != "answerable" or len(looked_at) < 2:
         return []

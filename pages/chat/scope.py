@@ -14,15 +14,15 @@ from pages.shared.problems import show_errors
 from rag_core.engine import Engine
 from rag_core.types import Conversation, DocumentInfo, DocumentStatus, Job, Scope, format_count
 
-# Prefix of collection names among document ids, which contain no colon.
+# This prefix distinguishes collection names from document ids in one list. Document ids contain no colon.
 _COLLECTION = "collection:"
 
 
 def choose_scope(engine: Engine, conversation: Conversation | None, library: Sequence[DocumentInfo]) -> Scope:
-    """Let the reader choose documents and collections; return them.
+    """Let the reader choose the documents and collections to ask; return the choice.
 
-    The choice is stored with the conversation, or in the session until the conversation starts. A file
-    dropped into the conversation can be chosen before it is indexed.
+    The choice is stored with the conversation, or in the session until the conversation starts. A file that the
+    reader drops into the conversation can be part of the choice before it is indexed.
     """
     can_be_asked = find_searchable(library)
     coming = [one for one in library if one.status in (DocumentStatus.QUEUED, DocumentStatus.INDEXING)]
@@ -58,7 +58,7 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
 
 
 def add_to_scope(engine: Engine, scope: Scope, jobs: Sequence[Job]) -> Scope:
-    """Add files that were dropped into a limited conversation to its scope; return the scope."""
+    """If the scope is not empty, add the documents of the jobs to the scope; return the resulting scope."""
     added = [job.document_id for job in jobs if job.document_id and job.document_id not in scope.documents]
     if not scope or not added:
         return scope

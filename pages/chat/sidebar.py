@@ -1,4 +1,4 @@
-"""The list of conversations."""
+"""The list of conversations in the sidebar."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rag_core.engine import Engine
 from rag_core.types import Conversation
 
 SHOWN = 40
-# Width of a title next to the menu, in a sidebar of 300 pixels.
+# Maximum width of a title, so that the title fits next to the menu in a sidebar of 300 pixels.
 TITLE_CHARS = 23
 PIN, UNPIN = "Pin", "Unpin"
-# Streamlit has no function that closes a sidebar that the reader opened.
+# Streamlit has no function that closes a sidebar that the reader has opened, so a script clicks the close button.
 _CLOSE_WHERE_IT_COVERS = st.components.v2.component(
     "footnote_close_sidebar",
     html="",
@@ -30,7 +30,7 @@ _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
 
 
 def show_sidebar(engine: Engine) -> None:
-    """Show the button for a new chat, a search, and the conversations: pinned first, then by day."""
+    """Show the button for a new chat, a search field, and the conversations in groups: pinned, today, earlier."""
     with st.sidebar:
         st.button("New chat", icon=":material/add:", width="stretch", key="new_chat", on_click=_chosen, args=[None])
         with st.container():
@@ -46,11 +46,11 @@ def _chosen(conversation_id: str | None) -> None:
 
 
 def _uncover() -> None:
-    """Close the sidebar after a choice if the window is so narrow that it covers the conversation."""
+    """After a choice, close the sidebar if the window is so narrow that the sidebar covers the conversation."""
     number, just_now = st.session_state.get(keys.CHOICES, (0, False))
     if just_now:
         st.session_state[keys.CHOICES] = (number, False)
-        # A new key each time, because an existing component would not run its script again.
+        # Use a new key each time, because Streamlit would not run the script of an existing component again.
         _CLOSE_WHERE_IT_COVERS(key=f"close_sidebar_{number}")
 
 

@@ -29,6 +29,6 @@ def choose_strategy(engine: Engine) -> None:
 
 
 def get_strategy(engine: Engine) -> Strategy:
-    """Return the chosen strategy."""
+    """Return the chosen strategy; ``plain`` if no language model is connected."""
     chosen: Strategy = st.session_state.get(keys.STRATEGY, "plain")
     return chosen if engine.models.current else "plain"

@@ -15,7 +15,7 @@ from rag_core.types import DocumentInfo, format_count
 
 
 def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
-    """Say what Footnote does, and what to do first."""
+    """Explain what Footnote does, and what the reader can do first."""
     st.title("Ask your documents", anchor=False)
     if not documents:
         _empty(back)

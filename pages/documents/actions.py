@@ -128,12 +128,12 @@ def _move(engine: Engine, ids: Sequence[str]) -> None:
 
 
 def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
-    # Stored one by one, so that they show what was deleted if a store fails in between.
+    # Put the list into the session before filling it: if a store fails, the list then shows what was already deleted.
     receipts: list[DeleteReceipt] = []
     st.session_state[keys.RECEIPTS] = receipts
     with show_errors_next_run():
         for one in chosen:
-            # Another window may have deleted it.
+            # Another window may have deleted the document.
             with suppress(UnknownDocument):
                 receipts += engine.documents.delete([one.document_id])
         st.session_state[keys.SELECTED] = []

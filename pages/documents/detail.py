@@ -67,7 +67,7 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
 
 
 def _frame(pages: Sequence[Page]) -> pd.DataFrame:
-    """Return one row per page, without empty columns."""
+    """Return a table with one row per page, without columns that are empty."""
     rows = [
         (one.page_index + 1, one.page_label, _read_as(one), one.confidence, one.heading, len(one.text), _note(one))
         for one in pages
@@ -81,7 +81,7 @@ def _read_as(page: Page) -> str:
 
 
 def _note(page: Page) -> str:
-    """Return the problem of a page, and its hidden text."""
+    """Return a note with the problem of a page and the invisible text of the page, if there is any."""
     hidden = f"left out because it is invisible: {page.hidden}" if page.hidden else ""
     return "; ".join(part for part in (page.reason, hidden) if part)
 

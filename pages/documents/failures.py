@@ -1,4 +1,4 @@
-"""Download of the documents that could not be indexed, or only in part, as CSV."""
+"""A CSV file for download, which lists the documents that were indexed only in part or not at all."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from rag_core.types import DocumentInfo, DocumentStatus, escape_formula
 
 _PROBLEMS = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.PARTIAL)
 _COLUMNS = ("name", "status", "reason", "pages", "pages_empty", "pages_failed", "added_at")
-# A spreadsheet runs a cell that starts with one of these as a formula.
 
 
 def show_failures_download(documents: Sequence[DocumentInfo]) -> None:
-    """Show a button to download the problems as CSV, if there are any."""
+    """If there are documents with problems, show a button to download their list as CSV."""
     problems = [one for one in documents if one.status in _PROBLEMS]
     if problems:
         st.download_button(
@@ -32,7 +31,7 @@ def show_failures_download(documents: Sequence[DocumentInfo]) -> None:
 
 
 def format_csv(documents: Sequence[DocumentInfo]) -> str:
-    """Return the documents as CSV, with a header."""
+    """Return the documents as CSV, with a header row."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(_COLUMNS)

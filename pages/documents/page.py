@@ -1,4 +1,4 @@
-"""Documents: add, search, delete and re-index documents."""
+"""The Documents page: add, search, delete and re-index documents."""
 
 from __future__ import annotations
 

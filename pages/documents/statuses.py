@@ -14,7 +14,7 @@ _WORDS = {
     DocumentStatus.FAILED: "Failed",
     DocumentStatus.CANCELLED: "Cancelled",
 }
-# A new document whose chunks are stored, and whose vectors are not computed yet.
+# The status of a new document whose chunks are stored, but whose vectors are not computed yet.
 _BY_WORDS = "Searchable by words"
 
 
@@ -29,7 +29,7 @@ def describe_status_with_reason(document: DocumentInfo) -> str:
     words = describe_status(document)
     if not document.reason:
         return words
-    # The table already shows the name, and most reasons begin with it.
+    # Most reasons begin with the name of the document, which the table already shows. Replace the name by "it".
     its = f"{document.name} "
     reason = f"it {document.reason.removeprefix(its)}" if document.reason.startswith(its) else document.reason
     return f"{words}: {reason}"

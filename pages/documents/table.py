@@ -25,7 +25,7 @@ _COLLECTION_WIDTH = 100
 
 
 def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
-    """Show the documents that match the search; return the selected ones."""
+    """Show the documents that match the search and the filters; return the documents that the reader selects."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
             "Search documents",
@@ -50,8 +50,8 @@ def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
         return []
     st.caption(_summary(documents, shown))
     collected = bool(count_by_collection(documents))
-    # Streamlit stores the selection by row number. If the rows change, a new key creates a new table, whose
-    # default selection is found by document id, so that it does not move to another document.
+    # Streamlit stores the selection by row number, so the selection would move to other documents if the rows change.
+    # So changed rows get a new key, which creates a new table. Its default selection is found by document id.
     identity = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
     before = st.session_state.get(keys.SELECTED, st.query_params.get_all(keys.DOCUMENT_PARAM))
     rows = [row for row, one in enumerate(shown) if one.document_id in before]
@@ -74,8 +74,8 @@ def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
 
 
 def _picked(label: str, counts: Mapping[str, int], key: str) -> list[str]:
-    """Let the reader choose among at least two values; return the chosen ones, none for all."""
-    # A value that no document has any more would hide all of them.
+    """Let the reader choose among the values if there are at least two; an empty choice means all values."""
+    # Remove values that no document has any longer. Such a value would hide all documents.
     before = [one for one in st.session_state.get(key, []) if one in counts]
     st.session_state[key] = before
     if len(counts) < 2:
@@ -91,7 +91,7 @@ def _picked(label: str, counts: Mapping[str, int], key: str) -> list[str]:
 
 
 def _remember(chosen: list[str]) -> None:
-    """Store the selection in the session, and a single document also in the address, for a reload."""
+    """Store the selection in the session; also store a single document in the address, which survives a reload."""
     st.session_state[keys.SELECTED] = chosen
     if len(chosen) == 1:
         st.query_params[keys.DOCUMENT_PARAM] = chosen[0]
@@ -130,7 +130,8 @@ def _collection(document: DocumentInfo) -> str:
 
 
 def _configuration(*, wide_status: bool, collected: bool) -> dict[str, Any]:
-    # Together no wider than the page on a laptop; a reason that is cut is shown in full with its document.
+    # All columns together must fit on the page on a laptop. The table cuts a long reason, but the details of the
+    # document show it in full.
     room = 420 - (_COLLECTION_WIDTH if collected else 0)
     status = room * 8 // 15 if wide_status else 130
     return {
@@ -139,7 +140,7 @@ def _configuration(*, wide_status: bool, collected: bool) -> dict[str, Any]:
         "Status": st.column_config.TextColumn(width=status),
         "Pages": st.column_config.NumberColumn(format="localized", width=60),
         "Chunks": st.column_config.NumberColumn(format="localized", width=65),
-        # Streamlit's format for bytes depends on the reader's locale, and is "2.4mB" in British English.
+        # Streamlit's format for bytes depends on the reader's locale. In British English, it shows "2.4mB".
         "Size, kB": st.column_config.NumberColumn(format="localized", width=70),
         "Added": st.column_config.DatetimeColumn(format="localized", timezone=st.context.timezone, width=165),
     }

@@ -12,8 +12,8 @@ from rag_core.types import DEFAULT_COLLECTION
 
 
 def show_uploader(engine: Engine) -> None:
-    """Let the reader upload PDFs, and choose a collection if there are any; then empty the drop zone."""
-    # The widget keeps its files in every rerun; a new key creates an empty widget.
+    """Let the reader upload PDFs and, if there are collections, choose one; after an upload, empty the drop zone."""
+    # The widget keeps its files in every rerun. After an upload, a new key creates an empty widget.
     turn = st.session_state.setdefault(keys.UPLOADER_ROUND, 0)
     collections = list(engine.collections.list())
     into = DEFAULT_COLLECTION

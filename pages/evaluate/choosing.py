@@ -27,7 +27,7 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
     "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
     "Textbook BM25 (rankings only)": Baseline("bm25"),
 }
-# These call a language model for each question.
+# These configurations call a language model for each question.
 _WITH_MODEL: dict[str, RetrievalConfig | Baseline] = {
     f"{STRATEGY_NAMES[one]} (uses the model)": RetrievalConfig(strategy=one)
     for one in STRATEGY_NAMES
@@ -40,7 +40,7 @@ _EXAMPLE = """\
 
 
 def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
-    """Let the reader choose labelled questions; return their name and the labels."""
+    """Let the reader choose a source of labelled questions; return the name of the source and the labels."""
     app_labels = engine.labels.list()
     source = st.segmented_control(
         "Labelled questions",

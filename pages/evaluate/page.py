@@ -1,4 +1,4 @@
-"""Evaluate: measure search, answers and refusals on labelled questions."""
+"""The Evaluate page: measure search, answers and refusals on labelled questions."""
 
 from __future__ import annotations
 

@@ -46,10 +46,10 @@ def show_results(engine: Engine) -> None:
 def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Evaluation | None]:
     left, right, side = st.columns([4, 4, 1.2], vertical_alignment="bottom")
     ids = list(kept)
-    # Two that ran together are shown together.
+    # If the last run evaluated two configurations, show both evaluations.
     together = engine.evaluations.state()
     pair = list(together.evaluation_ids) if together else []
-    # A new key for each new evaluation, so that the widgets show it instead of the earlier choice.
+    # Each new evaluation gets new keys, so that the widgets show the new evaluation instead of the earlier choice.
     turn = pair[-1] if pair else "kept"
     default = pair[0] if pair and pair[0] in kept else ids[0]
     first = left.selectbox(

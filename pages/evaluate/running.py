@@ -1,4 +1,4 @@
-"""Start and follow an evaluation, which continues in the background when the reader leaves the page."""
+"""Start an evaluation and show its progress; it continues in the background when the reader leaves the page."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def show_run_button(
 
 
 def show_progress(engine: Engine) -> None:
-    """Show the progress of the evaluation and a button to cancel it, or the problem of the last one."""
+    """Show the progress of the running evaluation; if none is running, show the problem of the last evaluation."""
     state = engine.evaluations.state()
     if state is None:
         return

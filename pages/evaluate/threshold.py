@@ -1,4 +1,4 @@
-"""The threshold that an evaluation advises, with a button to use it."""
+"""Advise a threshold on the basis of an evaluation, with a button to use it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHARES = (0, 1, 2, 5, 10, 15, 20)
 
 
 def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
-    """Advise a threshold for the share of unanswerable questions that may be answered."""
+    """Let the reader choose the share of unanswerable questions that may be answered; advise a threshold for it."""
     if not evaluation.risk_coverage:
         return
     st.subheader("Threshold", anchor=False)
@@ -33,7 +33,8 @@ def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
         )
         return
     advised = format_threshold(advice.threshold)
-    # The gate uses a different score and threshold with a language model than without.
+    # The gate uses one score and threshold with a language model, and another score and threshold without. So the
+    # advised threshold can be used only if both the evaluation and the app use a language model, or neither does.
     is_other_gate = (evaluation.generator == "extractive") == bool(engine.models.current)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(

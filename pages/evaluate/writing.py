@@ -1,4 +1,4 @@
-"""The form to write a labelled question."""
+"""The form for writing a labelled question."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ANSWERED, _UNANSWERED = "Yes", "No"
 
 
 def show_label_form(engine: Engine) -> None:
-    """Show the form for a question with the page that answers it, or without an answer."""
+    """Show the form for a question and the page that answers it; a question without an answer needs no page."""
     names = list(dict.fromkeys(one.name for one in find_searchable(engine.documents.list())))
     with st.expander("Write a label", icon=":material/edit_note:", key="write_label"), st.form("label", border=False):
         st.text_input("Question", max_chars=engine.settings.max_question_chars, key="label_question")

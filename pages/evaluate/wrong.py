@@ -14,7 +14,7 @@ _ANSWER_CHARS = 300
 
 
 def show_wrong_answers(evaluation: Evaluation) -> None:
-    """List the questions that went wrong, and why."""
+    """List the questions that went wrong, each with the problem."""
     outcomes = [one for one in evaluation.outcomes if one.problem]
     st.subheader(f"Went wrong: {len(outcomes):,} of {format_count(len(evaluation.outcomes), 'question')}", anchor=False)
     if not outcomes:
@@ -27,7 +27,7 @@ def show_wrong_answers(evaluation: Evaluation) -> None:
 
 def _one(outcome: QuestionResult) -> None:
     with st.container(border=True, gap="xsmall"):
-        # Relative, so that it works behind a proxy that serves the app under a path.
+        # The address is relative, so that it works if a proxy serves the app under a path.
         address = "lab?" + urlencode({"question": outcome.question})
         st.markdown(f"[{escape_markdown(outcome.question)}]({address})")
         pages = escape_markdown(" · ".join(outcome.evidence)) or "not in the documents"

@@ -1,4 +1,4 @@
-"""The explanation that the page shows, computed once per question."""
+"""The explanation of a search, which the page computes once per question."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rag_core.types import DocumentInfo, Explanation, Scope
 def get_explanation(
     engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope
 ) -> Explanation | None:
-    """Return the explanation of the question; ``None``, with a hint to the reader, if there is nothing to show.
+    """Return the explanation of the question; if there is nothing to show, give a hint and return ``None``.
 
-    The explanation is stored until the question, scope, library or settings change, so that a slider
+    The session keeps the explanation until the question, scope, library or settings change, so that moving a slider
     does not start a new search.
     """
     if not documents:

@@ -1,4 +1,4 @@
-"""Whether the question would be answered, and the time of each stage."""
+"""Show whether the question would be answered, and how long each stage took."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STEPS = {
 
 
 def show_gate_decision(explanation: Explanation) -> None:
-    """Show the score that decides, its threshold, and how long each stage took."""
+    """Show the decision of the gate, its score and threshold, and how long each stage took."""
     gate = explanation.gate
     value, needed = (format_score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
     if gate.answerable:

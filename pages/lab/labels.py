@@ -1,4 +1,4 @@
-"""Labels of the question that the Lab shows."""
+"""Labels of the question that the Lab page shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_core.types import Explanation, LabelledPage, Passage
 
 
 def find_labelled_passage(engine: Engine, explanation: Explanation) -> str | None:
-    """Return the chunk id of the best passage that starts on a labelled page."""
+    """Return the chunk id of the best passage that starts on a labelled page; ``None`` if there is none."""
     right = engine.labels.pages_for(explanation.question)
     on_it = (one.chunk_id for one in explanation.passages if (one.document_id, one.page_index) in right)
     return next(on_it, None)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from rag_core.types import Explanation, Passage
 
-# Number of passages shown per stage.
+# Number of passages that are shown for each stage.
 SHOWN = 10
-# Dark enough for white letters, light enough for lines on a dark page.
+# The colours are dark enough for white letters on them, and light enough for lines on a dark page.
 COLOURS = (
     *("#1d73c9", "#b35919", "#128125", "#b329e0", "#db1f3e"),
     *("#127d7d", "#816f12", "#5e5ee8", "#d21e96", "#418112"),
@@ -18,7 +18,7 @@ OTHERS = "#6b7680"
 
 @dataclass(frozen=True)
 class Mark:
-    """The letter and colour of a passage; ``where`` is, for example, ``report.pdf, p. 12``."""
+    """The letter and colour of a passage; ``where`` is a text such as ``report.pdf, p. 12``."""
 
     letter: str
     colour: str
@@ -30,7 +30,10 @@ class Mark:
 
 
 def create_marks(explanation: Explanation, right: str | None = None) -> dict[str, Mark]:
-    """Return marks by chunk id, in the final order, for the first passages of every stage and the right one."""
+    """Return a dictionary that maps chunk ids to marks, in the final order of the passages.
+
+    It contains the first `SHOWN` passages of every stage, and the passage with the chunk id ``right``.
+    """
     first = {str(hit.chunk_id) for stage in explanation.stages for hit in stage.hits[:SHOWN]}
     shown = [one for one in explanation.passages if one.chunk_id in first or one.chunk_id == right]
     return {
@@ -40,6 +43,6 @@ def create_marks(explanation: Explanation, right: str | None = None) -> dict[str
 
 
 def to_letters(position: int) -> str:
-    """Return ``A`` to ``Z`` for 0 to 25, then ``AA``, ``AB``."""
+    """Return ``A`` to ``Z`` for the positions 0 to 25, then ``AA``, ``AB`` and so on."""
     rest, last = divmod(position, 26)
     return (to_letters(rest - 1) if rest else "") + chr(ord("A") + last)

@@ -1,4 +1,4 @@
-// Words of a question and the words that match them. Untrusted text enters through textContent alone.
+// Shows the words of a question and the words of a passage that match them. Untrusted text is never parsed as HTML.
 function element(tag, className, text) {
   const made = document.createElement(tag);
   made.className = className;

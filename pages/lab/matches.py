@@ -15,13 +15,13 @@ _COMPONENT = st.components.v2.component(
     html="",
     css=(_HERE / "matches.css").read_text(encoding="utf-8"),
     js=(_HERE / "matches.js").read_text(encoding="utf-8"),
-    # A drawer traps the focus, and its Tab order skips elements in a shadow tree.
+    # Isolated styles would put the words in a shadow tree, which the Tab key skips in a drawer.
     isolate_styles=False,
 )
 
 
 def show_token_matches(matches: TokenMatches, *, key: str) -> None:
-    """Show the words of the question with their weights, and the passage with its matches marked by strength."""
+    """Show the words of the question with their weights, and the passage with the matching words highlighted."""
     words = group_matches_by_word(matches)
     most = max((one.weight for one in words), default=1.0)
     shown = [

@@ -1,4 +1,4 @@
-"""Lab: the stages of the search for one question, and the weight of each passage in an answer."""
+"""The Lab page: the stages of the search for one question, and the weight of each passage in an answer."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _WIDTH = 640
 
 
 def open_passage_drawer(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
-    """Open the drawer if a click asked for it."""
+    """Open the drawer of the passage that the reader has clicked, if there is one."""
     mark = marks.get(st.session_state.pop(keys.LAB_OPEN, ""))
     if mark is not None:
         st.session_state[keys.DIALOG_OPEN] = True
@@ -49,7 +49,8 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
         args=[engine, explanation, passage],
     )
     if keys.LAB_MARKED in st.session_state:
-        # Rerun the whole page, because its weights depend on the right passage; that also closes the drawer.
+        # Rerun the whole page, because the weights on the page depend on the right passage. The rerun also closes the
+        # drawer.
         st.rerun()
     with show_errors():
         _words(engine.explanations.token_matches(explanation.question, passage.chunk_id))

@@ -1,4 +1,4 @@
-"""The question and scope that the Lab shows, which the address contains."""
+"""The question and scope of the Lab page, which are also in its address."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rag_core.types import DocumentInfo, Scope
 
 
 def choose_question(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
-    """Let the reader type a question and choose documents, by name, and collections.
+    """Let the reader type a question and choose names of documents and collections; return question and scope.
 
-    All are in the address, so that a reader can link to a question.
+    The address contains the question and the scope, so that a reader can link to them.
     """
     left, right = st.columns([2, 1])
     with left:
@@ -45,10 +45,10 @@ def choose_question(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
 
 
 def _chosen(label: str, names: Iterable[str], key: str, param: str, placeholder: str) -> list[str]:
-    """Let the reader choose among names, if there are any."""
+    """Let the reader choose among the names; return the chosen names."""
     if key not in st.session_state:
         st.session_state[key] = st.query_params.get_all(param)
-    # A name that is not in the library stays in the list; the search then reports it.
+    # A chosen name that is not in the library stays in the list, so that the search reports it.
     listed = list(dict.fromkeys([*names, *st.session_state[key]]))
     if not listed:
         return []

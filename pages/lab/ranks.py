@@ -16,7 +16,7 @@ _BELOW = SHOWN + 1
 
 
 def show_rank_chart(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
-    """Draw the ranks of the shown passages through the stages."""
+    """Draw how the ranks of the marked passages change from stage to stage."""
     st.subheader("Ranks through the stages", anchor=False)
     st.vega_lite_chart(
         build_rank_table(explanation, marks),
@@ -27,7 +27,10 @@ def show_rank_chart(explanation: Explanation, marks: Mapping[str, Mark]) -> None
 
 
 def build_rank_table(explanation: Explanation, marks: Mapping[str, Mark]) -> pd.DataFrame:
-    """Return a row for each stage and each passage that it ranked; ``place`` is the position in the chart."""
+    """Return a table with a row for each stage and each marked passage that the stage ranked.
+
+    ``place`` is the vertical position in the chart, which is the same for all ranks greater than `SHOWN`.
+    """
     rows = []
     for stage in explanation.stages:
         ranks = stage.ranks
@@ -70,7 +73,7 @@ def _spec(stages: list[str], marks: Mapping[str, Mark]) -> dict[str, Any]:
         "layer": [
             {
                 "mark": "line",
-                # Passages without a distinct colour stay in the background.
+                # The lines of passages without a colour of their own are thin.
                 "encoding": {
                     "strokeWidth": {"condition": {"test": f"datum.colour != '{OTHERS}'", "value": 2.5}, "value": 0.7}
                 },

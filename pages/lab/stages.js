@@ -1,4 +1,4 @@
-// The stages of a search as columns of buttons. Untrusted text enters through textContent alone.
+// Shows the stages of a search as columns of buttons. Untrusted text is never parsed as HTML.
 function element(tag, className, text) {
   const made = document.createElement(tag);
   made.className = className;
@@ -42,7 +42,7 @@ export default function (component) {
   const drawn = JSON.stringify(data);
   const old = parentElement.querySelector(".root");
   const open = (id) => setTriggerValue("open", id);
-  // A rerun calls this again with the same data; rebuilding would remove the focus from a button.
+  // A rerun calls this function again with the same data. Rebuilding the elements would take the focus from a button.
   if (old && old.drawn === drawn) {
     old.open = open;
     return;

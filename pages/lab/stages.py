@@ -1,4 +1,4 @@
-"""The stages as columns, with the same letter and colour for a passage in each."""
+"""The stages of a search as columns; a passage has the same letter and colour in every column."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PREVIEW = 200
 
 
 def show_stages(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
-    """Show the first passages of every stage; a click on a passage opens it."""
+    """Show the first passages of every stage; a click on a passage opens its drawer."""
     st.subheader("Stages", anchor=False)
     st.caption("Each passage keeps its letter and colour. Point at one to follow it; click to see which words match.")
 

@@ -1,4 +1,4 @@
-"""Whether an answer would use the right passage, in one sentence."""
+"""Sentences that say whether an answer would use the right passage."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ _SENTENCES = {
 
 
 def format_percent(share: float) -> str:
-    """Return ``43 %``, or ``< 1 %`` for a small share that would be rounded to 0."""
+    """Format a share, for example as ``43 %``; a share above 0 and below 0.01 becomes ``< 1 %``."""
     return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
 
 
 def describe_case(evidence: EvidenceMass, k: int, rival: str, against: float) -> str:
-    """Describe the case; ``rival`` is the passage with more weight, and ``against`` its weight."""
+    """Describe in one sentence whether an answer would use the right passage.
+
+    ``rival`` names the passage that has more weight than the right one, and ``against`` is the weight of the rival.
+    """
     return _SENTENCES[evidence.case].format(
         rank=evidence.rank, k=k, rival=rival, against=format_percent(against), mass=format_percent(evidence.mass)
     )

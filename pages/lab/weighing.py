@@ -1,4 +1,4 @@
-"""The weight that each passage would have in an answer, and whether the right one has most."""
+"""The weight that each passage would have in an answer, and whether the right passage has the most weight."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TEMPERATURES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
 def show_weights(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
-    """Let the reader weight the passages; a slider reruns only this part of the page."""
+    """Show the weights of the passages, with sliders. Moving a slider reruns only this part of the page."""
     st.subheader("Weight in an answer", anchor=False)
     st.caption(
         "A model reads the first passages together, and a higher score gives a passage more weight. So the right "
@@ -32,8 +32,12 @@ def show_weights(engine: Engine, explanation: Explanation, marks: Mapping[str, M
 
 
 def get_right_passage() -> str | None:
-    """Return the chunk id of the passage that the reader or a label marks as right; `NOT_HERE` for none."""
-    # The drawer cannot set it, because it is drawn after the widget with that key.
+    """Return the chunk id of the passage that the reader or a label marks as right.
+
+    Return `NOT_HERE` if the reader has chosen that no passage is right, and ``None`` if nothing is marked.
+    """
+    # The drawer sets `LAB_MARKED`. Its value moves to `LAB_RIGHT` here, because Streamlit does not allow the state of a
+    # widget to be set after the widget was drawn in the same run.
     if keys.LAB_MARKED in st.session_state:
         st.session_state[keys.LAB_RIGHT] = st.session_state.pop(keys.LAB_MARKED)
     right: str | None = st.session_state.get(keys.LAB_RIGHT)
@@ -87,11 +91,11 @@ def _sliders(k: int) -> WeightingConfig:
 
 
 def _dates(explanation: Explanation) -> Explanation:
-    """Let the reader change the dates of documents; return the explanation with them."""
+    """Let the reader change the dates of documents; return the explanation with the changed dates."""
     names = {one.document_id: one.document for one in explanation.passages}
     given = pd.DataFrame(
         [(added.date(), names[identity]) for identity, added in explanation.added_at.items()],
-        # The date first, because there is little room next to the chart.
+        # The date is the first column, so that it is visible in the narrow space next to the chart.
         columns=["Date", "Document"],
         index=list(explanation.added_at),
     )
@@ -109,7 +113,7 @@ def _dates(explanation: Explanation) -> Explanation:
 
 
 def replace_dates(explanation: Explanation, dates: Mapping[str, date]) -> Explanation:
-    """Return the explanation with other dates, by document id; an unchanged day keeps its time."""
+    """Return the explanation with the given dates, by document id; if a day is unchanged, its time is kept."""
     changed = {
         identity: datetime.combine(day, time(), UTC)
         for identity, day in dates.items()

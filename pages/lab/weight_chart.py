@@ -39,7 +39,7 @@ def show_weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Ma
 
 
 def build_weight_table(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) -> pd.DataFrame:
-    """Return a row for each passage; a passage without a mark is named by its rank."""
+    """Return a table with a row for each passage; a passage without a mark is named by its rank."""
     rows = []
     for one in weighed:
         mark = marks.get(one.candidate.chunk_id)

@@ -14,10 +14,10 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the question, with its share of the weights and its matches in the passage.
+    """A word of the question, with its share of all weights and its matches in the passage.
 
-    ``spans`` are offsets into the embedded text, for each of its tokens with a weight; ``similarity``
-    is their weighted mean.
+    ``spans`` are the offsets, in the embedded text of the passage, of the words that match the tokens of this word.
+    ``similarity`` is the mean similarity of these tokens, weighted by their weights.
     """
 
     text: str
@@ -27,7 +27,7 @@ class Word:
 
 
 def group_matches_by_word(matches: TokenMatches) -> list[Word]:
-    """Return the words of the question that have weight, in their order."""
+    """Return the words of the question that have a weight, in the order of the question."""
     words = []
     for match in _WORD.finditer(matches.question):
         tokens = [one for one in matches.matches if match.start() <= one.start < match.end() and one.weight > 0]
@@ -40,10 +40,10 @@ def group_matches_by_word(matches: TokenMatches) -> list[Word]:
 
 
 def split_into_segments(text: str, words: list[Word]) -> Iterator[dict[str, Any]]:
-    """Yield the text in pieces ``{"s", "n", "words"}``.
+    """Yield the text in segments, each with the keys ``s``, ``n`` and ``words``.
 
-    ``n`` is the contribution of a piece to the score, relative to the largest, from 0 to 1. ``words``
-    are the positions of the question's words that match it.
+    ``s`` is the text of the segment. ``n`` is the contribution of the segment to the score, divided by the largest
+    contribution. ``words`` are the positions of the words of the question that match the segment.
     """
     strength: dict[tuple[int, int], float] = {}
     meeting: dict[tuple[int, int], list[int]] = {}
@@ -56,7 +56,8 @@ def split_into_segments(text: str, words: list[Word]) -> Iterator[dict[str, Any]
     for start, end in sorted(strength):
         if at < start:
             yield {"s": text[at:start], "n": 0.0, "words": []}
-        # Words do not overlap, but a token that is not a word may be inside the previous span.
+        # The spans of words do not overlap. The span of a token that is not a word may lie inside the previous span,
+        # and is skipped then.
         if at < end:
             span = (start, end)
             yield {"s": text[max(at, start) : end], "n": strength[span] / most, "words": meeting[span]}

@@ -1,8 +1,8 @@
 """Write answers in background threads, one per answer.
 
-A script run of a page ends with every click and reload, but an answer must continue. So a thread
-writes the answer, the pages only show its progress, and the thread stores the result: a complete
-answer and then the suggested questions, or the text so far if the reader stopped it.
+Each click or reload ends the current script run of a page, but the answer must still be completed. So a
+thread writes the answer, and the pages only show its progress. The thread stores the complete answer, and then
+the suggested questions. If the reader stops the answer, the thread stores the text written so far.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ log = logging.getLogger(__name__)
 
 
 class Answers:
-    """The running answers, at most one per conversation; a run may suggest questions after its answer is stored."""
+    """The running answers, at most one per conversation.
+
+    After its answer is stored, a run may continue to look for questions to suggest.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -52,9 +55,9 @@ class Answers:
         search_for: str | None = None,
         strategy: Strategy = "plain",
     ) -> Run:
-        """Answer the last question of the conversation after the given jobs have ended.
+        """Start to answer the last question of the conversation, as soon as the given jobs have ended.
 
-        ``search_for`` is the reader's wording of the search, if it differs from the question.
+        If the reader has edited the search, ``search_for`` is the text to search for instead of the question.
         """
         with self._lock:
             under_way = self._runs.get(conversation_id)
@@ -70,17 +73,17 @@ class Answers:
             return run
 
     def running(self, conversation_id: str) -> Run | None:
-        """Return the run whose answer in this conversation is not complete."""
+        """Return the run whose answer in this conversation is not complete yet, if there is one."""
         run = self._runs.get(conversation_id)
         return run if run and not run.progress.done else None
 
     def suggesting(self, conversation_id: str) -> Run | None:
-        """Return the run of this conversation that is suggesting questions."""
+        """Return the run of this conversation that is looking for questions to suggest, if there is one."""
         run = self._runs.get(conversation_id)
         return run if run and run.progress.suggesting else None
 
     def problem(self, conversation_id: str) -> str:
-        """Return why the last question of this conversation has no answer; empty if unknown."""
+        """Return why the last question of this conversation has no answer; an empty string if unknown."""
         run = self._runs.get(conversation_id)
         return run.problem if run else ""
 
@@ -99,18 +102,18 @@ class Answers:
                 self._ask(run)
         except RagError as error:
             run.problem = explain(error)
-        except Exception as error:  # noqa: BLE001 - an error in a thread reaches no caller
+        except Exception as error:  # noqa: BLE001 - no caller would catch an exception of this thread
             run.problem = explain(error)
         try:
             if run.answer is None:
                 store_partial(self._engine, run)
-        except Exception as error:  # noqa: BLE001 - as above, for an answer that could not be stored
+        except Exception as error:  # noqa: BLE001 - no caller would catch an exception of this thread
             run.problem = explain(error)
         finally:
             run.show(done=True, suggesting=False)
 
     def _ask(self, run: Run) -> None:
-        """Process the events of an answer; store the answer, then the suggestions, as they arrive."""
+        """Ask the question and process the events; store the answer and the suggestions when they arrive."""
         stored = None
         events = self._engine.ask(
             run.question,

@@ -1,4 +1,4 @@
-"""The engine that all sessions share, and its running answers."""
+"""The engine and the running answers, which all sessions share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rag_core.settings import load_settings
 
 @dataclass(frozen=True)
 class Backend:
-    """The engine and the running answers, which are not specific to a session."""
+    """The engine and the running answers; a single instance serves all sessions."""
 
     engine: Engine
     answers: Answers
@@ -30,7 +30,8 @@ class Backend:
 @st.cache_resource(show_spinner=False, on_release=Backend.close)
 def _open() -> Backend:
     settings = load_settings()
-    # Streamlit's server refuses larger files even if a widget allows them, and no public function sets this limit.
+    # Streamlit's server refuses files above this limit, even if the limit of a widget is higher. Streamlit has no
+    # public function to set the server's limit.
     config.set_option("server.maxUploadSize", settings.max_file_mb)
     engine = Engine(settings)
     engine.warm_up()
@@ -49,14 +50,14 @@ def get_backend() -> Backend:
 
 
 def enter_page(page: str) -> bool:
-    """Register that a page is drawn; return whether the reader came from another page."""
-    # Drawing a whole page closes an open dialog.
+    """Record which page is being drawn; return whether the reader came from another page."""
+    # A run of the whole page closes an open dialog, so no dialog is open now.
     st.session_state.pop(keys.DIALOG_OPEN, None)
     came_from = st.session_state.get(keys.PAGE)
     st.session_state[keys.PAGE] = page
     if came_from == page:
         return False
-    # Results of jobs, drawers and menus belong to the page where they were opened.
+    # The results of jobs, the open source drawer and the open menu belong to the page that the reader has left.
     for name in (keys.RECENT_JOBS, keys.SOURCE, keys.MENU):
         st.session_state.pop(name, None)
     return came_from is not None

@@ -1,4 +1,4 @@
-"""Convert answers to trees of nodes: quotes as plain text, a model's text as Markdown."""
+"""Convert answers to trees of nodes. Quotes are read as plain text, and a model's text is read as Markdown."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node, build_cited_text, text_node
 from rag_core.types import Answer, Claim
 
-# Replaces a bracket in a quote; a Unicode noncharacter, which no text contains.
+# Stands for an opening bracket in a quote. It is a Unicode noncharacter, which does not occur in text.
 _BRACKET = "\ufdd0"
 
 
 def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
-    """Return the blocks of an answer with citations and marks; only a model's text is parsed as Markdown."""
+    """Return the blocks of an answer, with its citations and with the verification marks of its statements.
+
+    Only text that a model wrote is parsed as Markdown.
+    """
     if answer.generator == "extractive":
         return [*build_short_answer(answer), *build_quoted_text(answer.text, markers, answer.statements)]
     end = len(answer.text) if answer.quotes_start is None else answer.quotes_start
@@ -25,9 +28,9 @@ def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
 
 
 def build_quoted_text(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
-    """Return text as paragraphs, with ``[n]`` as citations except inside statements.
+    """Return text as paragraphs, in which each ``[n]`` outside a statement is a citation.
 
-    A bracket inside a quoted statement is from the document, as in "see [3]".
+    A ``[n]`` inside a statement is part of the text that is quoted from the document, as in "see [3]".
     """
     for one in statements:
         quote = text[one.start : one.end].replace("[", _BRACKET)
@@ -40,7 +43,7 @@ def build_quoted_text(text: str, markers: Collection[int], statements: Iterable[
 
 
 def build_short_answer(answer: Answer) -> list[Node]:
-    """Return the short answer in bold with its source, as a separate paragraph; empty if there is none."""
+    """Return a paragraph with the short answer in bold and its citation; an empty list if there is no short answer."""
     if answer.short_marker is None:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Ask the reader about new files whose name is taken by a document with other content."""
+"""Ask the reader what to do with a new file if a document has the same name but other content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CHOICES: dict[str, SameName | None] = {"Replace": "replace", "Keep both": "keep
 
 
 def ask_about_clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
-    """Ask about each pending file; call ``on_added`` with the job of a file that is added."""
+    """Ask about each file that waits for a decision; call ``on_added`` with the job of each file that is added."""
     for number, (name, *_) in st.session_state.get(keys.CLASHES, {}).items():
         with st.container(border=True):
             st.markdown(
@@ -35,7 +35,7 @@ def ask_about_clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
 
 
 def _settle(engine: Engine, number: int, choice: SameName | None, on_added: OnAdded | None) -> None:
-    # A second click finds no pending file.
+    # If the reader clicks twice, the file no longer waits at the second click, so nothing happens.
     file = st.session_state[keys.CLASHES].pop(number, None)
     if file and choice:
         jobs = submit_file(engine, *file, on_same_name=choice)

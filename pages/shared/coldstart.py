@@ -1,4 +1,4 @@
-"""A workaround for the first page view after a start."""
+"""A workaround for the message "Page not found", which Streamlit shows on the first page view after its start."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-# In a project with a folder named "pages", the first run of Streamlit looks for pages in that folder,
-# before app.py defines them, and shows "Page not found" over the right page. Later runs use app.py, so
-# the page is reloaded once, before the reader uses it.
+# If a project has a folder named "pages", Streamlit looks for pages in that folder during its first script run,
+# because app.py has not defined the pages yet. It then shows "Page not found" over the right page. Later runs use
+# the pages of app.py, so it is enough to reload the page once.
 _RELOAD = st.components.v2.component(
     "footnote_reload", html="", js="export default function () { window.location.reload(); }"
 )
@@ -16,8 +16,8 @@ _served = False
 
 
 def settle_cold_start() -> None:
-    """Reload the page if this is the first run of the process and the address is not the root."""
-    global _served  # state of the process, not of a session
+    """Reload the page if this is the first script run of the process and the address has a path."""
+    global _served  # the state of the whole process, not of one session
     if _served:
         return
     _served = True

@@ -8,19 +8,19 @@ from pages.shared.nodes import Node
 from pages.shared.text import format_score, order_scores
 from rag_core.types import Answer, AnswerState, Citation, Gate, Passage
 
-# Scores from 0 to 1 by definition; the bars of other scores are relative to the best passage.
+# Scores that are from 0 to 1 by definition. The bar of any other score is relative to the best passage's score.
 _BOUNDED = frozenset("answerable on_topic rerank statement named cross_encoder sentence topic reading dense".split())
 
 
 def name_sources(answer: Answer) -> dict[int, str]:
-    """Return ``report.pdf, page 57`` for each ``n`` that can occur in the answer as ``[n]``."""
+    """Return a source such as ``report.pdf, page 57`` for each ``n`` that can occur in the answer as ``[n]``."""
     names = {passage.rank: f"{passage.document}, page {passage.page_label}" for passage in answer.passages}
     cited = {one.marker: f"{one.document}, page {one.page_label}" for one in answer.citations}
     return names | cited
 
 
 def format_for_copy(answer: Answer) -> str:
-    """Return an answer with its sources as plain text; empty for a refusal."""
+    """Return an answer with its sources as plain text; an empty string for a refusal."""
     if answer.state is AnswerState.ABSTAINED:
         return ""
     names = name_sources(answer)
@@ -29,19 +29,19 @@ def format_for_copy(answer: Answer) -> str:
 
 
 def find_linked_sources(answer: Answer) -> dict[int, str]:
-    """Return the `name_sources` of passages that the answer cites or that its marks were compared with."""
+    """Return the entries of `name_sources` that the answer cites or that a marked statement was compared with."""
     compared = {one.compared_rank for one in answer.statements if one.mark}
     names = name_sources(answer)
     return {rank: name for rank, name in names.items() if f"[{rank}]" in answer.text or rank in compared}
 
 
 def find_citations(answer: Answer, passage: Passage) -> list[Citation]:
-    """Return the citations that quote a passage."""
+    """Return the citations of an answer that quote the passage."""
     return [one for one in answer.citations if one.chunk_id == passage.chunk_id]
 
 
 def find_passage(answer: Answer, marker: int) -> Passage | None:
-    """Return the passage that ``[marker]`` refers to."""
+    """Return the passage that ``[marker]`` refers to, if there is one."""
     chunks = [one.chunk_id for one in answer.citations if one.marker == marker]
     for passage in answer.passages:
         if passage.chunk_id in chunks or (not chunks and passage.rank == marker):
@@ -50,7 +50,10 @@ def find_passage(answer: Answer, marker: int) -> Passage | None:
 
 
 def find_highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[int, int]]:
-    """Return the offsets to highlight on a page: its quotes, or the whole passage if it is not cited."""
+    """Return the ``(start, end)`` offsets to highlight on a page.
+
+    If the answer cites the passage, these are the quotes on the page; otherwise the passage's text on the page.
+    """
     cited = find_citations(answer, passage)
     if cited:
         return [(one.start, one.end) for one in cited if one.page_index == page_index]
@@ -62,7 +65,7 @@ def find_highlights(answer: Answer, passage: Passage, page_index: int) -> list[t
 
 
 def find_quotes(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
-    """Return the quotes as offsets into the text of the passage."""
+    """Return the quotes on the passage's first page as ``(start, end)`` offsets into the passage's text."""
     return [
         (one.start - passage.start, one.end - passage.start)
         for one in find_citations(answer, passage)
@@ -71,7 +74,7 @@ def find_quotes(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
 
 
 def build_score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) -> Node:
-    """Return the scores of a passage as bars, each with a note on its scale."""
+    """Return a node that shows the scores of a passage as bars, each with a note that explains its scale."""
     rows = []
     for name, value in order_scores(passage.scores):
         best = max((one.scores.get(name) or 0.0 for one in passages), default=0.0)

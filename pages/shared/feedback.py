@@ -1,4 +1,4 @@
-"""The reader's rating of an answer: a thumb and an optional note."""
+"""The reader's rating of an answer: a thumb up or down, and an optional note."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BAD, _GOOD = 0, 1
 
 
 def show_feedback(engine: Engine, message_id: str) -> None:
-    """Show thumbs and a note under an answer, with the earlier rating if there is one."""
+    """Let the reader rate an answer with a thumb and a note; an earlier rating is shown."""
     thumb, note = f"thumb_{message_id}", f"note_{message_id}"
     if thumb not in st.session_state:
         before = engine.labels.rating(message_id)
@@ -31,7 +31,7 @@ def show_feedback(engine: Engine, message_id: str) -> None:
 
 
 def confirm_passage(engine: Engine, message_id: str, rank: int) -> None:
-    """Label the question with the page of a passage."""
+    """Save a label that says that the passage's pages answer the question."""
     with show_errors():
         engine.labels.confirm_passage(message_id, rank)
         st.toast("Saved as a labelled question for Evaluate", icon=":material/check:")

@@ -1,4 +1,4 @@
-"""Background jobs: submit files, show progress and results."""
+"""Background jobs: submit files, and show the progress and the results."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ _SHOWN_OUTCOMES = 3
 
 
 def submit_files(engine: Engine, files: Sequence[tuple[str, bytes]], collection: str = DEFAULT_COLLECTION) -> list[Job]:
-    """Add files to a collection; return their jobs, whose results the job panel shows.
+    """Add files to a collection and return their jobs. The job panel shows the results.
 
-    A file whose name is taken by a document with other content waits until the reader decides.
+    If a document has the same name as a file but other content, the file waits until the reader decides.
     """
     jobs: list[Job] = []
     for name, data in files:
         if engine.documents.has_name_clash(name, data, collection=collection):
             pending = st.session_state.setdefault(keys.CLASHES, {})
-            # Numbers are not reused, so that a second click on a button does not decide about the next file.
+            # A file keeps its number while it waits, so that a second click on a button does not decide about the next
+            # file.
             pending[max(pending, default=-1) + 1] = (name, data, collection)
         else:
             jobs += submit_file(engine, name, data, collection)
@@ -40,7 +41,7 @@ def submit_files(engine: Engine, files: Sequence[tuple[str, bytes]], collection:
 def submit_file(
     engine: Engine, name: str, data: bytes, collection: str, *, on_same_name: SameName = "replace"
 ) -> list[Job]:
-    """Queue a file and return its job; if that fails, show the error and return nothing."""
+    """Queue a file and return a list with its job; if that fails, show the error and return an empty list."""
     with show_errors():
         job = engine.documents.submit(name, data, collection=collection, on_same_name=on_same_name)
         track_jobs([job])
@@ -62,7 +63,7 @@ def untrack_ended_jobs(engine: Engine) -> None:
 
 
 def show_jobs(engine: Engine) -> None:
-    """Show the active jobs with a button to cancel each, and the results of this session's jobs."""
+    """Show the active jobs, each with a button to cancel it, and the results of this session's jobs."""
     before = engine.jobs.list(active=True, limit=MOST)
     if not before and not st.session_state.get(keys.RECENT_JOBS):
         return
@@ -70,8 +71,8 @@ def show_jobs(engine: Engine) -> None:
     @st.fragment(run_every=1.0 if before else None)
     def panel() -> None:
         running = engine.jobs.list(active=True, limit=MOST)
-        # Elements outside this fragment change when a job starts or ends, and when a document becomes searchable by
-        # words. A full rerun closes an open dialog, so it waits until the reader has closed the dialog.
+        # When a job starts or ends, or a document becomes searchable by words, elements outside this fragment change
+        # and the whole page must rerun. A rerun closes an open dialog, so wait until the reader has closed the dialog.
         if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):
             st.rerun()
         for job in reversed(running[-_SHOWN:]):
@@ -100,7 +101,7 @@ def _bar(engine: Engine, job: Job) -> None:
 
 
 def _cancel(engine: Engine, job: Job) -> None:
-    # The document, and with it the job, may have been deleted.
+    # The document may have been deleted in the meantime, and its job with it.
     with show_errors(), suppress(UnknownDocument):
         engine.jobs.cancel(job.job_id)
 
@@ -110,7 +111,7 @@ def _outcomes(engine: Engine) -> None:
     if not recent:
         return
     ours = [job for job in reversed(engine.jobs.list(limit=MOST)) if job.job_id in recent]
-    # Only the newest job of a document that was tried again.
+    # If a document was tried again, keep only its newest job.
     newest = {job.document_id or job.job_id: job for job in ours}
     results = [describe_result(job) for job in newest.values() if job.state not in ACTIVE]
     good = [words for fine, words in results if fine]
@@ -123,5 +124,5 @@ def _outcomes(engine: Engine) -> None:
         st.warning(escape_markdown(words), icon=":material/error:")
     if bad and st.button("Close messages", key="close_outcomes", type="tertiary"):
         untrack_ended_jobs(engine)
-        # Elements outside this fragment depend on the messages.
+        # Elements outside this fragment depend on the messages, so rerun the whole page.
         st.rerun()

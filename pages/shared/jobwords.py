@@ -1,4 +1,4 @@
-"""Describe background jobs."""
+"""Describe background jobs and their results to the reader."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from rag_core.types import DocumentStatus, Job, JobState
 
 _BAD = (DocumentStatus.REJECTED, DocumentStatus.FAILED)
 _EMBEDDING = "embedding"
-# The unit that a stage counts, if it is not pages.
+# The unit that a stage counts. Stages that are not listed count pages.
 _COUNTED = {_EMBEDDING: "chunk", "re-indexing": "document"}
 
 
 def describe_job(job: Job) -> str:
-    """Return, for example, ``Indexing report.pdf: page 34 of 212, about 12 s left``."""
+    """Return a description such as ``Indexing report.pdf: page 34 of 212, about 12 s left``."""
     if job.state is JobState.QUEUED:
         return f"{job.name}: waiting"
     verb = "Re-indexing" if job.kind == "reindex" else "Indexing"
@@ -21,13 +21,13 @@ def describe_job(job: Job) -> str:
 
 
 def describe_step(job: Job) -> str:
-    """Return, for example, ``: page 34 of 212``; empty while the total is unknown."""
+    """Return the progress, for example ``: page 34 of 212``; an empty string while the total is unknown."""
     unit = _COUNTED.get(job.stage, "page")
     return f": {unit} {min(job.done, job.total):,} of {job.total:,}" if job.total else ""
 
 
 def is_embedding(job: Job) -> bool:
-    """Whether the text of a file is stored: a new document can be found by words from then on."""
+    """Return whether the job computes embeddings; a search by words already finds the document then."""
     return job.stage == _EMBEDDING
 
 
@@ -37,12 +37,12 @@ def progress_share(job: Job) -> float:
 
 
 def describe_result(job: Job) -> tuple[bool, str]:
-    """Return whether a job that has ended succeeded, and a description of its result."""
+    """Return whether an ended job succeeded, and a description of its result."""
     if job.state is JobState.CANCELLED:
         return False, f"{job.name}: {job.reason}"
     if job.state is JobState.FAILED or job.result in _BAD:
         problem = "Not re-indexed" if job.kind == "reindex" else "Not added"
-        # Most reasons begin with the file's name.
+        # Most reasons begin with the name of the file. Do not repeat the name then.
         about = "" if job.reason.startswith(job.name) else f"{job.name}. "
         return False, f"{problem}: {about}{job.reason}".strip()
     if job.result is DocumentStatus.DUPLICATE:

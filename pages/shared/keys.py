@@ -1,20 +1,20 @@
-"""The keys of the session state and the parameters of the address.
+"""The keys of Streamlit's session state, and the parameters of the page's address.
 
-A reload empties the session, so it contains only state that may be lost: conversations, scopes, jobs
-and settings are stored by the engine, and the address contains the conversation.
+A reload empties the session state, so the session state contains only what may be lost. The engine stores
+conversations, scopes, jobs and settings, and the address contains the id of the conversation.
 """
 
 from __future__ import annotations
 
-# The address.
+# Parameters of the address.
 CONVERSATION_PARAM = "c"
 DOCUMENT_PARAM = "d"
 LAB_DOCUMENT_PARAM = "document"
 LAB_COLLECTION_PARAM = "collection"
-# The key of a widget, and of its parameter in the address.
+# The key of a widget, which is also the name of a parameter of the address.
 LAB_QUESTION = "question"
 
-# The session.
+# Keys of the session state.
 PAGE = "page"
 CONVERSATION = "conversation"
 CHOICES = "conversation_choices"

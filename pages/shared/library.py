@@ -1,4 +1,4 @@
-"""Searchable documents, and collections."""
+"""Find searchable documents, count documents by collection, and label collections."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ SEARCHABLE = (DocumentStatus.INDEXED, DocumentStatus.PARTIAL)
 def find_searchable(documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
     """Return the documents that a search can find, ordered by name.
 
-    A document that is being re-indexed is included, because its chunks stay.
+    A document that is being re-indexed is included, because searches use its current chunks until the new ones are
+    complete.
     """
     searchable = [one for one in documents if one.status in SEARCHABLE or one.chunks]
     return sorted(searchable, key=lambda one: one.name.lower())
 
 
 def count_by_collection(documents: Iterable[DocumentInfo]) -> dict[str, int]:
-    """Return the number of these documents in each collection, ordered by name, without the default one."""
+    """Return the number of documents in each collection except the default one, ordered by collection name."""
     counts = Counter(one.collection for one in documents if one.collection != DEFAULT_COLLECTION)
     return dict(sorted(counts.items(), key=lambda one: one[0].casefold()))
 
 
 def collection_label(name: str) -> str:
-    """Return the name of a collection to display."""
+    """Return the display name of a collection."""
     return "No collection" if name == DEFAULT_COLLECTION else name
 
 
 def remove_missing(scope: Scope, library: Sequence[DocumentInfo]) -> Scope:
-    """Return a scope without deleted documents and empty collections."""
+    """Return the scope without documents that were deleted and collections that are empty."""
     ids, named = {one.document_id for one in library}, {one.collection for one in library}
     return Scope(
         tuple(one for one in scope.documents if one in ids), tuple(one for one in scope.collections if one in named)

@@ -12,7 +12,8 @@ from markdown_it.tree import SyntaxTreeNode
 from pages.shared.nodes import Node, build_cited_text, text_node
 from rag_core.types import Claim
 
-# Enclose a statement while Markdown is parsed. They are punctuation, so that adjacent emphasis is recognised.
+# These characters enclose a statement while the Markdown is parsed. They are punctuation, so that the parser still
+# recognises emphasis next to them.
 _FROM, _TO = "\u2e22", "\u2e23"
 _LIKE_THEM = str.maketrans({_FROM: "\u231c", _TO: "\u231d"})
 _EDGES = re.compile(f"([{_FROM}{_TO}])")
@@ -29,8 +30,9 @@ _BLOCKS = {
     "em": "i",
     "s": "s",
 }
-# Disabled: rules that would load content or link to another site, and rules that would remove characters,
-# because LaTeX contains backslashes, and reports contain "&" and lines that look like underlines of headings.
+# Markdown rules that are disabled. The rules in `_LOADING` would load content or link to another site. The rules in
+# `_SWALLOWING` would remove characters of ordinary text, such as backslashes in LaTeX, "&" in reports, and lines that
+# look like the underline of a heading.
 _LOADING = ["link", "image", "autolink", "reference", "html_block", "html_inline"]
 _SWALLOWING = ["escape", "entity", "code", "lheading"]
 _MARKDOWN = (
@@ -39,7 +41,7 @@ _MARKDOWN = (
 
 
 def parse_markdown(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
-    """Return the nodes of Markdown text, with ``[n]`` as citations and the marks of statements."""
+    """Return the nodes of Markdown text, including its citations ``[n]`` and the verification marks of statements."""
     doubtful = [one for one in statements if one.mark]
     if doubtful:
         text = text.translate(_LIKE_THEM)
@@ -51,7 +53,10 @@ def parse_markdown(text: str, markers: Collection[int], statements: Iterable[Cla
 
 
 def _with_marks(nodes: Iterable[Node], statements: list[Claim], within: list[bool]) -> Iterator[Node]:
-    """Yield nodes with the text between two edges as separate nodes; ``within`` is not empty between edges."""
+    """Yield the nodes; the text of a marked statement becomes ``doubt`` nodes, followed by a ``verdict`` node.
+
+    All recursive calls share ``within``, which is not empty while the text is inside a marked statement.
+    """
     for node in nodes:
         if "c" in node:
             yield {**node, "c": list(_with_marks(node["c"], statements, within))}
@@ -100,5 +105,5 @@ def _node(node: SyntaxTreeNode, markers: Collection[int]) -> list[Node]:
         return [{"t": "ol", "n": int(node.attrs.get("start", 1)), "c": children}]
     if kind in _BLOCKS:
         return [{"t": _BLOCKS[kind], "c": children}]
-    # An unknown kind keeps its text without its format.
+    # Keep the text of an unknown kind of node, without its formatting.
     return children or ([text_node(node.content)] if node.content else [])

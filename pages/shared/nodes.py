@@ -1,11 +1,11 @@
 """Trees of nodes, which the browser renders with ``textContent`` only.
 
-Text of a document or of a model cannot become markup: no node exists for HTML, links or images, so
-such text is shown as characters.
+Text of a document or of a model cannot become markup. There are no nodes for HTML, links or images, so the
+browser shows such markup as plain characters.
 
-A node is ``{"t": kind, ...}``. Blocks: ``p h ul ol li quote pre hr table row scores``, with
-children under ``c``. Inlines: ``text b i s code mark br cite doubt verdict``, text under ``s``, number
-under ``n``.
+A node is a dictionary ``{"t": kind, ...}``. The kinds of blocks are ``p h ul ol li quote pre hr table row th td
+scores``. The kinds of inline nodes are ``text b i s code mark br cite doubt verdict``. A node has its children
+under ``c``, its text under ``s``, and its number under ``n``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Node = dict[str, Any]
 
 
 def build_marked_text(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]:
-    """Return text with the given ``(start, end)`` spans marked; overlapping spans are merged."""
+    """Return a paragraph of the text with the given ``(start, end)`` spans marked; spans may overlap."""
     nodes: list[Node] = []
     position = 0
     for start, end in sorted(spans):
@@ -36,7 +36,7 @@ def build_marked_text(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]
 
 
 def build_cited_text(text: str, markers: Collection[int]) -> list[Node]:
-    """Return text with each ``[n]`` as a citation if ``n`` is one of the markers."""
+    """Return the nodes of a text, in which each ``[n]`` is a citation if ``n`` is in ``markers``."""
     nodes: list[Node] = []
     position = 0
     for match in MARKER.finditer(text):
@@ -52,5 +52,5 @@ def build_cited_text(text: str, markers: Collection[int]) -> list[Node]:
 
 
 def text_node(text: str) -> Node:
-    """Return a node of plain text."""
+    """Return a node that contains plain text."""
     return {"t": "text", "s": text}

@@ -1,5 +1,5 @@
-// Browsers open a tab only while they handle a click, but the address is known a moment later. So this opens
-// an empty tab at once, and loads the address in it.
+// A browser allows a script to open a tab only while it handles a click, but the server sends the address a moment
+// later. So a click opens an empty tab at once, and the address is loaded into this tab when it is known.
 export default function ({ parentElement, data, setTriggerValue }) {
   let button = parentElement.querySelector(".open-pdf");
   if (!button) {

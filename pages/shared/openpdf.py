@@ -1,4 +1,4 @@
-"""The button that opens a document at a page, in the browser's own PDF viewer."""
+"""The button that opens a document at a given page in the browser's own PDF viewer."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ _COMPONENT = st.components.v2.component(
     html="",
     css=(_HERE / "openpdf.css").read_text(encoding="utf-8"),
     js=(_HERE / "openpdf.js").read_text(encoding="utf-8"),
-    # A drawer traps the focus, and its Tab order skips elements in a shadow tree.
+    # Isolated styles would put the button in a shadow tree, which the Tab key skips in a drawer.
     isolate_styles=False,
 )
 
 
 def show_open_button(read: Callable[[], bytes], *, page: int, key: str) -> None:
-    """Show a button that opens a PDF at ``page``, counted from 1; a click calls ``read``.
+    """Show a button that opens a PDF at ``page``, counted from 1.
 
-    `st.link_button` needs the address in advance, so every drawer would have to read its whole file.
+    Only a click calls ``read``. `st.link_button` needs the address in advance, so every drawer would have to read
+    the whole file.
     """
 
     def clicked() -> None:

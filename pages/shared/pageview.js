@@ -1,5 +1,5 @@
-// The engine highlights words in a clear yellow. This finds the first highlight in a small copy of the image and
-// scrolls to it; without one the frame stays at the top.
+// The engine highlights words in a clear yellow. `showMarks` finds the first highlight in a small copy of the image
+// and scrolls to it. Without a highlight, the frame stays at the top.
 const COLUMNS = 150;
 const ENOUGH = 3;
 
@@ -21,7 +21,7 @@ function showMarks(frame, image) {
   }
 }
 
-// A page image that can be larger than its frame, which also scrolls by keyboard.
+// Shows a page image, which can be larger than its frame. The frame can have the focus, so that keys scroll it.
 export default function ({ parentElement, data }) {
   let frame = parentElement.querySelector(".page-frame");
   if (!frame) {

@@ -15,15 +15,15 @@ _COMPONENT = st.components.v2.component(
     html="",
     css=(_HERE / "pageview.css").read_text(encoding="utf-8"),
     js=(_HERE / "pageview.js").read_text(encoding="utf-8"),
-    # A drawer traps the focus, and its Tab order skips elements in a shadow tree.
+    # Isolated styles would put the image in a shadow tree, which the Tab key skips in a drawer.
     isolate_styles=False,
 )
 
 
 def show_page_image(image: PageImage, *, alt: str, zoom: float, key: str) -> None:
-    """Show a page; at ``zoom`` 1 it is as wide as its container.
+    """Show the image of a page; at ``zoom`` 1, the image is as wide as its container.
 
-    `st.image` cannot be larger than its container.
+    `st.image` is not used, because its image cannot be wider than the container.
     """
     source = "data:image/png;base64," + base64.b64encode(image.png).decode("ascii")
     _COMPONENT(key=key, data={"src": source, "alt": alt, "zoom": zoom})

@@ -12,7 +12,7 @@ from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown, format_score
 from rag_core.types import Answer, AnswerState, Passage, format_count
 
-# Number of copies of a passage that are listed.
+# Maximum number of copies of a passage that are listed.
 _PLACES = 5
 _HIDDEN_SHOWN = 300
 
@@ -20,10 +20,10 @@ _HIDDEN_SHOWN = 300
 def show_passages(
     answer: Answer, *, key: str, on_open: Callable[[int], None], on_confirm: Callable[[int], None]
 ) -> None:
-    """List the passages, best first.
+    """List the passages of an answer, best first.
 
-    ``on_open`` is called with the rank of a passage to open, ``on_confirm`` with the rank of a passage
-    that the reader marks as right.
+    ``on_open`` is called with the rank of a passage that the reader opens, and ``on_confirm`` with the rank of a
+    passage that the reader marks as right.
     """
     with st.container(gap="xsmall"):
         for passage in answer.passages:
@@ -66,7 +66,7 @@ def _passage(
 
 
 def show_instructions_note(passage: Passage) -> None:
-    """Warn if a passage contains instructions to a model."""
+    """Show a warning if a passage contains text that reads like instructions to a model."""
     if passage.instructions:
         which = "This passage or text hidden on its page" if passage.hidden else "This passage"
         st.warning(
@@ -77,7 +77,7 @@ def show_instructions_note(passage: Passage) -> None:
 
 
 def show_hidden_text(passage: Passage) -> None:
-    """Show the hidden text of a page, if there is any."""
+    """Show the invisible text of the passage's page, if there is any."""
     if passage.hidden:
         shown = f"{passage.hidden[:_HIDDEN_SHOWN]}…" if len(passage.hidden) > _HIDDEN_SHOWN else passage.hidden
         st.caption(
@@ -87,7 +87,7 @@ def show_hidden_text(passage: Passage) -> None:
 
 
 def show_duplicates(passage: Passage) -> None:
-    """List the places of near copies, which the search left out."""
+    """List the pages of near-duplicate passages, which the search left out of its result."""
     if passage.duplicates:
         places = [f"{one.document} p. {one.page_label}" for one in passage.duplicates]
         left = len(places) - _PLACES
@@ -96,7 +96,7 @@ def show_duplicates(passage: Passage) -> None:
 
 
 def show_unmet(passage: Passage) -> None:
-    """Show why a passage does not answer the question."""
+    """Show which assumptions of the question the passage does not support, if there are any."""
     if passage.unmet:
         st.caption(f":material/rule: Does not match the question: {escape_markdown('; '.join(passage.unmet))}.")
 
@@ -106,7 +106,7 @@ def _label(answer: Answer, passage: Passage) -> str:
     parts = [
         f"{escape_markdown(f'[{passage.rank}]')} {escape_markdown(passage.document)}",
         f"p. {escape_markdown(passage.page_label)}",
-        # A summary's passages were not found by a search, so they have no score.
+        # The passages of a summary have no score, because no search found them.
         *([f"{name} {format_score(name, passage.scores[name])}"] if name in passage.scores else []),
     ]
     if answer.state is AnswerState.ANSWERED and not answer.stopped:

@@ -1,4 +1,4 @@
-"""Show errors where they happen."""
+"""Show errors at the place of the page where they happen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 def explain(error: BaseException) -> str:
-    """Return the message of an error for the reader; log an unexpected one and return its name."""
+    """Return a message about an error for the reader; an unexpected error is logged, and the message names its type."""
     if isinstance(error, RagError):
         return str(error)
     _log.error("Unexpected error", exc_info=error)
@@ -25,7 +25,7 @@ def explain(error: BaseException) -> str:
 
 @contextmanager
 def show_errors() -> Iterator[None]:
-    """Show a `RagError` in place; the rest of the page continues."""
+    """Show a `RagError` at this place of the page; the rest of the page is still drawn."""
     try:
         yield
     except RagError as error:
@@ -34,7 +34,11 @@ def show_errors() -> Iterator[None]:
 
 @contextmanager
 def show_errors_next_run() -> Iterator[None]:
-    """As `show_errors`, but in the next run: for a page that reruns at once, such as to close a dialog."""
+    """Store a `RagError`, so that `show_stored_error` shows it in the next run.
+
+    Use this if the page reruns at once, for example to close a dialog. The rerun would remove a message that
+    `show_errors` has shown.
+    """
     try:
         yield
     except RagError as error:

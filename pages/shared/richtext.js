@@ -1,5 +1,5 @@
-// Builds the tree of pages/shared/blocks.py. Text enters the page through textContent alone, and
-// only the elements named here can be created.
+// Builds the elements for the nodes of pages/shared/nodes.py. Text is never parsed as HTML, and only the elements
+// named here can be created.
 const TAGS = { p: "p", ul: "ul", ol: "ol", li: "li", b: "strong", i: "em", s: "s", row: "tr", th: "th",
   td: "td", hr: "hr", br: "br", code: "code", mark: "mark", pre: "pre" };
 
@@ -30,7 +30,8 @@ function build(node, context) {
   return made;
 }
 
-// The citation that opened a dialog. The dialog cannot return the focus to this component.
+// The button that opened a dialog. When the dialog closes, it cannot return the focus to this button, so
+// `awaitReturn` does.
 let left = null;
 
 function citesOf(root) {
@@ -44,7 +45,7 @@ function awaitReturn() {
     opened ||= open;
     if (!opened || open) return;
     watch.disconnect();
-    // If another element has the focus by then, the reader moved it there.
+    // If another element has the focus, the reader has moved the focus there, so leave it.
     requestAnimationFrame(() => { if (document.activeElement === document.body) left.button?.focus(); });
   });
   watch.observe(document.body, { childList: true, subtree: true });
@@ -55,7 +56,7 @@ function cite(number, { sources, open }) {
   return sourceButton("cite", `[${number}]`, `Source ${number}: ${source}`, number, source, open);
 }
 
-// The result of the check, visible without hovering; a click opens the passage that the statement was compared with.
+// Shows the result of checking a statement. A click opens the passage that the statement was compared with.
 function verdict(node, { sources, open }) {
   const source = sources[node.n];
   if (!source) return element("span", "verdict", node.s);
@@ -78,8 +79,8 @@ function sourceButton(kind, text, label, number, source, open) {
   button.onkeydown = (event) => {
     if (event.key === "Escape") hideTip(button);
     if (event.key !== "Enter" && event.key !== " ") return;
-    // The browser would turn the key into a click that the dialog mistakes for a screen reader's, and the dialog
-    // might never take the focus.
+    // Otherwise the browser turns the key press into a click. The dialog would mistake it for a click by a screen
+    // reader, and might never take the focus.
     event.preventDefault();
     if (!event.repeat) button.onclick();
   };
@@ -87,7 +88,8 @@ function sourceButton(kind, text, label, number, source, open) {
   return button;
 }
 
-// A custom tooltip, because the browser's is slow and not shown for the keyboard. It stays within the text's width.
+// Shows a custom tooltip, because the browser's own tooltip is slow and does not appear when the keyboard moves the
+// focus to the button. The tooltip stays within the width of the text.
 function showTip(button, source) {
   const root = button.closest(".root");
   hideTip(button);
@@ -137,7 +139,7 @@ export default function (component) {
   const drawn = JSON.stringify(data);
   const old = parentElement.querySelector(".root");
   const open = (number) => setTriggerValue("cite", number);
-  // A rerun calls this again with the same data; rebuilding would remove the focus from a button.
+  // A rerun calls this function again with the same data. Rebuilding the elements would take the focus from a button.
   if (old && old.drawn === drawn) {
     old.context.open = open;
     return;
@@ -148,7 +150,7 @@ export default function (component) {
   const context = { sources: root.context.sources, open: (number) => root.context.open(number) };
   for (const node of data.blocks) root.append(build(node, context));
   if (data.copy) root.append(copyButton(data.copy));
-  // A complete answer moves into the conversation, which creates its buttons again.
+  // If the text that contains the remembered button was drawn again, remember the new button in its place.
   if (left?.root.drawn === drawn) {
     left.root = root;
     left.button = citesOf(root)[left.place];

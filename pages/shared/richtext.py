@@ -1,4 +1,4 @@
-"""The component that shows untrusted text: answers with citations, passages, scores."""
+"""The component that shows untrusted text: answers with citations, passages and scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def show_richtext(
     copy: str = "",
     small: bool = False,
 ) -> None:
-    """Show blocks of `pages.shared.blocks`.
+    """Show trees of nodes, which `pages.shared.nodes` describes.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ def show_richtext(
     key : str
         Unique on the page.
     sources : mapping
-        The source of each ``[n]``, by n: the tooltip and the accessible name of its button.
+        Maps n to the source of ``[n]``, which the tooltip and the accessible name of the button contain.
     on_cite : callable
-        Called with n if the reader clicks ``[n]``.
+        Called with n when the reader clicks ``[n]``.
     copy : str
-        The text of a button that copies it; no button if empty.
+        Text that a button copies to the clipboard; if it is empty, there is no button.
     small : bool
         Whether to use the font size of captions.
     """

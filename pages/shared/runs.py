@@ -1,4 +1,4 @@
-"""The state of a running answer, which its thread and the pages share."""
+"""The state of a running answer, which the thread of the answer and the pages share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POLL_S = 0.2
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an answer; ``suggesting`` while the engine looks for questions to suggest."""
+    """The progress of an answer; ``suggesting`` is true while the engine looks for questions to suggest."""
 
     stages: tuple[Stage, ...] = ()
     text: str = ""
@@ -30,7 +30,7 @@ class Progress:
 
 @dataclass
 class Run:
-    """A running answer; ``problem`` is the reason, for the reader, why there is no answer."""
+    """A running answer; ``problem`` tells the reader why there is no complete answer."""
 
     conversation_id: str
     question: str
@@ -48,7 +48,7 @@ class Run:
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def stop(self) -> None:
-        """Request the run to end; the text so far is stored, and no questions are suggested."""
+        """Ask the run to end. It then stores the text written so far, and suggests no questions."""
         self.stopping.set()
 
     def show(self, **changes: Any) -> None:
@@ -57,17 +57,17 @@ class Run:
             self.changed.notify_all()
 
     def show_stage(self, stage: Stage) -> None:
-        """Add a stage to the progress, or replace the one of that name."""
+        """Add a stage to the progress, or replace the stage that has the same name."""
         stages = {one.name: one for one in self.progress.stages} | {stage.name: stage}
         self.show(stages=tuple(stages.values()))
 
     def ends_within(self, seconds: float) -> bool:
-        """Wait at most this long until the answer is stored; return whether it is."""
+        """Wait until the answer is stored, but at most ``seconds``; return whether it is stored."""
         with self.changed:
             return self.changed.wait_for(lambda: self.progress.done, seconds)
 
     def partial_answer(self, found: SearchResult, text: str, generator: str) -> Answer:
-        """Return the text so far as an answer, with the passages it was written from."""
+        """Return the text written so far as an answer, with the passages that the search found."""
         return Answer(
             question=self.question,
             state=AnswerState.ANSWERED,
@@ -87,7 +87,7 @@ class Run:
 
 
 def wait_for_jobs(engine: Engine, run: Run) -> bool:
-    """Wait until the attached files are indexed; return ``False`` if the reader stopped the run."""
+    """Wait until the jobs of the attached files have ended; return ``False`` if the reader stops the run before."""
     while not run.stopping.is_set():
         waiting = [job for job in engine.jobs.list(active=True, limit=1000) if job.job_id in run.job_ids]
         if not waiting:
@@ -100,7 +100,7 @@ def wait_for_jobs(engine: Engine, run: Run) -> bool:
 
 
 def store_partial(engine: Engine, run: Run) -> None:
-    """Store what was written before the work ended, if the reader stopped it or any text came."""
+    """Store the text of an incomplete answer, if the reader stopped the answer or if any text was written."""
     text = run.progress.text.rstrip()
     if run.stopping.is_set() or text:
         partial = run.partial_answer(run.found, text, engine.models.generator) if text and run.found else None

@@ -21,7 +21,7 @@ _GONE = "This document is no longer in the library. Below is the text as it was 
 
 
 def open_source(message_id: str, marker: int) -> None:
-    """Open the drawer for ``[marker]`` of a message in the next run."""
+    """Make the next run open the drawer with the source ``[marker]`` of a message."""
     st.session_state[keys.SOURCE] = (message_id, marker)
     st.session_state.pop(keys.SOURCE_PAGE, None)
     st.session_state.pop(keys.SOURCE_ZOOM, None)
@@ -29,9 +29,10 @@ def open_source(message_id: str, marker: int) -> None:
 
 
 def open_source_drawer(engine: Engine, answers: dict[str, Answer]) -> None:
-    """Open the drawer if the reader clicked a source; ``answers`` are the shown answers by message id.
+    """Open the drawer if the reader clicked a source; ``answers`` maps message ids to answers.
 
-    Each run opens it until the reader closes it, because a finished answer reruns the page.
+    Every run opens the drawer again until the reader closes it, because the page also reruns for other reasons, for
+    example when an answer is complete.
     """
     message_id, marker = st.session_state.get(keys.SOURCE, ("", 0))
     answer = answers.get(message_id)
@@ -70,7 +71,7 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
 
 
 def _added_note(answer: Answer, passage: Passage) -> None:
-    """Show a note if Footnote, not the model, added the citation."""
+    """Show a note if Footnote added the citation, and not the model."""
     cited = find_citations(answer, passage)
     if cited and all(one.added for one in cited):
         st.caption(
@@ -112,7 +113,7 @@ def _take_away(engine: Engine, document: DocumentInfo | None, answer: Answer, pa
         )
         st.download_button(
             "Download PDF",
-            # A function, so that the file is read only on a click.
+            # Pass a function, so that the file is read only when the reader clicks the button.
             data=lambda: engine.documents.content(passage.document_id),
             file_name=document.name,
             mime="application/pdf",

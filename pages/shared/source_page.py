@@ -1,4 +1,4 @@
-"""The page image in the source drawer, with its controls."""
+"""The page image in the source drawer, with controls to turn pages and to zoom."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rag_core.engine import Engine
 from rag_core.types import Answer, DocumentInfo, Page, PageState, Passage
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0)
-# Pixels per point at zoom 1: sharp in the drawer, and small enough to load quickly.
+# Pixels per point at zoom 1. The image is then sharp in the drawer, and small enough to load quickly.
 _SCALE = 1.5
 _LARGEST_SCALE = 3.0
 
@@ -23,7 +23,7 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
     cited = [one.page_index for one in find_citations(answer, passage)] or [passage.page_index]
     page = st.session_state.setdefault(keys.SOURCE_PAGE, cited[0])
     zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
-    # Rendered before the controls, so that no controls are shown for a page that cannot be rendered.
+    # Render the page before drawing the controls, so that no controls are shown if the rendering fails.
     with st.spinner("Drawing the page"):
         image = engine.documents.render_page(
             passage.document_id,
@@ -42,7 +42,7 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
 
 
 def _ocr_note(page: Page) -> None:
-    """Show a note with the confidence if a page was read by OCR."""
+    """If OCR read the page, show a note with the confidence."""
     if page.state in (PageState.OCR, PageState.MIXED):
         which = "This page" if page.state is PageState.OCR else "A part of this page"
         sure = "" if page.confidence is None else f", with a confidence of {page.confidence:.2f}"
@@ -66,6 +66,6 @@ def _controls(page: int, pages: int, zoom: int) -> None:
 
 
 def _step(label: str, icon: str, act: Callable[[int], None], step: int, *, off: bool) -> None:
-    # Words and not only icons, because a screen reader would read the name of the icon.
+    # The button has a label and not only an icon, because a screen reader would read the name of the icon.
     key = f"source_{label.lower()}"
     st.button(label, icon=f":material/{icon}:", key=key, on_click=act, args=[step], disabled=off)

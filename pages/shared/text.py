@@ -12,7 +12,7 @@ import streamlit as st
 
 from rag_core.types import count_decimals
 
-# Word joiner: invisible, and does not allow a line break.
+# The Unicode word joiner, which is invisible and does not allow a line break.
 _JOINER = "\u2060"
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ARROWS = re.compile(r"(^|\s)(<->|->|<-|--|>=|<=|~=)(?=\s|$)")
@@ -23,7 +23,7 @@ SCORE_ORDER = (
         "answerable",
         "on_topic",
         "rerank",
-        "expanded",  # in answers stored by earlier releases
+        "expanded",  # only in answers that earlier releases have stored
         "statement",
         "financials",
         "named",
@@ -39,11 +39,10 @@ SCORE_ORDER = (
 
 
 def escape_markdown(text: str) -> str:
-    """Return text that a Markdown label shows literally, on one line.
+    """Escape a text, so that a Markdown label shows the text literally and on one line.
 
-    Backslashes escape Markdown. Streamlit and its parser then replace ``:emoji:``,
-    ``:material/icon:``, bare addresses and arrows, which a backslash does not prevent, so an
-    invisible character separates their parts.
+    Backslashes escape Markdown. They do not prevent Streamlit and its parser from replacing ``:emoji:``,
+    ``:material/icon:``, bare addresses and arrows, so an invisible character breaks up these patterns.
     """
     line = " ".join(text.split())
     line = _ARROWS.sub(rf"\1{_JOINER}\2", line)
@@ -52,7 +51,7 @@ def escape_markdown(text: str) -> str:
 
 
 def truncate(text: str, width: int) -> str:
-    """Return the beginning of a text, with an ellipsis if it is cut; wide characters count twice."""
+    """Cut a text that is wider than ``width`` columns, and add an ellipsis; wide characters take two columns."""
     room = width
     for position, letter in enumerate(text):
         room -= 2 if unicodedata.east_asian_width(letter) in "WF" else 1
@@ -62,28 +61,31 @@ def truncate(text: str, width: int) -> str:
 
 
 def format_score(name: str, value: float | None, places: int = 2) -> str:
-    """Format a score with the given decimals, or three for fused ranks, which are only a few hundredths."""
+    """Format a score with the given number of decimals.
+
+    Scores of fused ranks always have three decimals, because they are only a few hundredths.
+    """
     if value is None:
         return "–"
-    # Rounded first, so that a score just below zero is not shown as "-0.00".
+    # Round first and then add 0.0. Otherwise a score just below zero would be shown as "-0.00".
     places = 3 if name in ("rrf", "financials") else places
     return f"{round(value, places) + 0.0:.{places}f}"
 
 
 def format_threshold(value: float) -> str:
-    """Format a threshold, with as many decimals as the scores next to it."""
+    """Format a threshold with the same number of decimals as the scores that are shown with it."""
     return f"{value:.{count_decimals(value)}f}"
 
 
 def order_scores(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
-    """Return the scores that were computed, the deciding one first."""
+    """Return the names and values of the computed scores, in the order of `SCORE_ORDER`; other names come last."""
     known = [name for name in SCORE_ORDER if name in scores]
     names = known + [name for name in scores if name not in SCORE_ORDER]
     return [(name, value) for name in names if (value := scores[name]) is not None]
 
 
 def format_size(amount: float) -> str:
-    """Format bytes as ``812 B``, ``1.4 MB``."""
+    """Format a number of bytes, for example as ``812 B`` or ``1.4 MB``."""
     for unit in ("B", "kB", "MB", "GB"):
         if amount < 1000 or unit == "GB":
             break
@@ -92,7 +94,7 @@ def format_size(amount: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Format seconds as ``80 ms``, ``0.2 s``, ``45 s``, ``3 min``, ``2.0 h``."""
+    """Format a number of seconds, for example as ``80 ms``, ``0.2 s``, ``45 s``, ``3 min`` or ``2.0 h``."""
     if seconds < 0.1:
         return f"{1000 * seconds:.0f} ms"
     if seconds < 10:
@@ -111,11 +113,11 @@ def reader_zone() -> tzinfo:
 
 
 def format_time(when: datetime) -> str:
-    """Format a time as ``23 Nov 2026, 20:45``, in the reader's time zone."""
+    """Format a time in the reader's time zone, for example as ``23 Nov 2026, 20:45``."""
     return when.astimezone(reader_zone()).strftime("%d %b %Y, %H:%M")
 
 
 def is_today(when: datetime) -> bool:
-    """Whether a time is today, in the reader's time zone."""
+    """Return whether a time is today in the reader's time zone."""
     zone = reader_zone()
     return when.astimezone(zone).date() == datetime.now(zone).date()

@@ -1,4 +1,4 @@
-"""Ask for the password of an encrypted document, and index it; the password is not stored."""
+"""Ask for the password of an encrypted document, and index the document; the password is not stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OnOpened = Callable[[Sequence[Job]], object]
 
 
 def find_rejected(engine: Engine, library: Iterable[DocumentInfo]) -> list[DocumentInfo]:
-    """Return the documents whose rejection is still shown in this session."""
+    """Return the documents whose rejection the job panel of this session still shows."""
     recent = st.session_state.get(keys.RECENT_JOBS)
     if not recent:
         return []
@@ -27,7 +27,10 @@ def find_rejected(engine: Engine, library: Iterable[DocumentInfo]) -> list[Docum
 
 
 def show_password_fields(engine: Engine, documents: Iterable[DocumentInfo], on_opened: OnOpened | None = None) -> None:
-    """Show a password field for each document that needs one; a click calls ``on_opened`` with the new job."""
+    """Show a password field for each document that needs a password.
+
+    When the reader submits a password, ``on_opened`` is called with the job that indexes the document.
+    """
     for one in documents:
         if one.needs_password:
             _field(engine, one, on_opened)

@@ -9,7 +9,7 @@ from rag_core.engine import Engine
 
 
 def show_warm_up(engine: Engine) -> None:
-    """Show in the sidebar what is still warming up, and on the page what failed."""
+    """Show in the sidebar what is still being loaded; if loading failed, show the error on the page."""
     state = engine.readiness()
     if state.error:
         st.error(escape_markdown(state.error), icon=":material/error:")
@@ -18,7 +18,7 @@ def show_warm_up(engine: Engine) -> None:
 
 
 def describe_warm_up(engine: Engine) -> str:
-    """Return, for example, ``Warming up: loading the embedder``; empty if everything is ready."""
+    """Return a text such as ``Warming up: loading the embedder``; empty if everything is ready or loading failed."""
     state = engine.readiness()
     if state.ready or state.error:
         return ""

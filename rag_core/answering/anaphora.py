@@ -1,8 +1,10 @@
-"""Detection of words in a question that refer to earlier turns of the conversation.
+"""Detect whether a question refers to earlier turns of the conversation.
 
-Rules of English grammar detect anaphora and ellipsis. A pronoun is ignored if its antecedent may be in the question
-itself (Chomsky, "Lectures on Government and Binding", 1981: an object pronoun is free in its clause, a possessive or a
-pronoun in a later clause may be bound), and so is an expletive "it". In doubt a question is treated as standalone.
+Rules of English grammar detect pronouns and incomplete sentences. A pronoun does not count if its antecedent, the
+phrase that it stands for, may be in the question itself. These rules follow Chomsky, "Lectures on Government and
+Binding", 1981: the antecedent of an object pronoun is outside the clause of the pronoun; the antecedent of a possessive
+may be in the same clause; the antecedent of a pronoun in a later clause may be in an earlier clause. An "it" that
+stands for a following clause does not count. In doubt, a question is treated as standalone.
 """
 
 from __future__ import annotations
@@ -35,9 +37,9 @@ _ORDINAL = re.compile(
     r"|\bthe\s+(first|second|third|fourth|fifth|last)(?=\s*[?.]?$)",
     re.IGNORECASE,
 )
-# Words allowed in a bare question with its question word: "how come", "since when exactly".
+# A question of only function words and these words is incomplete: "how come", "since when exactly".
 _BARE = frozenset("so come not else exactly precisely many much long far often old then ones one".split())
-# Nouns that refer to the documents or the present, not to an earlier turn.
+# "This" or "these" before one of these nouns refers to the documents or the present, not to an earlier turn.
 _DEICTIC = frozenset(
     "document documents report reports file files page pages pdf paper book text contract agreement collection study "
     "year month week quarter day time moment century".split()
@@ -47,7 +49,7 @@ _CONJUNCTION_THAT = frozenset("given so now such provided except".split())
 
 
 def is_dependent(question: str) -> bool:
-    """Return whether a question refers to an earlier turn or is only a fragment of one."""
+    """Return whether a question refers to an earlier turn, or is incomplete without an earlier turn."""
     opener = _OPENERS.match(question)
     start = opener.end() if opener else 0
     end = len(question.rstrip(" ?.!"))
@@ -69,13 +71,14 @@ def is_anchored(question: str) -> bool:
 def _is_fragment(question: str, words: Sequence[Token], start: int, end: int, *, joined: bool) -> bool:
     if _WHAT_ABOUT.match(question[start:end]):
         return True
-    # "May" after the first word of a question is the month.
+    # "May" with a capital letter is the month, unless it is the first word of the question.
     kinds = {token.word for token in words if token.is_function and not (token.text == "May" and token.start)}
     if kinds & WH and len(words) <= 4 and all(_is_empty_word(token) for token in words):
         return True
     if kinds & (WH | AUXILIARIES) or len(words) > MAX_FRAGMENT_WORDS:
         return False
-    # Words without a verb may be a standalone search, such as "termination clause".
+    # A phrase without a verb, such as "termination clause", may be a standalone search. It is a fragment only after a
+    # word such as "and", or if it is a short question that begins with a preposition.
     phrase = words[0].word in PREPOSITIONS and len(words) <= 5 and question.rstrip().endswith("?")
     return joined or (phrase and "," not in question)
 
@@ -106,7 +109,7 @@ def _has_demonstrative(question: str, words: Sequence[Token]) -> bool:
             continue
         before = words[position - 1].word if position else ""
         after = words[position + 1].word if position + 1 < len(words) else ""
-        # "That" is a determiner in "who designed that bridge", but joins clauses in "who claims that bridges last".
+        # "That" is a determiner in "who designed that bridge", but a conjunction in "who claims that bridges last".
         verb_before = bool(before) and before not in AUXILIARIES | PREPOSITIONS
         joins = token.word == "that" and (before in _CONJUNCTION_THAT or (verb_before and position + 2 < len(words)))
         relative = (token.word == "those" and after in WH | PREPOSITIONS | {"that"}) or after == "of"
@@ -132,7 +135,7 @@ def _is_separated(question: str, token: Token, other: Token) -> bool:
 
 
 def _is_expletive(words: Sequence[Token], position: int) -> bool:
-    """Return whether an "it" refers to a following clause, as in "how long does it take to settle"."""
+    """Return whether an "it" stands for a clause after it, as in "how long does it take to settle"."""
     rest = words[position + 1 :]
     clause = any(token.word in ("that", "for", "if", "whether") for token in rest)
     clause = clause or any(_is_infinitive(words, at) for at in range(position + 1, len(words) - 1))
@@ -145,16 +148,18 @@ def _is_bound(question: str, words: Sequence[Token], position: int, *, owns: boo
     if _has_earlier_antecedent(question, words, position):
         return True
     if position and words[position - 1].word in AUXILIARIES:
-        # The subject follows the auxiliary, and only words such as "in which year" can precede it.
+        # A pronoun after an auxiliary is the subject. Only words such as "in which year" precede the auxiliary, and
+        # these words cannot be the antecedent.
         return False
     first = _find_clause_start(question, words, position)
     before = words[first:position]
     if _is_subject(words, position):
-        # A subject after a verb begins a new clause: "who announced she would resign".
+        # If a verb precedes a subject pronoun, the pronoun begins a new clause, and its antecedent may be in the
+        # earlier clause: "who announced she would resign".
         return any(not token.is_function for token in before)
     if not owns:
-        # The antecedent is not the other argument of the verb, but may be its "of" complement: "which owner of the mill
-        # sold it".
+        # An object pronoun does not stand for the subject of its verb, but may stand for the "of" phrase of the
+        # subject: in "which owner of the mill sold it", "it" may be the mill.
         inner = next((at for at in range(first, position) if words[at].word == "of"), position)
         return any(_can_be_antecedent(words, at) for at in range(inner, position))
     by_question_word = words[position].word == "their" and before and before[0].word == "who" and len(before) > 2
@@ -167,7 +172,7 @@ def _is_subject(words: Sequence[Token], position: int) -> bool:
 
 
 def _can_be_antecedent(words: Sequence[Token], position: int) -> bool:
-    """Return whether a word can be the antecedent of a possessive after it."""
+    """Return whether a word can be the antecedent of a later pronoun."""
     token = words[position]
     if token.is_function or token.text.isdigit():
         return False
@@ -176,7 +181,7 @@ def _can_be_antecedent(words: Sequence[Token], position: int) -> bool:
 
 
 def _has_earlier_antecedent(question: str, words: Sequence[Token], position: int) -> bool:
-    """Return whether an earlier clause of the question may contain the antecedent of a word."""
+    """Return whether an earlier clause of the question may contain the antecedent of the word at ``position``."""
     first = _find_clause_start(question, words, position)
     if any(not token.is_function and not token.text.isdigit() for token in words[:first]):
         return True
@@ -194,11 +199,12 @@ def _is_infinitive(words: Sequence[Token], position: int) -> bool:
 
 
 def _find_clause_start(question: str, words: Sequence[Token], position: int) -> int:
-    """Return the index of the first word of the clause that contains a word."""
+    """Return the index of the first word of the clause that contains the word at ``position``."""
     for index in range(position, 0, -1):
         between = question[words[index - 1].end : words[index].start]
         opens = words[index].word in SUBORDINATORS | WH and index < position
-        # "Syria and Egypt" is one subject, "was sold and closed" two clauses.
+        # A coordinator before a lower-case word begins a clause: "was sold and closed" has two clauses, but "Syria and
+        # Egypt" is one subject.
         joins = words[index].word in COORDINATORS and index < position
         opens = opens or (joins and words[index + 1].text[0].islower())
         if re.search(r"[,;:.?–—]", between) or opens:

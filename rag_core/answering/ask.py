@@ -1,4 +1,4 @@
-"""Answer questions from passages, as a stream of events."""
+"""Answer questions from passages, and yield the answer as a stream of events."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contain
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
-# Below this probability that the passages answer, the prompt contains rules with which models refuse more often.
+# If no passage answers the question with at least this probability, the prompt contains rules with which models refuse
+# more often.
 ALL_BUT_CERTAIN = 0.99
 NOTHING_FOUND = "Nothing in this answer was found in the sources."
 CLOSEST_BELOW = "The closest sentences are quoted below it."
@@ -45,20 +46,23 @@ QUOTED_INSTEAD = "Quoted from the documents instead."
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A language model's answer; ``problem`` says why quotes must be added, and is empty if none must."""
+    """A language model's answer.
+
+    ``problem`` describes a failure, after which quotes follow or replace the answer; empty if there was none.
+    """
 
     answer: VerifiedAnswer
     problem: str = ""
 
     @property
     def nothing_found(self) -> bool:
-        """Whether the sources cover none of its statements."""
+        """Whether the answer has statements and the sources cover none of them."""
         statements = self.answer.statements
         return bool(statements) and all(one.mark == "not_found" for one in statements)
 
 
 class Answerer:
-    """Answers questions from the passages of a search, or by a summary.
+    """Answers questions from the passages of a search, or with a summary of whole documents.
 
     Parameters
     ----------
@@ -66,7 +70,7 @@ class Answerer:
     strategies : Strategies
     summarizer : Summarizer
     generators : LanguageModels
-        The active language model writes the answers; without one, answers are quotes.
+        The active language model writes the answers. If there is none, answers are quotes.
     """
 
     def __init__(
@@ -103,7 +107,7 @@ class Answerer:
         yield from self._write_answer(query, outcome, history, trace)
 
     def answer(self, query: Query, outcome: SearchOutcome) -> Answer:
-        """Return the answer from the outcome of a search."""
+        """Return the answer to a query, given the outcome of its search."""
         events = self._write_answer(query, outcome, (), AnswerTrace())
         return next(event for event in events if isinstance(event, Answer))
 
@@ -145,7 +149,10 @@ class Answerer:
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, _Draft]:
-        """Stream the model's answer and attribute its claims; for a strict query, raise the endpoint's error."""
+        """Yield the model's answer while it is written, and return it with its statements attributed to passages.
+
+        If the endpoint fails, the draft contains the problem; for a strict query, the error is raised.
+        """
         pieces: list[str] = []
         question, passages = outcome.result.question, outcome.result.passages
         doubtful = (
@@ -178,7 +185,10 @@ class Answerer:
 
 
 def _append_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> VerifiedAnswer:
-    """Append quotes to the draft, if the gate allows them; return quotes or a refusal if the draft is empty."""
+    """Return the draft with quotes after it, if the gate allows quotes.
+
+    If the draft has no text, return the quotes alone, or a refusal.
+    """
     written = draft.answer
     quotes = quote_answer(outcome, trace.notices) if gate.answerable else REFUSED
     if draft.problem:
@@ -204,7 +214,7 @@ def _append_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: Ans
 def build_answer(
     query: Query, result: SearchResult, answer: VerifiedAnswer, generator: str, trace: AnswerTrace
 ) -> Answer:
-    """Return the finished answer; for a refusal, its gate is not answerable."""
+    """Return the finished answer; for a refusal, ``answerable`` of its gate is false."""
     trace.timer.ms["total"] = trace.elapsed_ms
     gate = replace(result.gate, answerable=False) if answer.refused else result.gate
     return Answer(

@@ -1,4 +1,4 @@
-"""Limit the calls to a language model that one question may make."""
+"""Limit the calls to a language model, and their tokens, for one question."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CallBudget:
     settings : Settings
     generator : LanguageModel
     trace : AnswerTrace
-        Its ``usage`` grows with each call.
+        The usage of each call is added to ``trace.usage``.
     """
 
     def __init__(self, settings: Settings, generator: LanguageModel, trace: AnswerTrace) -> None:
@@ -35,7 +35,7 @@ class CallBudget:
         Raises
         ------
         CallLimit
-            No call is left, or the call may need more tokens than are left. Nothing is sent.
+            The question has used all its calls, or this call may need more tokens than remain. No request is sent.
         GeneratorError
         """
         settings = self._settings

@@ -18,7 +18,7 @@ class Conversations:
     Parameters
     ----------
     settings : Settings
-        Secret values are removed from exports.
+        The values of secret settings are removed from exports.
     store : ConversationStore
     """
 
@@ -27,24 +27,24 @@ class Conversations:
         self._store = store
 
     def list(self, query: str = "") -> list[Conversation]:
-        """Return the conversations whose title or text contains ``query``, pinned first, then newest."""
+        """Return the conversations with ``query`` in title or text: pinned conversations first, then newest first."""
         return self._store.all(query)
 
     def create(self, scope: Scope | None = None) -> Conversation:
-        """Create a conversation over all documents, or over a scope."""
+        """Create a conversation about all documents, or about those in ``scope``."""
         return self._store.add(scope or Scope())
 
     def get(self, conversation_id: str) -> Conversation:
-        """Return a conversation; raise `UnknownConversation`."""
+        """Return a conversation; raise `UnknownConversation` if no conversation has this id."""
         return self._store.get(conversation_id)
 
     def messages(self, conversation_id: str) -> Sequence[Message]:
-        """Return the messages of a conversation in order; raise `UnknownConversation`."""
+        """Return the messages of a conversation, oldest first; may raise `UnknownConversation`."""
         self._store.get(conversation_id)
         return self._store.messages(conversation_id)
 
     def add_message(self, conversation_id: str, role: str, text: str, answer: Answer | None = None) -> Message:
-        """Add a message; the first question becomes the title. Raise `UnknownConversation`."""
+        """Add a message; the first question becomes the conversation's title. May raise `UnknownConversation`."""
         return self._store.append(conversation_id, role, text, answer)
 
     def set_follow_ups(self, message_id: str, suggestions: Suggestions) -> None:
@@ -65,7 +65,7 @@ class Conversations:
         self._store.update(conversation_id, pinned=pinned)
 
     def set_scope(self, conversation_id: str, scope: Scope) -> None:
-        """Set the documents and collections of a conversation; raise `UnknownConversation`."""
+        """Set the documents and collections of a conversation; may raise `UnknownConversation`."""
         self._store.set_scope(conversation_id, scope)
 
     def delete(self, conversation_id: str) -> None:
@@ -73,9 +73,9 @@ class Conversations:
         self._store.delete(conversation_id)
 
     def export_markdown(self, conversation_id: str) -> str:
-        """Return a conversation as Markdown, with the sources of its answers; raise `UnknownConversation`."""
+        """Return a conversation as Markdown, with the sources of its answers; may raise `UnknownConversation`."""
         return markdown(self._settings, self.get(conversation_id), self.messages(conversation_id))
 
     def export_pdf(self, conversation_id: str) -> bytes:
-        """Return a conversation as a PDF, with the sources of its answers; raise `UnknownConversation`."""
+        """Return a conversation as a PDF, with the sources of its answers; may raise `UnknownConversation`."""
         return pdf(self._settings, self.get(conversation_id), self.messages(conversation_id))

@@ -1,4 +1,4 @@
-"""Explain how passages are found: the ranking of each stage, and the matching tokens behind a score."""
+"""Explain how passages are found: the ranking of each stage, and the token matches from which a score is computed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ class Explanations:
         ----------
         question : str
         documents, collections : sequence of str, optional
-            Names or ids of documents, and names of collections, to search; everything if none is given.
+            Names or ids of the documents, and names of the collections, to search. By default, all documents are
+            searched.
         configuration : RetrievalConfig, optional
             Parameters of the retrieval; by default those of the settings.
 
@@ -85,7 +86,7 @@ class Explanations:
         passages = tuple(
             shown.get(str(one)) or build_passage(rank, rows[one], scores) for rank, one in enumerate(order, 1)
         )
-        # The scores of each stage are in the stage's order.
+        # ``by_chunk`` contains the chunks in the order in which the stage ranked them.
         stages = tuple(
             StageRanking(name, tuple(Hit(one, value) for one, value in by_chunk.items() if one in rows))
             for name, by_chunk in scores.items()
@@ -109,7 +110,7 @@ class Explanations:
     def token_matches(self, question: str, chunk_id: str) -> TokenMatches:
         """Return, for each token of a question, its weight and its best match in a chunk.
 
-        The result has no matches if the embedder computes no token vectors, or the chunk has none yet.
+        The result has no matches if the embedder computes no token vectors, or if the chunk has no token vectors yet.
 
         Raises
         ------
@@ -147,22 +148,25 @@ class Explanations:
     def weight_passages(self, explanation: Explanation, weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
         """Return the passages of an explanation with their weights, best first.
 
-        Passages without a rerank score are left out.
+        Passages without a rerank score are omitted.
 
         Raises
         ------
         ValueError
-            ``k`` or the temperature is out of range.
+            ``weighting.k`` or ``weighting.temperature`` is out of range.
         """
         return weight_passages(find_scored_passages(explanation), weighting)
 
     def evidence_mass(self, weighted: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
-        """Return the weight of the right passage among the ``k`` best; ``right`` is ``None`` if no stage finds it."""
+        """Return the weight of the right passage among the ``k`` best passages.
+
+        ``right`` is the chunk id of the right passage, or ``None`` if no stage of the search finds that passage.
+        """
         return evidence_mass(weighted, k, right)
 
 
 def find_scored_passages(explanation: Explanation, now: datetime | None = None) -> list[ScoredPassage]:
-    """Return the passages of an explanation that have a score, with the ages of their documents."""
+    """Return the passages of an explanation that have a rerank score, with the ages of their documents."""
     moment = now or datetime.now(UTC)
     ages = {one: (moment - added).total_seconds() / 86_400 for one, added in explanation.added_at.items()}
     return [

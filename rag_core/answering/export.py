@@ -12,10 +12,11 @@ from rag_core.settings import Settings
 from rag_core.types import Answer, Conversation, Message
 
 REMOVED = "[removed]"
-# Shorter values are not removed: users set words such as "none" or "ollama" for endpoints that need no key.
+# Minimum length of a secret value that is removed from exports. For endpoints that need no key, users set words such as
+# "none" or "ollama", which occur in ordinary text.
 SHORTEST_SECRET = 8
-# Markdown's special characters. In quotes all of them are escaped; a model's text keeps emphasis and lists, but no
-# links, images and HTML.
+# All special characters of Markdown are escaped in quotes. In a model's text, only the characters that ``_LINK_MARKUP``
+# matches are escaped: emphasis and lists stay, but links, images and HTML do not.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!<>|~&$])")
 _LEADING = re.compile(r"^(\s*)([-=]|\d+(?=[.)]))", re.MULTILINE)
 _LINK_MARKUP = re.compile(r"([\\`\[\]<>!&|$])")
@@ -24,7 +25,7 @@ _MISSING_GLYPHS = "Characters that are missing in this PDF’s font appear as �
 
 
 def markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
-    """Return a conversation as Markdown: questions as headings, then answers and their sources."""
+    """Return a conversation as Markdown: each question as a heading, then its answer with the sources."""
     lines = [f"# {_escape_markdown(conversation.title)}", f"{_format_date(conversation)}"]
     for message in messages:
         if message.role == "user":
@@ -72,7 +73,7 @@ def pdf(settings: Settings, conversation: Conversation, messages: Sequence[Messa
 
 
 def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of style and text, in order."""
+    """Yield the paragraphs in order, as pairs of style name and text."""
     yield "title", " ".join(conversation.title.split())
     yield "note", _format_date(conversation)
     for message in messages:
@@ -95,7 +96,10 @@ def _format_date(conversation: Conversation) -> str:
 
 
 def _describe_origin(answer: Answer) -> list[str]:
-    """Return who wrote an answer and whether it is complete. Notices, which are about the installation, are omitted."""
+    """Return notes that say which model wrote an answer, and whether the answer is incomplete.
+
+    The notices of the answer are omitted, because they are about the installation.
+    """
     stopped = ["Stopped before the end."] if answer.stopped else []
     if answer.generator == "extractive":
         return stopped
@@ -104,7 +108,7 @@ def _describe_origin(answer: Answer) -> list[str]:
 
 
 def _list_sources(answer: Answer) -> list[str]:
-    """Return marker, document, page and quote of each distinct citation; without citations, the passages."""
+    """Return one line for each distinct citation; if there are no citations, one line for each passage."""
     cited = [
         f"[{one.marker}] {one.document}, page {one.page_label}: “{' '.join(one.quote.split())}”"
         + (" (citation added, not the model's)" if one.added else "")
@@ -115,13 +119,13 @@ def _list_sources(answer: Answer) -> list[str]:
 
 
 def _escape_markdown(text: str) -> str:
-    """Escape a text so that Markdown shows it unchanged, with the same lines."""
+    """Escape a text so that Markdown displays the same characters and line breaks."""
     escaped = _LEADING.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", text))
     return escaped.replace("\n", "  \n")
 
 
 def _remove_secrets(settings: Settings, text: str) -> str:
-    """Remove the values of secret settings, which a user may type or an endpoint may repeat."""
+    """Remove the values of secret settings; a user may have typed them, or an endpoint may have repeated them."""
     for secret in (settings.openai_api_key, settings.database_url):
         value = secret.get_secret_value() if secret else ""
         for form in (value, _escape_markdown(value)) if len(value) >= SHORTEST_SECRET else ():
@@ -130,7 +134,7 @@ def _remove_secrets(settings: Settings, text: str) -> str:
 
 
 def _load_styles() -> tuple[dict[str, Any], frozenset[int]]:
-    """Return the paragraph styles by name, and the code points in their fonts."""
+    """Return the paragraph styles by name, and the code points that their fonts can display."""
     from reportlab.lib.styles import ParagraphStyle
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.ttfonts import TTFont

@@ -1,4 +1,4 @@
-"""Rewrite follow-up questions so that they do not need the conversation, then answer them."""
+"""Rewrite follow-up questions so that they can be understood without the conversation, then answer them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from rag_core.text.noun_phrases import find_content_words
 from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Suggestions, Usage
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
-# Earlier questions to take words from, and words to take.
+# Number of earlier questions that are searched for words, and maximum number of words that are added.
 MAX_TURNS, MAX_WORDS = 3, 8
 LABEL = "Reading the conversation"
 
 
 class FollowUps:
-    """Rewrites and answers follow-up questions, and suggests further ones.
+    """Rewrites and answers follow-up questions, and suggests further questions.
 
     Parameters
     ----------
     generators : LanguageModels
-        The active language model rewrites questions; without one, rules do.
+        The active language model rewrites questions. If there is none, rules add words of earlier questions.
     searcher : Searcher
-        Checks suggested questions.
+        Searches for each suggested question, to check that the documents answer it.
     answerer : Answerer
         Answers the rewritten question.
     """
@@ -74,7 +74,7 @@ class FollowUps:
     def with_suggestions(
         self, events: Generator[AskEvent, None, None], scope: Scope
     ) -> Generator[AskEvent, None, None]:
-        """Yield the events, and suggest questions after the answer."""
+        """Yield the given events and, after the answer, further questions as `Suggestions`."""
         with closing(events):
             for event in events:
                 yield event
@@ -91,7 +91,7 @@ class FollowUps:
 
 
 def _restore_question(answer: Answer, question: str, rewriting: Rewriting, elapsed_ms: float) -> Answer:
-    """Return the answer to the rewritten question as one to the original question."""
+    """Return the answer with the original question, and add the time, notices and usage of the rewriting."""
     timings = {**answer.timings_ms, "total": answer.timings_ms["total"] + round(elapsed_ms, 2)}
     if rewriting.text:
         answer = replace(answer, question=question, rewritten=rewriting.text)
@@ -106,7 +106,7 @@ def _restore_question(answer: Answer, question: str, rewriting: Rewriting, elaps
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """The query that replaces a question; ``text`` is empty if the question needs no rewriting."""
+    """The query that replaces a question; ``text`` is empty if the question is not rewritten."""
 
     text: str = ""
     notices: tuple[str, ...] = ()
@@ -119,14 +119,19 @@ class Rewriter:
     Parameters
     ----------
     generator : LanguageModel or None
-        Rewrites questions that refer to earlier turns, or may do so because they contain no name.
+        Rewrites questions that refer to earlier turns, and questions that may do so because they contain no name,
+        quotation or long number.
     """
 
     def __init__(self, generator: LanguageModel | None) -> None:
         self._generator = generator
 
     def rewrite(self, question: str, history: Sequence[Message]) -> Rewriting:
-        """Return the rewritten question; if the endpoint fails, use the rules and add a notice."""
+        """Return the rewritten question.
+
+        If the model fails to rewrite a question that refers to earlier turns, rules complete the question, and a notice
+        says so.
+        """
         depends = is_dependent(question)
         if not history or not (
             depends or (self._generator and find_content_words(question) and not is_anchored(question))
@@ -150,10 +155,11 @@ class Rewriter:
 
 
 def add_earlier_words(question: str, history: Sequence[Message]) -> str:
-    """Return a question with the content words of the last question that has any.
+    """Return a question followed by words of an earlier question in brackets.
 
-    Query resolution by terms of earlier turns; Voskarides et al., "Query resolution for conversational search with
-    limited supervision", SIGIR 2020. An earlier question counts in the form in which it was searched for.
+    The words come from the newest earlier question with content words that the question lacks. If that earlier question
+    was rewritten, its rewritten form is used. The method is query resolution by terms of earlier turns: Voskarides et
+    al., "Query resolution for conversational search with limited supervision", SIGIR 2020.
 
     After "How long is the Harrow Bridge?", the question "And its width?" becomes "And its width (long Harrow Bridge)?".
     """

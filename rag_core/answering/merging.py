@@ -11,11 +11,12 @@ from rag_core.types.searches import SearchOutcome
 
 
 def merge_outcomes(whole: SearchOutcome, searches: Sequence[SearchOutcome], top_k: int, rrf_k: int) -> SearchOutcome:
-    """Fuse the passages of several searches by rank into one outcome for the ``whole`` question.
+    """Merge the outcomes of several searches into one outcome for the ``whole`` question.
 
-    If a search passes the gate, searches that do not pass are ignored. The gate is that of the search with the best
-    score. A passage of several searches keeps the scores of the question with the highest one. Passages below the
-    searches' results come after all results.
+    If at least one search passes the gate, searches that do not pass are ignored. The merged outcome has the gate of
+    the search with the highest gate score. A passage that several searches found keeps the scores of the search that
+    gave it the highest gate score. Passages in the result of any search come first, followed by passages that the
+    searches ranked lower; reciprocal rank fusion orders each of these two groups.
     """
     answering = [one for one in searches if one.result.gate.answerable] or searches
     score_name = whole.result.gate.score_name
@@ -32,7 +33,7 @@ def merge_outcomes(whole: SearchOutcome, searches: Sequence[SearchOutcome], top_
 
 
 def _fuse_passages(searches: Sequence[Sequence[Passage]], score_name: str, rrf_k: int) -> dict[int, Passage]:
-    """Return passages by chunk id, in the order of reciprocal rank fusion."""
+    """Return a mapping of chunk id to passage, ordered by reciprocal rank fusion."""
     best: dict[int, Passage] = {}
     for passage in (one for passages in searches for one in passages):
         known = best.get(int(passage.chunk_id))

@@ -1,4 +1,4 @@
-"""Answer with quotes from the passages, instead of a language model's text or after it."""
+"""Write answers that consist of quotes from the passages; they replace or follow a language model's text."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ LEAST_PROBABILITY = 0.5
 
 
 def quote_answer(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnswer:
-    """Return the looked-up table rows or the sentences that answer; if there are none, a refusal with a notice."""
+    """Return quotes of the table rows or sentences that answer a question; if there are none, return a refusal.
+
+    If the closest sentences lack the value that the question asks for, add a notice to ``notices``.
+    """
     return _quote_lookup(outcome) or _quote_sentences(outcome, notices)
 
 
 def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
-    """Return the looked-up table rows if a passage with them is likely to answer."""
+    """Return quotes of the looked-up table rows; ``None`` if no passage with such rows is likely to answer."""
     lookup = outcome.ranked.lookup
     if lookup is None:
         return None

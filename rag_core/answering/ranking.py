@@ -36,7 +36,8 @@ from rag_core.types.protocols import DomainLookup, LookupPlan, QuestionEmbedder,
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
 
-# Number of top chunks that keep their ranks for a question without capitals, in which any word may be a name.
+# Number of top chunks that keep their ranks if the question has no capital letters. Each word of such a question may be
+# a name, so a word that is no name can match a document by chance.
 FIXED_TOP = 2
 # Values of ``rank_by`` for which a domain look-up runs.
 _WITH_LOOKUP = ("financials", "named", "cross_encoder")
@@ -52,7 +53,7 @@ class Ranker:
     models : LocalModels
     lookup : DomainLookup
     pool : SearchPool
-        Runs searches while the question is embedded.
+        Runs searches in the background, for example while the question is embedded.
     """
 
     def __init__(
@@ -133,9 +134,9 @@ class Ranker:
         return EmbeddedLookup(plan, question, compute_token_weights(question, self._stores.word_index.idf, STOP_WORDS))
 
     def _prefer_recent_documents(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, ChunkRow]) -> Ranking:
-        """Prefer newer documents, if the settings say so.
+        """Return the ranking, with chunks of newer documents moved up if the setting ``freshness`` is above 0.
 
-        This applies only to rankings by a reranker, since the scores of other stages have different scales.
+        Only rankings by the score of a reranker change, because the scores of other stages have other scales.
         """
         if rank_by in ("financials", "named") and not ranking.scores["financials"]:
             rank_by = "rerank"
@@ -156,7 +157,10 @@ class Ranker:
     def _select_versions(
         self, scope: Sequence[str] | None, generation_id: int
     ) -> tuple[VersionFilter | None, VersionFilter | None]:
-        """Return the versions to search in the word index and in the generation's vectors; ``None`` for all."""
+        """Return two filters: the versions to search in the word index, and those to search in the vectors.
+
+        ``None`` means that all versions are searched.
+        """
         if scope is not None:
             visible = list(self._stores.documents.visible_versions(scope))
             return visible, visible
@@ -173,7 +177,7 @@ def _start_search(
     k: int,
     versions: VersionFilter | None,
 ) -> Future[list[Hit]]:
-    """Start a search in the background, which also loads the token vectors of its hits."""
+    """Start a background task that searches and then loads the token vectors of the hits."""
 
     def search() -> list[Hit]:
         hits = retriever.retrieve(question, k, versions)
@@ -190,9 +194,10 @@ def _collect_hits(
     rerank: Rerank,
     timer: Timer,
 ) -> RetrievedHits:
-    """Wait for the retrievers and rerank their hits; the timings contain only the waiting times.
+    """Wait for the retrievers, and rerank their hits.
 
-    The hits of word search are reranked while dense retrieval is running.
+    The hits of word search are reranked while dense retrieval is still running. The timer measures only how long this
+    function waits for each retriever, not how long the retriever runs.
     """
     hits: dict[str, list[Hit]] = {}
     for name, search in (("lexical", words), ("financials", lines)):

@@ -27,9 +27,9 @@ from rag_core.types.protocols import DomainLookup, QuestionEmbedder
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, PassageTokens, Query, RankedChunks, SearchOutcome
 
-# Number of attempts, after which a result from a changing index is accepted.
+# Maximum number of attempts if the index changes during a search; the result of the last attempt is always accepted.
 TRIES = 3
-# A question that uses every stage, including the look-up.
+# A search for this question runs every stage, including the domain look-up.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
 
 
@@ -67,7 +67,7 @@ class Searcher:
         top_k: int | None = None,
         configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
     ) -> Query:
-        """Return the query for a question; raise `QuestionError`, `UnknownDocument` or `CollectionError`."""
+        """Return the query for a question; may raise `QuestionError`, `UnknownDocument` or `CollectionError`."""
         library, document_ids = self._stores.documents, None
         if scope:
             ids = [*library.find_ids(scope.documents), *library.ids_in_collections(scope.collections)]
@@ -87,8 +87,8 @@ class Searcher:
             outcome = self.apply_gate(query, ranked)
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
         if not self._searched:
-            # The objects of the first search are permanent, and there are many; garbage collection over them would
-            # delay later searches.
+            # The first search creates many objects that stay until the process ends. Garbage collections that examine
+            # these objects would delay later searches.
             freeze_garbage_collector()
             self._searched = True
         return replace(outcome, result=replace(outcome.result, timings_ms=dict(timer.ms)))
@@ -121,14 +121,17 @@ class Searcher:
         return SearchOutcome(result, ranked, passages, tokens)
 
     def _contains_word(self) -> Callable[[str, str, str], bool]:
-        """Return a function of version, word and prefix: whether the version has the word or any with the prefix."""
+        """Return a function that takes a version id, a word and a prefix.
+
+        The function returns whether the version contains the word, or any word that starts with the prefix.
+        """
         ranges = cache(self._stores.documents.chunk_range)
         return lambda version, word, beginning: self._stores.word_index.contains_word(
             version, word, beginning, ranges(version)
         )
 
     def quotes_gate(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
-        """Return the gate's decision for answers without a language model, which quote passages."""
+        """Return the gate's decision on an answer that quotes passages, without a language model."""
         preferences = self._preferences
         return apply_threshold(
             passages[:PASSAGES_SCORED],
@@ -142,14 +145,14 @@ class Searcher:
         timer: Timer,
         hypothesis: str = "",
     ) -> RankedChunks:
-        """Return ranked chunks from an index that did not change during the search.
+        """Return the chunks of the index, ranked for a query.
 
-        If documents or the whole index were replaced or removed meanwhile, the search is repeated; the result of the
-        last attempt is returned as it is.
+        If documents or the whole index are replaced or removed during the search, the search is repeated. The result
+        of the last attempt is returned even if the index changed.
 
-        ``hypothesis`` is a hypothetical answer: dense retrieval uses the mean of its vector and the question's (HyDE;
-        Gao et al., "Precise zero-shot dense retrieval without relevance labels", ACL 2023). Word search and reranker
-        use the question only.
+        ``hypothesis`` is a hypothetical answer. Dense retrieval uses the mean of its vector and the vector of the
+        question (HyDE; Gao et al., "Precise zero-shot dense retrieval without relevance labels", ACL 2023). Word search
+        and the reranker use only the question.
         """
         for _ in range(TRIES - 1):
             generation = self._generations.active()
@@ -159,13 +162,13 @@ class Searcher:
                 if self._is_active(generation):
                     raise
             else:
-                # In a removed index nothing is found, so an empty result counts only if the index is still active.
+                # A search in a removed index finds nothing: accept an empty result only if the index is still active.
                 if len(ranked.rows) == len(ranked.ranking.order) and (ranked.rows or self._is_active(generation)):
                     return ranked
         return self._ranker.rank(query, timer, hypothesis, self._generations.active())
 
     def load_vectors(self, row: ChunkRow, generation: IndexGeneration) -> ChunkVectors | None:
-        """Return the token vectors of one chunk; ``None`` if its embedder has none."""
+        """Return the token vectors of one chunk; ``None`` if the chunk has none."""
         with self._pool.tasks() as tasks:
             loader = ChunkLoader(self._stores.documents, self._stores.embeddings, generation.embedder, tasks)
             return loader.vectors([row.id]).get(row.id)
@@ -174,8 +177,8 @@ class Searcher:
         return self._generations.active().generation_id == generation.generation_id
 
     def normalize_question(self, text: str) -> str:
-        """Return the question with normalized Unicode and white space; raise `QuestionError`."""
-        # Broken JSON and terminals produce unpaired surrogates, which tokenizers and stores reject.
+        """Return the question with normalized Unicode and white space; may raise `QuestionError`."""
+        # Broken JSON and terminals can produce unpaired surrogates. Tokenizers and stores reject them, so replace them.
         question = normalize_characters(text.encode("utf-8", "replace").decode("utf-8"))
         question = " ".join(question.split())
         limit = self._settings.max_question_chars

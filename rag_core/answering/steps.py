@@ -1,4 +1,4 @@
-"""Run work as generators that yield progress events and return a result."""
+"""Run a function as a generator that yields progress events and returns the result of the function."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run_to_end(steps: Generator[object, None, T]) -> T:
 
 
 def run_step(name: str, label: str, work: Callable[[], T]) -> Generator[Stage, None, T]:
-    """Yield an event before the work and one after it, also if it fails; return its result."""
+    """Run ``work`` and return its result; yield one event before and one event after it, even if ``work`` fails."""
     yield Stage(name, label)
     try:
         return work()
@@ -32,7 +32,7 @@ def run_step(name: str, label: str, work: Callable[[], T]) -> Generator[Stage, N
 
 
 def run_plan(label: str, timer: Timer, work: Callable[[], T], number: int = 1) -> Generator[Stage, None, T]:
-    """Run a request for a plan to a language model as a step; its time counts as ``plan``."""
+    """Run a step that asks a language model for a plan, and measure its time as ``plan``."""
 
     def timed() -> T:
         with timer.measure("plan"):

@@ -23,11 +23,11 @@ from rag_core.types import Passage, Stage, Strategy
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
 
-# Maximum number of queries, or parts of a question, that a strategy searches for.
+# Maximum number of queries, or of parts of a question, that a strategy takes from the reply of the model.
 MOST_QUERIES = 4
 Steps = Generator[Stage, None, SearchOutcome]
 
-# Labels of the stages in the order in which they end.
+# Labels of the stages of a search, in the order in which the stages end.
 LABELS = {
     "embed": "Reading the question",
     "lexical": "Searching by words",
@@ -36,14 +36,15 @@ LABELS = {
     "cross_encoder": "Reading the best passages",
     "gate": "Checking whether they answer",
 }
-# Maximum number of documents to list to the model; if there are more, those of a plain search are listed.
+# Maximum number of documents that a prompt lists. If the search covers more documents, the prompt lists only those in
+# the result of a plain search.
 MOST_LISTED = 20
 # Maximum number of passages that the model reads between searches.
 MOST_READ = 5
 
 
 class Strategies:
-    """Runs searches by strategy, and reports each step.
+    """Runs searches with the strategy of the query, and reports each step.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class Strategies:
         self._generators = generators
 
     def search(self, query: Query, timer: Timer) -> Steps:
-        """Search with the query's strategy; the result contains its steps and usage.
+        """Search with the query's strategy; the result contains the steps of the strategy and the usage of the model.
 
         If the endpoint fails or the limit of calls is reached, run a plain search instead and add a notice. For a
         strict query, raise the error.
@@ -103,7 +104,7 @@ class Strategies:
         return replace(outcome, result=result)
 
     def _plain(self, query: Query, timer: Timer) -> Steps:
-        # A search is fast, so its stages are reported at the end.
+        # A search is fast, so all its stages are reported at the end.
         outcome = self._searcher.search(query, timer)
         for name, label in LABELS.items():
             if name in timer.ms:
@@ -111,7 +112,7 @@ class Strategies:
         return outcome
 
     def _queries(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Fuse the rankings for the question and the model's queries (RAG-Fusion; Rackauckas 2024)."""
+        """Search for the question and for the model's queries; fuse the rankings (RAG-Fusion; Rackauckas 2024)."""
         queries = yield from run_plan(
             "Asking the model for more queries",
             trace.timer,
@@ -126,7 +127,7 @@ class Strategies:
         return self._searcher.apply_gate(query, fuse_rankings(rankings, self._rrf_k(query)))
 
     def _hyde(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Search for passages close to a hypothetical answer; rerank and gate them by the question."""
+        """Search with the question and a hypothetical answer; the reranker and the gate use only the question."""
         hypothesis = yield from run_plan(
             "Asking the model for a hypothetical answer",
             trace.timer,
@@ -141,7 +142,7 @@ class Strategies:
         return self._searcher.apply_gate(query, ranked)
 
     def _iterative(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Repeat: search, let the model read the passages and write a query for what is missing."""
+        """Search, let the model write a query for what the passages lack, and search again, several times."""
         queries = [query.text]
         outcome = yield from self._search_for(query, query.text, trace)
         searches = [outcome]
@@ -196,7 +197,7 @@ class Strategies:
         return (yield from run_search(text, trace, search, where))
 
     def _list_documents(self, query: Query, outcome: SearchOutcome) -> dict[str, str]:
-        """Return the names of the searched documents by id; if they are too many, those of the found passages."""
+        """Return a mapping of id to name for the documents that the prompt lists; see `MOST_LISTED`."""
         scope = query.documents
         names = {
             one.document_id: one.name

@@ -16,7 +16,7 @@ from rag_core.types.retrieval import Timer
 
 LABEL = "Looking for further questions"
 MOST = 3
-# Each try is a search.
+# Maximum number of questions to check; each check needs a search.
 MOST_TRIES = 6
 HEADING_WORDS = 8
 # Minimum number of occurrences of a name; the documents say little about a name that occurs once.
@@ -27,10 +27,10 @@ _LOWER_CASE = re.compile(r"\s([a-z][\w-]*)")
 
 
 def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> Generator[Stage, None, tuple[str, ...]]:
-    """Return up to three questions about other topics of the answer's passages.
+    """Return up to three questions about topics in the answer's passages that the user has not asked about.
 
-    Topics are headings of the passages that pass the gate, and names that recur in them. A question is suggested only
-    if its search passes the gate.
+    Topics are the headings of passages that pass the gate, and names that occur several times in these passages. A
+    question is suggested only if the passages of its search pass the gate.
     """
     if answer.state is not AnswerState.ANSWERED or answer.stopped:
         return ()
@@ -40,7 +40,7 @@ def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> Gener
     for tries, question in enumerate(find_topic_questions(passing, known)):
         if len(suggested) == MOST or tries == MOST_TRIES:
             break
-        # The event before each search allows the caller to stop by closing the generator.
+        # At this event, the caller can close the generator, so that the next search does not run.
         yield Stage("suggest", LABEL)
         result = searcher.search(searcher.build_query(question, scope), Timer()).result
         if searcher.quotes_gate(result.passages).answerable:
@@ -49,9 +49,9 @@ def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> Gener
 
 
 def find_topic_questions(passages: Sequence[Passage], known: set[str]) -> Iterator[str]:
-    """Yield questions about headings, then recurring names, whose words are not all ``known``.
+    """Yield questions about headings, then about recurring names; skip topics whose words are all ``known``.
 
-    Apart from the topic, the questions contain only stop words, so that the search is for the topic.
+    Apart from the topic, the questions contain only stop words, so that a search finds passages about the topic.
     """
     known = known | {
         word.lower() for passage in passages for word in find_content_words(re.sub(r"[._]", " ", passage.document))
@@ -70,13 +70,13 @@ def find_topic_questions(passages: Sequence[Passage], known: set[str]) -> Iterat
 
 
 def _find_headings(passages: Sequence[Passage]) -> list[str]:
-    """Return the passages' last headings, except uninformative ones such as "Overview" and "Part II"."""
+    """Return the innermost heading of each passage, except uninformative headings such as "Overview" and "Part II"."""
     headings = (" ".join(passage.heading.split(HEADING_SEPARATOR)[-1].split()).strip(" .:") for passage in passages)
     return [one for one in headings if sum(len(word) > 2 and word.isalpha() for word in find_content_words(one)) > 1]
 
 
 def _find_recurring_names(texts: Sequence[str]) -> list[str]:
-    """Return the names that occur more than once, those of several words first."""
+    """Return the names that occur more than once; names of several words come first."""
     common = {word for text in texts for word in find_content_words(text) if word.islower()}
     names = (" ".join(one.text.split()) for text in texts for one in find_names(text) if _is_specific_name(text, one))
     times = Counter(filter(_contains_word, names))
@@ -86,10 +86,11 @@ def _find_recurring_names(texts: Sequence[str]) -> list[str]:
 
 
 def _is_specific_name(text: str, name: Phrase) -> bool:
-    """Return whether a capitalized phrase is the name of one thing, which is true if it has several words.
+    """Return whether a capitalized phrase is the name of one thing.
 
-    A single word may have a capital for other reasons: at a sentence's start, as a term or a people after an article
-    ("the Company", "the Canadians"), as an adjective before a noun ("British troops"), and as a month.
+    A phrase of several words is always taken as such a name. A single word may have a capital letter for other reasons:
+    it begins a sentence, it is a term or a people after an article ("the Company", "the Canadians"), it is an adjective
+    before a noun ("British troops"), or it is a month.
     """
     if len(find_content_words(name.text)) > 1:
         return True
@@ -101,5 +102,5 @@ def _is_specific_name(text: str, name: Phrase) -> bool:
 
 
 def _contains_word(name: str) -> bool:
-    """Return whether a name contains a word, unlike a symbol of a formula."""
+    """Return whether a name contains a word of three or more letters, which a symbol of a formula does not."""
     return name[0].isalpha() and any(len(word) > 2 and word.isalpha() for word in find_content_words(name))

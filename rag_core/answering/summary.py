@@ -1,7 +1,8 @@
 """Summarize whole documents with a language model.
 
-The model takes notes on each part (map). Each note is checked against the passages it cites, and the model writes the
-summary from the supported notes (reduce). Wu et al., "Recursively summarizing books with human feedback", 2021.
+The model takes notes on each part of the documents (map). Each note is checked against the passages that it cites. Then
+the model writes the summary from the supported notes (reduce). The method follows Wu et al., "Recursively summarizing
+books with human feedback", 2021.
 """
 
 from __future__ import annotations
@@ -38,18 +39,19 @@ from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
 WRITING = "Writing the answer"
-# The score and threshold of a summary's gate: the share of statements that the cited passages support. If the model
-# makes up half of its statements, the summary is not reliable.
+# Name and threshold of the score of a summary's gate. The score is the share of the noted statements that the cited
+# passages support. If the model makes up more than half of its statements, the summary is not reliable.
 SUPPORTED_SCORE, LEAST_SUPPORTED = "supported", 0.5
-# Chunks may be half as long as the maximum, so twice as many are fetched; those that do not fit are dropped.
+# Chunks may be only half as long as the setting allows, so the selection starts with twice as many chunks as would fit
+# at full length. Chunks that do not fit are then dropped.
 _SHORTER = 2.0
-# Tokens of a passage in the prompt in addition to its text.
+# Tokens that a passage takes in the prompt in addition to its text.
 _PER_PASSAGE = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary's checked text, its model, and the cited passages with the gate's decision."""
+    """A summary: its checked text, the name of its model, and the cited passages with the gate's decision."""
 
     result: SearchResult
     verified: VerifiedAnswer
@@ -76,9 +78,9 @@ class Summarizer:
         self._generators = generators
 
     def summary(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary | None]:
-        """Write a summary, as a stream of events.
+        """Yield the events of writing a summary, and return the summary.
 
-        Return ``None`` and add a notice if the endpoint fails or the limits are too low; the caller then uses a plain
+        If the endpoint fails or the limits are too low, add a notice and return ``None``; the caller then runs a plain
         search.
 
         Raises
@@ -123,7 +125,7 @@ class Summarizer:
         return (yield from self._write_summary(model, result, notes, encode, trace))
 
     def _plan_calls(self, request: str) -> tuple[int, int]:
-        """Return the tokens of passages per call, and the number of calls available for reading."""
+        """Return how many tokens of passages fit into one call, and how many calls may be used to read passages."""
         settings = self._settings
         capacity = count_available_summary_tokens(
             request, settings.openai_context_tokens, settings.openai_answer_tokens
@@ -146,7 +148,7 @@ class Summarizer:
         return capacity, parts
 
     def _select_passages(self, query: Query, capacity: int, calls: int) -> tuple[list[Passage], int]:
-        """Return the passages in reading order that fit into the calls, and the number of all passages."""
+        """Return the passages that fit into ``calls`` calls, in reading order, and the number of all passages."""
         library = self._stores.documents
         scope = None if query.documents is None else list(query.documents)
         visible = library.visible_versions(scope)
@@ -174,7 +176,7 @@ class Summarizer:
         budget: CallBudget,
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, list[str]]:
-        """Return the supported notes on each part (map)."""
+        """Return the supported notes on each part of the documents (map)."""
         notes = []
         parts = pack_batches([count_prompt_tokens(one) for one in passages], capacity)
         for number, part in enumerate(parts, 1):

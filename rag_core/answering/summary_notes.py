@@ -19,9 +19,9 @@ _MARKERS = re.compile(r"\s*((?:\[\d+\]\s*)+)")
 
 
 def supported_notes(verified: VerifiedAnswer) -> list[str]:
-    """Return at most `MOST_NOTES` supported statements with their markers, one per line.
+    """Return at most `MOST_NOTES` notes: lines with a supported statement and its markers.
 
-    A statement without markers is joined with the next one, whose markers apply to both.
+    A statement without markers is joined with the next statement, whose markers then apply to both statements.
     """
     notes: list[str] = []
     pending: list[str] = []
@@ -41,12 +41,12 @@ def supported_notes(verified: VerifiedAnswer) -> list[str]:
 
 
 def cited_ranks(texts: Sequence[str]) -> list[int]:
-    """Return the numbers of the markers in texts, in order of appearance, each once."""
+    """Return the distinct numbers of the citation markers in texts, in order of appearance."""
     return list(dict.fromkeys(int(match[1]) for text in texts for match in MARKER.finditer(text)))
 
 
 class NoteChecker:
-    """Compares a model's notes with the passages, and counts how many of them the passages support."""
+    """Compares a model's notes with the passages, and counts how many statements the passages support."""
 
     def __init__(self, passages: Sequence[Passage], vectors: TextEncoder | None) -> None:
         self._vectors = vectors
@@ -78,7 +78,7 @@ def renumber_passages(passages: Sequence[Passage], texts: Sequence[str]) -> tupl
 
 
 def renumber_answer(passages: Sequence[Passage], answer: VerifiedAnswer) -> tuple[list[Passage], VerifiedAnswer]:
-    """Return the passages that an answer cites or was compared with, and the answer, with numbers from 1."""
+    """Return the passages that an answer cites or was compared with, and the answer, both numbered from 1."""
     compared = [one.compared_rank for one in answer.statements if one.mark]
     ranks = [*cited_ranks([answer.text]), *(one.marker for one in answer.citations), *compared]
     known = {one.rank for one in passages}

@@ -16,7 +16,7 @@ class AnswerTrace:
     Attributes
     ----------
     started : float
-        Time of `time.perf_counter` at the start.
+        Value of `time.perf_counter` at the start.
     timer : Timer
     notices : list of str
         Messages for the user, for example about a failed endpoint.

@@ -1,4 +1,7 @@
-"""Cut documents into chunks of about equal length that end at sentence ends. Lengths are tokens of the embedder."""
+"""Cut documents into chunks of about equal length, at sentence ends where possible.
+
+Lengths are counted in tokens of the embedder.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,13 @@ from rag_core.types.chunks import HEADING_SEPARATOR
 
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
 PREFIX_TOKENS = 40
-# At most this many of them are for the document's name and title if a heading follows.
+# In a prefix with a heading, the document's name and title take at most this many of the ``PREFIX_TOKENS`` tokens.
 DOCUMENT_TOKENS = 26
-# A chunk that begins inside a table repeats at most this much of the table head, if the embedder's window has room.
+# A chunk that begins inside a table repeats at most this many tokens of the table head, and fewer if the embedder's
+# window has no room for them.
 HEAD_TOKENS = 40
-# The rest of a word that is cut may have more tokens than it has inside the word.
+# Number of tokens that are kept free in a piece that begins inside a word. The tokenizer may split the rest of a word
+# into more tokens if it gets only the rest.
 CUT_MARGIN = 8
 PREFIX_RULE = "name-title-heading-tablehead-3"
 _DIGITS = re.compile(r"\d+")
@@ -31,12 +36,15 @@ _SENTENCE_END = re.compile(r"[.!?。！？:;][\"'”’)\]]*$")
 
 @dataclass(frozen=True, slots=True)
 class ChunkConfig:
-    """Length of chunks. All counts are tokens of the embedder.
+    """Length and overlap of chunks, and the limits of the embedder.
+
+    ``tokens``, ``window`` and ``special`` are counts of tokens; ``overlap`` is a share of ``tokens``. The input of the
+    embedder has at most ``window`` tokens, of which ``special`` are special tokens.
 
     Raises
     ------
     SettingsError
-        A chunk of ``tokens`` and its prefix do not fit into the embedder's ``window``.
+        A chunk of ``tokens`` tokens and its prefix do not fit into ``window``.
     """
 
     tokens: int
@@ -56,7 +64,7 @@ class ChunkConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A sentence, a table row, or a part of one, with its length in tokens."""
+    """A sentence, a table row, or a part of a long sentence or row, with its length in tokens."""
 
     start: int
     end: int
@@ -70,8 +78,8 @@ class Chunker:
     ----------
     rule : ChunkConfig
     offsets : callable
-        Returns for each text the character offsets ``(start, end)`` of its tokens, shape (n, 2),
-        from the embedder's tokenizer, without special tokens.
+        Takes a list of texts. Returns for each text the character offsets ``(start, end)`` of its tokens, shape (n, 2).
+        The tokens are those of the embedder's tokenizer, without special tokens.
     """
 
     def __init__(self, rule: ChunkConfig, offsets: Offsets) -> None:
@@ -81,20 +89,20 @@ class Chunker:
     def chunk(self, name: str, pages: Iterable[Page]) -> list[ChunkSpan]:
         """Return the chunks of a document in reading order.
 
-        A chunk is on one page, unless its last sentence continues at the top of the next page: then it
-        ends where that sentence ends. Text marked ``skip`` (headers and footers) is left out; every
-        other character that is not white space is in a chunk.
+        A chunk is on one page, except that the last chunk of a page may include the rest of its last sentence from
+        the top of the next page. Headers and footers (``Page.skip``) are left out. Every other character that is not
+        white space is in at least one chunk.
         """
         document = self.start(name)
         spans = [span for page in pages for span in document.add(page)]
         return spans + document.finish()
 
     def start(self, name: str) -> DocumentChunker:
-        """Return a chunker for one document that takes the pages one by one."""
+        """Return a `DocumentChunker` for one document, which takes the pages of the document one by one."""
         return DocumentChunker(self, name)
 
     def chunk_page(self, name: str, title: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
-        """Return the chunks of one page, numbered from ``first``; the last may continue on the ``following`` page."""
+        """Return the chunks of one page, numbered from ``first``; the last chunk may continue on page ``following``."""
         common, common_tokens = self._build_prefix(format_document_label(name, title, page.heading), page.heading)
         tables = find_tables(page)
         spans = []
@@ -129,12 +137,15 @@ class Chunker:
         return self._truncate(f"{document}{HEADING_SEPARATOR}{heading}", PREFIX_TOKENS)
 
     def _truncate(self, line: str, limit: int) -> tuple[str, int]:
-        """Return the first tokens of a line, at most ``most``, and their number."""
+        """Return at most the first ``limit`` tokens of a line, as text, and the number of these tokens."""
         offsets = self._offsets([line])[0]
         return (line[: int(offsets[limit - 1][1])] if len(offsets) > limit else line), min(len(offsets), limit)
 
     def _fit_head(self, lines: Sequence[str], room: int) -> tuple[Sequence[str], int]:
-        """Return the last lines of a table head that fit, and their tokens: column heads are below the title."""
+        """Return the last lines of a table head that fit into ``room`` tokens, and their number of tokens.
+
+        The first lines are dropped if necessary, because the column heads are in the last lines, below the title.
+        """
         counts = [len(offsets) for offsets in self._offsets(lines)] if lines else []
         first, tokens = len(lines), 0
         while first and tokens + counts[first - 1] <= min(HEAD_TOKENS, room):
@@ -143,14 +154,14 @@ class Chunker:
         return lines[first:], tokens
 
     def _iter_chunks(self, page: Page) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
-        """Yield the spans ``(start, end)`` of the chunks of a page, each with its pieces."""
+        """Yield ``(start, end, pieces)`` of each chunk of a page."""
         offsets = self._offsets([page.text])[0]
         for body_start, body_end in _body_spans(page):
             pieces = list(self._iter_pieces(page.text, body_start, body_end, offsets))
             yield from _pack_pieces(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))
 
     def _iter_pieces(self, text: str, start: int, end: int, offsets: IntArray) -> Iterator[_Piece]:
-        # searchsorted copies the array on every call if the dtypes differ.
+        # Convert the array once, because `searchsorted` would copy it at every call if the dtypes differed.
         starts = offsets[:, 0].astype(np.int64)
         for first, last in sentence_spans(text[start:end]):
             begin, stop = start + first, start + last
@@ -159,7 +170,8 @@ class Chunker:
             while high - low > (limit := self._rule.tokens - within * CUT_MARGIN):
                 cut = _find_cut(text, offsets, int(low), int(low) + limit)
                 following = int(offsets[cut][0])
-                # Up to the next token: the tokenizer may drop text between two tokens.
+                # The piece ends before the next token and not after its own last token, because the tokenizer may drop
+                # characters between two tokens.
                 yield self._build_piece(
                     text, begin, begin + len(text[begin:following].rstrip()), cut - int(low), within
                 )
@@ -168,7 +180,11 @@ class Chunker:
             yield self._build_piece(text, begin, stop, int(high - low), within)
 
     def _build_piece(self, text: str, start: int, end: int, tokens: int, within: bool) -> _Piece:
-        """Return a piece. ``within`` says that it begins inside a word: its tokens then differ from the word's."""
+        """Return a piece with its number of tokens.
+
+        ``within`` says that the piece begins inside a word. Such a piece is tokenized again, because the rest of a word
+        may have more tokens alone than inside the word.
+        """
         if within:
             tokens = max(tokens, len(self._offsets([text[start:end]])[0]))
         return _Piece(start, end, tokens)
@@ -212,7 +228,10 @@ class DocumentChunker:
         self._count = 0
 
     def add(self, page: Page) -> list[ChunkSpan]:
-        """Take the next page; return the chunks of the page before it, whose last sentence may end on this one."""
+        """Take the next page, and return the chunks of the page before it.
+
+        The chunks of a page depend on the next page, because the last sentence may end there.
+        """
         if self._page is None:
             self._title = extract_title(self._name, page)
         return self._advance(page)
@@ -243,15 +262,21 @@ def _body_spans(page: Page) -> list[tuple[int, int]]:
 
 
 def _ends_in_footer(text: str, following: Page) -> bool:
-    """Whether the last line is a footer, which the chunks contain only on the first page that has it."""
+    """Return whether the last line of a chunk is a footer that the next page repeats.
+
+    A footer is part of the chunks of the first page that has it. A chunk that ends in a footer does not continue on the
+    next page.
+    """
     last = _DIGITS.sub("", text[text.rfind("\n") + 1 :])
     return any(_DIGITS.sub("", following.text[start:end]) == last for start, end in following.skip)
 
 
 def _find_cut(text: str, offsets: IntArray, low: int, high: int) -> int:
-    """Return the index of the token to cut before: after the last line end, clause end or word in range, else ``high``.
+    """Return the index of the token before which a long sentence is cut.
 
-    So a chunk begins inside a word only if the range contains no word boundary.
+    The cut is in the last third of the tokens from ``low`` to ``high``: after the last line end, otherwise after the
+    last comma or semicolon, otherwise after the last word, otherwise at ``high``. So a chunk begins inside a word
+    only if this third contains no word boundary.
     """
     window = range(high, max(low + 1, high - (high - low) // 3), -1)
     for ends in ("\n", ";,", " "):
@@ -263,9 +288,12 @@ def _find_cut(text: str, offsets: IntArray, low: int, high: int) -> int:
 
 
 def _pack_pieces(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
-    """Group pieces into chunks of at most ``budget`` tokens that share about ``overlap`` tokens."""
+    """Yield ``(start, end, pieces)`` of chunks of at most ``budget`` tokens.
+
+    Neighbouring chunks share about ``overlap`` tokens.
+    """
     total = sum(piece.tokens for piece in pieces)
-    # Chunks of a page are about equally long: a last chunk of a few words would match no question.
+    # Make the chunks of a page about equally long, because a last chunk of only a few words would match no question.
     count = max(1, -(-(total - overlap) // max(1, budget - overlap)))
     target = min(budget, -(-(total - overlap) // count) + overlap)
     first = last = 0
@@ -283,14 +311,17 @@ def _pack_pieces(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterato
 
 
 def _find_next_start(pieces: Sequence[_Piece], first: int, last: int, overlap: int, budget: int) -> int:
-    """Return the index of the piece that the next chunk begins with: as far back as the overlap allows."""
+    """Return the index of the first piece of the next chunk.
+
+    The next chunk repeats as many of the last pieces of this chunk as ``overlap`` tokens allow.
+    """
     begin, shared = last, 0
-    # A piece without tokens, such as a stray NUL, fits into any overlap, but not if there is no overlap.
+    # Test ``overlap`` first: a piece without tokens, such as a NUL character, would fit into an overlap of 0 tokens.
     while overlap and begin - 1 > first and shared + pieces[begin - 1].tokens <= overlap:
         begin -= 1
         shared += pieces[begin].tokens
-    # Share one sentence that is a little longer than the overlap rather than none.
+    # Share the last piece even if it is a little longer than the overlap, because otherwise nothing would be shared.
     if begin == last and overlap and last - 1 > first and pieces[last - 1].tokens <= 1.6 * overlap:
         begin, shared = last - 1, pieces[last - 1].tokens
-    # The next chunk must end after this one.
+    # The next chunk must contain a new piece, so share nothing if the shared pieces leave no room for a new piece.
     return begin if shared + pieces[last].tokens <= budget else last

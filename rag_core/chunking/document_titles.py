@@ -1,7 +1,8 @@
-"""Find the title of a document: what its first page adds to the file name.
+"""Find the title of a document: the information on its first page that the file name lacks.
 
-"report-07.pdf" says nothing, and a balance sheet seldom names its company. The embedder, the word index and the
-gate read each chunk alone, so its prefix has to name the document.
+The embedder, the word index and the gate read each chunk without the rest of the document. So the prefix of the chunk
+has to name the document. A file name such as "report-07.pdf" is not enough, and the text of a chunk often does not name
+the document: a balance sheet seldom names its company.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from rag_core.text.words import ALPHANUMERIC
 from rag_core.types import Page
 from rag_core.types.chunks import HEADING_SEPARATOR
 
-# The title is at the top of the first page.
+# The title is looked for in this many characters at the top of the first page.
 COVER_CHARACTERS = 4000
 MAX_TITLE_CHARACTERS = 100
 SEPARATOR = " · "
-# The SEC's forms prescribe this wording for the cover of a filing.
+# The SEC (the US Securities and Exchange Commission) prescribes this wording for the cover of a filing.
 _REGISTRANT = re.compile(
     r"^(?:(?P<before>[^\n]{2,80})\n)?(?P<name>[^\n]{2,80})\n+\(exact name of (?:the )?registrant",
     re.IGNORECASE | re.MULTILINE,
@@ -30,11 +31,11 @@ _EXCHANGE = r"(?:New York Stock Exchange|NYSE|NASDAQ|Nasdaq)"
 _SYMBOL = re.compile(
     rf"\({_EXCHANGE}(?: [A-Z][a-z]+)*: ?(?P<listing>[A-Z]{{1,5}})\)|\b(?P<listed>[A-Z]{{2,5}}) (?:The )?{_EXCHANGE}\b"
 )
-# Words in capitals that are before the name of an exchange and are not a symbol.
+# Words that are not trading symbols but may be before the name of an exchange in capital letters.
 _NO_SYMBOLS = frozenset("and at by each inc market none of on or per par share stock the value".split())
-# Legal forms, which are not part of a company's distinctive name.
+# Legal forms and other words that do not distinguish the name of one company from another.
 _INCORPORATED = frozenset("ag co company corp corporation inc incorporated limited llc ltd plc sa se the".split())
-# Headings of first pages that do not name the document.
+# Headings that are frequent on first pages but do not name the document.
 _ANY_COVER = frozenset(("contents", "cover", "cover page", "front matter", "table of contents", "title page"))
 _FEWEST_LETTERS = 3
 
@@ -45,10 +46,10 @@ def name_in_words(name: str) -> str:
 
 
 def extract_title(name: str, first: Page | None) -> str:
-    """Return what the first page adds to the file name; empty if it adds nothing.
+    """Return the information on the first page that the file name lacks; empty if there is none.
 
-    For an SEC filing: the company, its trading symbol, the form and the period. For any other document:
-    its first heading, unless the file name contains most of the heading's words, and the trading symbol.
+    For an SEC filing, the information is the company, its trading symbol, the form and the date. For other documents,
+    it is the first heading and a trading symbol. The heading is left out if the file name contains most of its words.
 
     Examples
     --------
@@ -67,13 +68,13 @@ def extract_title(name: str, first: Page | None) -> str:
 
 
 def format_document_label(name: str, title: str, heading: str) -> str:
-    """Return the document's part of a prefix: its name, and its title unless the heading contains the title."""
+    """Return the file name in words, followed by the title unless ``heading`` contains the title."""
     return SEPARATOR.join(filter(None, (name_in_words(name), title if title not in heading else "")))
 
 
 def _describe_filing(cover: str, registrant: re.Match[str], file_name: str) -> list[str]:
     name = registrant["name"].strip()
-    if not _distinctive_words(name):  # "Inc." is on a separate line
+    if not _distinctive_words(name):  # the line is only a legal form, such as "Inc."; the name is in the line above
         name = f"{registrant['before'] or ''} {name}".strip()
     form, date = _FORM.search(cover), _ENDED.search(cover) or _DATED.search(cover)
     return [
@@ -90,7 +91,7 @@ def _distinctive_words(company: str) -> list[str]:
 
 
 def _find_symbol(cover: str, file_name: str) -> str:
-    """Return the company's trading symbol, empty if the file name contains it."""
+    """Return the company's trading symbol; empty if there is none or if the file name contains it."""
     symbols = (match["listing"] or match["listed"] for match in _SYMBOL.finditer(cover))
     symbol = next((candidate for candidate in symbols if candidate.casefold() not in _NO_SYMBOLS), "")
     return "" if symbol.casefold() in file_name else symbol
@@ -112,5 +113,8 @@ def _split_words(text: str) -> list[str]:
 
 
 def _letters_and_digits(text: str) -> str:
-    """Return letters and digits only: file names often run words together, as in AMERICANEXPRESS_2022.pdf."""
+    """Return only the letters and digits of a text, in lower case.
+
+    Words can then be found in file names that have no spaces between them, such as AMERICANEXPRESS_2022.pdf.
+    """
     return "".join(_split_words(text))

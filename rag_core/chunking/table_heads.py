@@ -1,4 +1,4 @@
-"""Find tables in the text of a page: the lines of their heads and the end of their rows."""
+"""Find tables in the text of a page: the lines of each table head, and the end of the last row."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rag_core.types import FloatArray, Page
 from rag_core.types.chunks import HEADING_SEPARATOR
 
 Span = tuple[int, int]
-# Column heads can take several lines, with the title and the units above them.
+# Largest number of lines of a table head: the title, the units, and column heads of several lines.
 _MOST_LINES = 16
 _LONGEST_LINE = 110
-# Space between two words that is wider than any in a sentence, in line heights.
+# A gap between two words that is wider than this, in line heights, separates columns. Gaps in a sentence are narrower.
 _GAP = 1.2
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\S+")
 _VALUE = re.compile(r"[(\[$€£¥+\-–−]*\d(?:[\d,.]*\d)?[%)\]]*|[-–—−]+|n/?[am]", re.IGNORECASE)
-# A year is a column head more often than a value.
+# A year is more often a column head than a value.
 _YEAR = re.compile(YEAR)
-# Quick test that rules out most lines: without a match a line has no figures.
+# A line without a match contains no figures. This quick test rules out most lines.
 _FIGURE = re.compile(r"\d|\s[-–—−]+(?!\S)")
 _DIGIT = re.compile(r"\d")
 _ORDINAL = re.compile(r"\d{1,2}")
@@ -36,7 +36,10 @@ _SENTENCE_WORDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``head`` has the spans of the lines from the title to the column heads; ``end`` is the end of the last row."""
+    """A table in the text of a page.
+
+    ``head`` contains the spans of the lines from the title to the column heads. ``end`` is the end of the last row.
+    """
 
     head: tuple[Span, ...]
     end: int
@@ -44,7 +47,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Figures side by side in a line: their number, and the offsets of the first and the last."""
+    """Values side by side in a line: their number, and the start offsets of the first and the last value."""
 
     values: int
     first: int
@@ -52,7 +55,10 @@ class _Row:
 
 
 class _TableScanner:
-    """Collect the tables of a page, line by line: track whether the line is in a table and the lines above it."""
+    """Collect the tables of a page, line by line.
+
+    The scanner remembers whether it is inside a table, and the lines above the current line, which may be a table head.
+    """
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -62,21 +68,21 @@ class _TableScanner:
         self.tables: list[Table] = []
 
     def add_line(self, line: re.Match[str], *, apart: bool) -> None:
-        """Take the next line; ``apart`` if there is a blank one above it."""
+        """Take the next line; ``apart`` says that a blank line is above it."""
         self._after_blank |= apart
         row = _parse_row(line[0], line.start())
-        # Inside a table, a line with a single figure is a row.
+        # A line with a single value is a row only inside a table.
         if row is not None and (self._in_table or row.values > 1):
             self._add_row(line.span(), row)
         elif text := line[0].strip():
             self._add_other(line.span(), text)
 
     def add_header(self, line: re.Match[str], *, apart: bool) -> None:
-        """Take a header line, which may be the head of a table that continues from page to page."""
+        """Take a line of a page header, which may be the head of a table that continues over several pages."""
         self._page_headers = [*([] if apart else self._page_headers), line.span()]
 
     def _add_row(self, span: Span, row: _Row) -> None:
-        """Add a row to the table, or start a table if column heads are above the row."""
+        """Add a row to the current table, or start a table if there is none or if column heads are above the row."""
         head: tuple[Span, ...] = ()
         if self._after_blank or not self._in_table:
             head = _find_head(self._page, self._lines_above, span, row) or _find_head(
@@ -90,7 +96,7 @@ class _TableScanner:
         self._after_blank, self._after_prose, self._in_table = False, False, True
 
     def _add_other(self, span: Span, text: str) -> None:
-        """Take a line that is no row: a label, title or column head, or prose, which ends the table."""
+        """Take a line that is not a row. Prose ends the table; a label, title or column head does not."""
         prose = _is_prose(text, after_prose=self._after_prose) and not _has_column_gap(self._page, span)
         if prose:
             self._lines_above, self._page_headers, self._in_table = [], [], False
@@ -100,13 +106,13 @@ class _TableScanner:
 
 
 def find_tables(page: Page) -> list[Table]:
-    """Return the tables of a page that have column heads, in order; none overlap.
+    """Return the tables of a page that have column heads, in text order and without overlaps.
 
-    A table begins with a line that contains two figures side by side, and ends before a line of prose or
-    the next column heads. Column heads differ from the labels between rows by their position: they are above
-    the last figure of the next row, and the gap between their words is a column gap. So a page without word
-    boxes has no tables. Page headers are not part of a table, but may contain its column heads. The time is
-    linear in the length of the text.
+    The first row of a table is a line with at least two values side by side. The table ends before a line of prose or
+    before the next column heads. Column heads differ from the labels between rows by their position: they extend over
+    the last value of the next row, and they begin right of the row's label or have a column gap between two words.
+    Positions come from word boxes, so a page without word boxes has no tables. Page headers are not part of a table,
+    but may contain its column heads. The time is linear in the length of the text.
     """
     scanner = _TableScanner(page)
     position = 0
@@ -118,9 +124,10 @@ def find_tables(page: Page) -> list[Table]:
 
 
 def find_header_lines(page: Page, tables: Sequence[Table], start: int, prefix: str) -> list[str]:
-    """Return the lines of the table head above ``start``, for a chunk that begins inside the table.
+    """Return the lines of the table head for a chunk that begins at ``start``; empty if it begins outside a table.
 
-    Lines that the ``prefix`` of the chunk contains, such as the page's heading, are left out.
+    Only lines above ``start`` are returned, without those that the ``prefix`` of the chunk contains, such as the page's
+    heading.
     """
     number = bisect_left(tables, start, key=lambda table: table.head[0][0]) - 1
     if number < 0 or start >= tables[number].end:
@@ -130,7 +137,7 @@ def find_header_lines(page: Page, tables: Sequence[Table], start: int, prefix: s
 
 
 def _parse_row(line: str, offset: int) -> _Row | None:
-    """Return the last figures that are side by side in a line, or the figure at its end."""
+    """Return the last values that are side by side in a line, or the single value at its end; `None` if it has none."""
     if not _FIGURE.search(line):
         return None
     runs: list[list[re.Match[str]]] = [[]]
@@ -141,8 +148,9 @@ def _parse_row(line: str, offset: int) -> _Row | None:
             runs.append([])
     for run in reversed(runs):
         figures = [word[0] for word in run if _DIGIT.search(word[0])]
-        # "- 51 -" is a page number and "Part 5 - Pensions" a title, so dashes count as figures only if there are
-        # several after a label. "Level 3" and "Note 12" are names.
+        # If a run has fewer than two figures, require more than two values, dashes included, and a label before them:
+        # "- 51 -" is a page number, and "Part 5 - Pensions" is a title. Ignore a single number of one or two digits,
+        # because "Level 3" and "Note 12" are names.
         several = len(figures) > 1 or (len(run) > 2 and line[: run[0].start()].strip())
         ends = len(run) == 1 and run is runs[-1] and figures and not _ORDINAL.fullmatch(figures[0])
         if several or ends:
@@ -155,14 +163,17 @@ def _is_value(word: str) -> bool:
 
 
 def _is_prose(text: str, *, after_prose: bool) -> bool:
-    """Whether a line looks like part of a sentence."""
+    """Return whether a line looks like part of a sentence."""
     if len(text) > _LONGEST_LINE or (after_prose and text[0].islower()):
         return True
     return _SENTENCE_END.search(text) is not None and len(text.split()) >= _SENTENCE_WORDS
 
 
 def _find_head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> tuple[Span, ...]:
-    """Return the lines above a row down to the last that is over its last figure; empty if there is none."""
+    """Return the table head: the lines above a row, down to the last line of column heads; empty if there is none.
+
+    See `find_tables` for the position of column heads.
+    """
     label = _word_rects(page, (row[0], figures.first))
     last = _word_rects(page, (figures.last, row[1]))
     if not len(last):
@@ -179,14 +190,14 @@ def _find_head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> t
 def _word_rects(page: Page, span: Span) -> FloatArray:
     """Return the rectangles of the words that begin in a span, in text order, shape (n, 4)."""
     starts = page.boxes.starts
-    # searchsorted copies the whole array if the dtypes differ.
+    # Use the dtype of ``starts``, because `searchsorted` copies the whole array if the dtypes differ.
     first, last = np.searchsorted(starts, np.array(span, starts.dtype))
     rects: FloatArray = page.boxes.rects[first:last]
     return rects
 
 
 def _has_column_gap(page: Page, span: Span) -> bool:
-    """Whether a gap between two words of a line is as wide as a column gap."""
+    """Return whether two neighbouring words of a line have a gap as wide as a gap between columns."""
     rects = _word_rects(page, span)
     gaps = (rects[1:, 0] - rects[:-1, 2]) * page.width
     heights = (rects[:, 3] - rects[:, 1]) * page.height

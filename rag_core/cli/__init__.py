@@ -1,1 +1,1 @@
-"""The command line, on the same engine as the web pages."""
+"""The command line, which uses the same engine as the web pages."""

@@ -15,7 +15,7 @@ from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, format_count
 
-# Files that may wait in the engine at a time: enough to keep it busy, few enough to fit in memory.
+# Maximum number of files that wait in the engine: enough to keep the engine busy, few enough to fit in memory.
 MAX_PENDING = 64
 
 
@@ -85,7 +85,7 @@ def _find_document(engine: Engine, job: Job) -> Any:
         return None
     try:
         return engine.documents.get(job.document_id)
-    except UnknownDocument:  # deleted in the meantime
+    except UnknownDocument:  # the document was deleted in the meantime
         return None
 
 

@@ -24,9 +24,9 @@ from rag_core.types import DEFAULT_COLLECTION, JobState, format_count
 
 # Typer's return value for a command that was interrupted from the keyboard.
 INTERRUPTED = 130
-# 128 plus the number of SIGPIPE, as for cat or grep when "head" closes the pipe: scripts ignore this status, unlike an
-# error's. The signal itself stays ignored, because it would end the process in the middle of its work, and also when a
-# server closes a connection.
+# 128 plus the number of the signal SIGPIPE. Programs such as cat end with this status when "head" closes the pipe, and
+# scripts do not treat it as an error. The signal itself stays ignored, because it would end the process in the middle
+# of its work, and also when a server closes a connection.
 READER_GONE = 141
 
 app = typer.Typer(
@@ -34,7 +34,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
-    # Otherwise the help shows a flag with a value: "--json <bool>".
+    # With rich markup, the help would show a flag as an option with a value: "--json <bool>".
     rich_markup_mode=None,
 )
 
@@ -64,7 +64,7 @@ def list_documents(as_json: Json = False) -> None:
         console.print_note("The library is empty. Use the command add to add PDFs.")
     else:
         rows = [row | {"added_at": one.added_at} for row, one in zip(rows, documents, strict=True)]
-        # Most libraries have no collections.
+        # Most libraries have only the default collection, so the column is shown only if there are other collections.
         collection_column = ["collection"] if any(one.collection != DEFAULT_COLLECTION for one in documents) else []
         columns = ("document", *collection_column, "pages", "chunks", "status", "added_at", "reason")
         console.print_table(rows, columns, numeric=("pages", "chunks"))
@@ -81,7 +81,7 @@ def delete(
     """Delete documents from every store; count remaining chunks."""
     with open_engine() as engine:
         for document_id in engine.documents.find_ids(documents):
-            # One by one, so that a store that fails does not hide which documents were deleted before.
+            # Documents are deleted one by one: if a store fails, the output still shows which documents are gone.
             (receipt,) = engine.documents.delete([document_id])
             row = json_rows.deleted(receipt)
             if as_json:
@@ -175,12 +175,13 @@ def main() -> None:
     # Warnings of libraries are for developers; a user cannot act on them.
     warnings.filterwarnings("ignore")
     for stream in (sys.stdout, sys.stderr):
-        # A file name may not be valid Unicode, and a terminal may not be able to show it.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # text, as Python opens it
+        # A file name may contain characters that are not valid Unicode, or that the terminal cannot show.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # Python opens text streams
     try:
         code = _run()
     except SystemExit:
-        # Typer and Rich raise this when the reader of a pipe is gone. Nothing else does: a command returns its status.
+        # Only Typer and Rich raise this exception, namely if the program that reads the output has ended. The status of
+        # a command is a return value.
         _detach_streams()
         code = READER_GONE
     sys.exit(code)
@@ -218,7 +219,7 @@ def _report_error(error: Exception, code: int) -> int:
 
 
 def _detach_streams() -> None:
-    """Point broken streams to the null device, because Python flushes them at exit and would fail again."""
+    """Redirect broken output streams to the null device; otherwise Python fails again when it flushes them at exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -104,7 +104,7 @@ def _run_questions(run: Any, show: Any, question: str | None, file: Path | None,
 def _read_questions(file: Path) -> list[dict[str, Any]]:
     questions = []
     try:
-        # Split only at line feeds: a JSON string may contain other line breaks.
+        # Split only at line feeds: a JSON string may contain other line separators, such as U+2028.
         lines = file.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{file} cannot be read ({error}).") from None

@@ -1,4 +1,4 @@
-"""What the commands share: the global options, the engine that they configure, and the exit codes."""
+"""Code that all commands share: the global options, opening the engine, and the exit codes."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per li
 
 @contextmanager
 def open_engine() -> Iterator[Engine]:
-    """Open the engine on the data folder of the options; close it at the end."""
+    """Yield the engine for the data folder in ``options``, and close it at the end."""
     with Engine(load_settings(data_dir=options["data_dir"])) as engine:
         yield engine

@@ -30,7 +30,7 @@ def print_json(row: dict[str, Any]) -> None:
 
 
 def print_wide(renderable: RenderableType) -> None:
-    """Print for a person; output to a file or another program is neither wrapped nor cut."""
+    """Print to standard output; if it is a file or a pipe, lines are neither wrapped nor cut."""
     console = Console(width=None if sys.stdout.isatty() else UNLIMITED_WIDTH)
     console.print(renderable)
 
@@ -54,7 +54,7 @@ def print_table(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, numer
     """Print rows as a table; text from documents is never parsed as markup."""
     shown = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
-        # Folded, not cut: a command needs the whole name of a document.
+        # Long cells are folded, not cut, because users need the whole name of a document for other commands.
         shown.add_column(column.replace("_", " "), justify="right" if column in numeric else "left", overflow="fold")
     for row in rows:
         shown.add_row(*(Text(_cell(row.get(column))) for column in columns))
@@ -83,7 +83,7 @@ def print_ranking(row: dict[str, Any]) -> None:
     best, needed = (f"{gate[name]:.{count_decimals(gate['threshold'])}f}" for name in ("score", "threshold"))
     print_wide(Text(f"{gate['score_name']} {best}, needs {needed}: {verdict}", "dim"))
     for passage in row["passages"]:
-        # Rounded first, so that a score just below zero is not shown as "-0.00".
+        # Scores are rounded before 0.0 is added, so that a score just below zero is not shown as "-0.00".
         scores = "  ".join(
             f"{name} {round(value, 2) + 0.0:.2f}" for name, value in passage["scores"].items() if value is not None
         )
@@ -113,7 +113,7 @@ def print_answer(row: dict[str, Any]) -> None:
 
 
 class JobBars:
-    """A progress bar for each running job; none if ``progress`` is ``None``."""
+    """A progress bar for each running job; no bars are shown if ``progress`` is ``None``."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
@@ -139,7 +139,7 @@ class JobBars:
 
 @contextmanager
 def job_bars() -> Iterator[JobBars]:
-    """Yield progress bars on standard error, if that is a terminal."""
+    """Yield progress bars, which are shown only if standard error is a terminal."""
     if not err.is_terminal:
         yield JobBars(None)
         return
@@ -154,7 +154,10 @@ def job_bars() -> Iterator[JobBars]:
 
 @contextmanager
 def counter(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that sets how many of how many are done, shown as a bar if standard error is a terminal."""
+    """Yield a function that takes the number of finished items and the total number.
+
+    A progress bar shows these numbers if standard error is a terminal.
+    """
     if not err.is_terminal:
         yield lambda done, total: None
         return

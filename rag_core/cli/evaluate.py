@@ -37,7 +37,7 @@ class Choice(str, Enum):
     BM25_BASELINE = "bm25-baseline"
 
     def configuration(self) -> RetrievalConfig | Baseline:
-        """Return the configuration or baseline of this name."""
+        """Return the configuration or the baseline that has this name."""
         if self is Choice.TF_IDF_BASELINE:
             return Baseline("tf-idf")
         if self is Choice.BM25_BASELINE:
@@ -91,14 +91,14 @@ def evaluate(
             for one in evaluations:
                 if advice := engine.evaluations.advise_threshold(one, most):
                     console.print_note(f"The advised threshold of {one.configuration}: {advice.confidence_text}")
-        # Last, so that the metrics are printed even if the folder cannot be written.
+        # The report is written last, so that the metrics are printed even if the folder cannot be written.
         written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:
         console.print_line(f"{len(written)} tables and charts are in {out}.")
 
 
 def _check_writable(folder: Path) -> None:
-    """Refuse a folder that cannot be created or written, before the evaluation takes its time."""
+    """Raise an error if a folder cannot be created or written, before a long evaluation starts."""
     try:
         nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
         tempfile.TemporaryFile(dir=nearest).close()
@@ -128,7 +128,7 @@ def _run(engine: Engine, labels: Sequence[Label], choice: Choice, name: str, ans
 
 
 def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Iterator[dict[str, Any]]:
-    """Yield the metrics and the advised threshold of each evaluation, then the differences between two."""
+    """Yield the metrics and the advised threshold of each evaluation, then the differences of two evaluations."""
     for one in evaluations:
         for figure in one.figures:
             yield json_rows.figure(figure, one.configuration)

@@ -1,4 +1,4 @@
-"""Convert values to the JSON objects that the commands print; their keys are a public contract."""
+"""Convert values to the JSON objects that the commands print; the keys of the objects are a public interface."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from rag_core.types import (
 
 
 def added(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]:
-    """Return the row of a file for ``add``."""
-    # If the new version failed, the document still has an earlier one, whose counts are not the file's.
+    """Return the row that ``add`` prints for a file."""
+    # If the file could not be indexed, ``document`` is an earlier version, whose counts are not those of the file.
     version_id = job.details.get("version_id")
     if document is not None and version_id not in (None, document.version_id):
         document = None
@@ -43,7 +43,7 @@ def added(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]
 
 
 def refused(shown: str, reason: str) -> dict[str, Any]:
-    """Return the row of a file that could not be read, for ``add``."""
+    """Return the row that ``add`` prints for a file that could not be read."""
     zeros = dict.fromkeys(("pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed"), 0)
     return {
         "file": shown,
@@ -56,7 +56,7 @@ def refused(shown: str, reason: str) -> dict[str, Any]:
 
 
 def listed(document: DocumentInfo) -> dict[str, Any]:
-    """Return the row of a document for ``list``."""
+    """Return the row that ``list`` prints for a document."""
     return {
         "document_id": document.document_id,
         "document": document.name,
@@ -72,7 +72,7 @@ def listed(document: DocumentInfo) -> dict[str, Any]:
 
 
 def page(document: str, found: Page) -> dict[str, Any]:
-    """The line of one page of ``pages``; ``tables`` is empty, because the cells of tables are not stored."""
+    """Return the row that ``pages`` prints for a page; ``tables`` is empty, because table cells are not stored."""
     return {
         "document": document,
         "page_index": found.page_index,
@@ -85,7 +85,7 @@ def page(document: str, found: Page) -> dict[str, Any]:
 
 
 def deleted(receipt: DeleteReceipt) -> dict[str, Any]:
-    """Return the row of a document for ``delete``."""
+    """Return the row that ``delete`` prints for a document."""
     return {
         "document_id": receipt.document_id,
         "document": receipt.document,
@@ -96,7 +96,7 @@ def deleted(receipt: DeleteReceipt) -> dict[str, Any]:
 
 
 def searched(result: SearchResult | Answer, question_id: str | None) -> dict[str, Any]:
-    """Return the row of a question for ``search``."""
+    """Return the row that ``search`` prints for a question."""
     return {
         "id": question_id,
         "question": result.question,
@@ -110,7 +110,7 @@ def searched(result: SearchResult | Answer, question_id: str | None) -> dict[str
 
 
 def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
-    """Return the row of a question for ``ask``."""
+    """Return the row that ``ask`` prints for a question."""
     return {
         **searched(answer, question_id),
         "state": answer.state.value,
@@ -133,12 +133,12 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
 
 
 def watched(watch: WatchedFolder) -> dict[str, Any]:
-    """Return the row of a folder for ``watch``."""
+    """Return the row that ``watch`` prints for a watched folder."""
     return asdict(watch)
 
 
 def synced(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
-    """Return the row of one check of a folder, with the files that its jobs could not index."""
+    """Return the row that ``watch`` prints for one check of a folder, with the files that could not be indexed."""
     row = asdict(sync)
     row.pop("job_ids")
     bad = (DocumentStatus.FAILED, DocumentStatus.REJECTED)
@@ -149,7 +149,7 @@ def synced(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
 
 
 def figure(metric: Metric, configuration: str) -> dict[str, Any]:
-    """Return the row of a metric for ``evaluate``."""
+    """Return the row that ``evaluate`` prints for a metric."""
     value = asdict(metric.interval)
     return {
         "metric": metric.metric,
@@ -161,20 +161,20 @@ def figure(metric: Metric, configuration: str) -> dict[str, Any]:
 
 
 def advice(threshold_advice: ThresholdAdvice, configuration: str) -> dict[str, Any]:
-    """Return the row of the advised threshold; ``n`` is the number of unanswerable questions."""
+    """Return the row that ``evaluate`` prints for the advised threshold; ``n`` counts unanswerable questions."""
     row = asdict(threshold_advice)
     first = {"metric": "advised_threshold", "value": row.pop("threshold"), "n": row.pop("unanswerable")}
     return {**first, **row, "configuration": configuration}
 
 
 def comparison(difference: Comparison, configurations: str) -> dict[str, Any]:
-    """Return the row of the difference in a metric."""
+    """Return the row that ``evaluate`` prints for the difference in a metric."""
     row = figure(Metric(f"{difference.metric} difference", difference.difference, difference.n), configurations)
     return {**row, "p_value": difference.p_value}
 
 
 def status(current: Status) -> dict[str, Any]:
-    """Return the object for ``status``."""
+    """Return the object that ``status`` prints."""
     return asdict(current)
 
 

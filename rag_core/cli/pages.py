@@ -1,4 +1,4 @@
-"""The command ``pages``: the text of each page of a document."""
+"""``pages``: print the text of each page of a document."""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-# PDFs are already compressed: an entry with a larger ratio is probably a zip bomb, except for small ones.
+# PDFs are already compressed, so a zip entry that grows by more than this factor when it is unpacked is probably a zip
+# bomb. An entry that unpacks to fewer bytes than the second value may grow by any factor.
 MAX_RATIO = 100
 MIN_SUSPICIOUS_BYTES = 10_000_000
 _READ_KINDS = (".pdf", ".zip")
@@ -30,11 +31,11 @@ class Source:
 
 
 def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
-    """Yield the files of the paths; those of a folder or an archive in the order of their names.
+    """Yield the files of the paths; files of a folder or an archive are sorted by name.
 
-    A folder yields its PDFs and archives, also from subfolders. A link in a folder yields the file that it leads to,
-    unless that file is yielded anyway; links to folders and to nothing yield a problem. An archive yields its PDFs,
-    named without the folders of its entries.
+    A folder yields its PDFs and the PDFs in its archives, including subfolders. A link in a folder yields the file that
+    it leads to, unless that file is yielded anyway; a link to a folder or to nothing yields a problem. The name of a PDF
+    in an archive omits the folders within the archive.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def _read_file(path: Path, max_bytes: int) -> Source:
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
-            # A device reports size 0 but never ends.
+            # A device file may report size 0 but never end, so the read is limited.
             data = b"" if size > max_bytes else file.read(max_bytes + 1)
     except OSError as error:
         return Source(str(path), path.name, b"", f"{path} cannot be read ({error.strerror}).")
@@ -123,7 +124,7 @@ def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, ma
         )
     try:
         with archive.open(entry) as stream:
-            # An entry can be larger than the size in its header.
+            # An entry can be larger than the size in its header, so the read is limited.
             data = stream.read(max_bytes + 1)
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, OSError, EOFError, ValueError) as error:
         return Source(shown, name, b"", f"{name} cannot be unpacked from {path.name} ({error}).")
@@ -133,6 +134,6 @@ def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, ma
 
 
 def _is_macos_metadata(name: str) -> bool:
-    """Whether macOS created the file for its metadata."""
+    """Return whether macOS created the file to store its own metadata."""
     path = PurePosixPath(name)
     return "__MACOSX" in path.parts or path.name.startswith("._") or path.name == ".DS_Store"

@@ -1,4 +1,4 @@
-"""``watch``: sync the library with a folder."""
+"""``watch``: synchronize the library with a folder."""
 
 from __future__ import annotations
 

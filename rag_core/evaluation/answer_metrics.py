@@ -14,7 +14,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 def normalise(text: str) -> str:
     """Return the text in lower case, without punctuation, articles and extra white space.
 
-    As in the evaluation script of Rajpurkar et al., "SQuAD: 100,000+ questions for machine
+    The normalisation is that of the evaluation script of Rajpurkar et al., "SQuAD: 100,000+ questions for machine
     comprehension of text", EMNLP 2016.
     """
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
@@ -26,16 +26,16 @@ def exact_match(text: str, answers: Sequence[str]) -> float:
 
 
 def token_f1(text: str, answers: Sequence[str]) -> float:
-    """Return the F1 of the text's tokens for the best of the answers (Rajpurkar et al. 2016).
+    """Return the highest token F1 of the text and one of the answers (Rajpurkar et al. 2016).
 
-    If the text or an answer has no tokens after normalisation, F1 is 1 if both have none, else 0.
+    If the text or an answer has no tokens after normalisation, their F1 is 1 if neither has tokens, else 0.
     """
     return max((_f1(normalise(text).split(), normalise(one).split()) for one in answers), default=0.0)
 
 
 def contains_answer(text: str, answers: Sequence[str]) -> float:
-    """Return 1 if the text contains one of the answers as whole words, both normalised; else 0."""
-    # Spaces around both, so that "part" does not contain "art".
+    """Return 1 if the normalised text contains one of the normalised answers as whole words, else 0."""
+    # Spaces around the text and the answer restrict matches to whole words: "part" does not contain "art".
     padded = f" {normalise(text)} "
     return float(any(f" {expected} " in padded for one in answers if (expected := normalise(one))))
 

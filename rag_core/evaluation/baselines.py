@@ -2,8 +2,8 @@
 
 Formulas and notation are those of Jurafsky and Martin, "Speech and Language Processing", 3rd edition
 draft, chapter 14. ``tf`` is the count of a word in a text, ``N`` the number of texts, ``df`` the
-number of texts that contain the word; logarithms are to base 10. The third baseline of that chapter,
-dense retrieval, is ``RetrievalConfig("dense")``.
+number of texts that contain the word; logarithms are to base 10. The third ranker of that chapter, dense retrieval, is
+not in this module, but is available as ``RetrievalConfig("dense")``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def words(text: str) -> list[str]:
 
 
 class _InvertedIndex:
-    """Inverted index: the texts that contain a word, and how often."""
+    """Inverted index: maps each word to the positions of the texts that contain it, with its count in each text."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.size = len(texts)
@@ -42,7 +42,11 @@ class _InvertedIndex:
         return math.log10(self.size / len(postings)) if postings else 0.0
 
     def ranked(self, query: str, weight: Callable[[str, int, int, int], float]) -> dict[int, float]:
-        """Return, by text position, the sum of ``weight(word, count in query, position, tf)`` over the query."""
+        """Return a mapping of text position to score.
+
+        The score is the sum of ``weight(word, count in query, position, tf)`` over the words that the query and the
+        text have in common.
+        """
         sums: dict[int, float] = defaultdict(float)
         for word, count in Counter(words(query)).items():
             for position, tf in self.postings.get(word, ()):
@@ -56,7 +60,7 @@ class TfIdf:
     Parameters
     ----------
     texts : sequence of str
-        The ``chunk_id`` of a hit is a position in this sequence.
+        The ``chunk_id`` of a hit is the position of a text in this sequence.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -82,14 +86,14 @@ class TfIdf:
 
 
 class Bm25:
-    """BM25: each word adds ``log(N / df) * tf / (k * (1 - b + b * length / mean length) + tf)``.
+    """BM25: each query word adds ``log(N / df) * tf / (k * (1 - b + b * length / mean length) + tf)``.
 
     Parameters
     ----------
     texts : sequence of str
-        The ``chunk_id`` of a hit is a position in this sequence.
+        The ``chunk_id`` of a hit is the position of a text in this sequence.
     k : float
-        Saturation of the term frequency: the lower, the less repeated words add.
+        Saturation of the term frequency: the lower ``k`` is, the less a repetition of a word adds to the score.
     b : float
         Length normalisation, from 0 (none) to 1 (full).
     """

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 class Evaluations:
-    """Evaluations of labelled questions; at most one runs in the background.
+    """Evaluations of labelled questions; at most one evaluation at a time runs in the background.
 
     Parameters
     ----------
@@ -62,17 +62,17 @@ class Evaluations:
     ) -> Generator[EvaluationEvent, None, None]:
         """Ask labelled questions; yield progress, and at the end one `Evaluation`, which is stored.
 
-        Each question is searched for once. Questions below the threshold are answered too, so that the
-        answers also show the effect of other thresholds. Closing the iterator stops the evaluation,
-        which is then not stored.
+        Each question is searched for once. Questions whose gate score is below the threshold are answered as well, so
+        that the evaluation also shows the effect of other thresholds. If the iterator is closed, the evaluation stops
+        and is not stored.
 
         Parameters
         ----------
         labels : sequence of Label
         configuration : RetrievalConfig or Baseline, optional
-            How to retrieve; the default is that of the settings.
+            How to retrieve; by default as in the settings.
         name : str
-            Name of the evaluation, for lists.
+            Name of the evaluation in lists.
         answers : bool
             Whether to answer the questions; if not, only rankings are measured.
 
@@ -81,7 +81,7 @@ class Evaluations:
         LabelError
             There are no labels, or a label names a document or page that is not in the library.
         GeneratorError
-            The endpoint failed: quotes must not be counted as answers of the model.
+            The endpoint failed. Quotes cannot replace its answers, because they would count as answers of the model.
         EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         return self._runner.run(labels, configuration or DEFAULT_CONFIGURATION, name, answers=answers)
@@ -96,7 +96,7 @@ class Evaluations:
     ) -> EvaluationState:
         """Run one evaluation per configuration in the background, one after another; return the state.
 
-        If a background run is active, it continues and its state is returned.
+        If a background run is already active, no new run starts, and the state of the active run is returned.
         """
         with self._lock:
             if self._state is not None and self._state.running:
@@ -128,7 +128,7 @@ class Evaluations:
         return self._stores.evaluations.all()
 
     def get(self, evaluation_id: str) -> Evaluation:
-        """Return one evaluation; raise `UnknownEvaluation`."""
+        """Return one evaluation; may raise `UnknownEvaluation`."""
         return self._stores.evaluations.get(evaluation_id)
 
     def remove(self, evaluation_id: str) -> None:
@@ -136,22 +136,22 @@ class Evaluations:
         self._stores.evaluations.remove(evaluation_id)
 
     def compare(self, first: Evaluation, second: Evaluation) -> tuple[Comparison, ...]:
-        """Return the difference ``second - first`` of each metric, over the questions that both asked."""
+        """Return the difference ``second - first`` of each metric, over the questions that both evaluations asked."""
         return compare(first.outcomes, second.outcomes)
 
     def advise_threshold(self, evaluation: Evaluation, most: float = MAX_UNANSWERABLE_SHARE) -> ThresholdAdvice | None:
-        """Return the lowest threshold at which at most ``most`` of the unanswerable questions are answered.
+        """Return the lowest threshold at which at most the share ``most`` of unanswerable questions is answered.
 
-        ``None`` if answerable or unanswerable questions are missing, or no threshold up to 1 suffices.
+        Return ``None`` if there are no answerable or no unanswerable questions, or if no threshold up to 1 suffices.
         """
         return advise_threshold(*gate_scores(evaluation.outcomes), most)
 
     def plots(self, evaluations: Sequence[Evaluation]) -> dict[str, Mapping[str, Any]]:
-        """Return charts of one or two evaluations, by name, as Vega-Lite specifications."""
+        """Return charts of one or two evaluations as a mapping of chart name to Vega-Lite specification."""
         return dict(plots(evaluations))
 
     def write_report(self, evaluations: Sequence[Evaluation], folder: Path) -> Sequence[Path]:
-        """Write tables (CSV) and charts (SVG) of one or two evaluations; raise `SettingsError`."""
+        """Write tables (CSV) and charts (SVG) of one or two evaluations; may raise `SettingsError`."""
         comparisons = self.compare(*evaluations) if len(evaluations) == 2 else ()
         return write_report(evaluations, comparisons, folder)
 
@@ -173,7 +173,7 @@ class Evaluations:
                     return
         except RagError as error:
             self._change(problem=str(error))
-        except Exception as error:  # an error in a thread reaches no caller
+        except Exception as error:  # no caller would see an error in this thread
             log.exception("evaluation")
             self._change(problem=f"An internal error: {type(error).__name__}: {error}. The log has the details.")
         finally:
@@ -187,7 +187,7 @@ class Evaluations:
         answers: bool,
         before: int,
     ) -> bool:
-        """Run one configuration; return whether it completed."""
+        """Run the evaluation of one configuration; return whether it completed."""
         with closing(self.run(labels, configuration, name=name, answers=answers)) as events:
             for event in events:
                 if isinstance(event, Evaluation):

@@ -1,7 +1,7 @@
 """Bootstrap confidence intervals of metrics, and tests of their differences.
 
-Percentile intervals after Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, resampling
-questions. The seed is fixed, so that the same outcomes give the same interval.
+The intervals are percentile intervals (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993), for which the
+questions are resampled. The seed is fixed, so that the same outcomes always give the same interval.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rag_core.types import Interval
 
 RESAMPLES = 10_000
 LEVEL = 0.95
-# Values drawn at a time, so that memory does not grow with the number of questions.
+# Maximum number of values that are drawn at a time, so that memory does not grow with the number of questions.
 _BLOCK = 2_000_000
 
 Values = npt.NDArray[np.float64]
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
-    """Return the mean with its 95 % interval, which has no width for a single value.
+    """Return the mean of the values with its 95 % interval; for a single value, the interval has no width.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def mean_interval(values: Sequence[float]) -> Interval:
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     """Return the area under the ROC curve: the probability that a positive scores above a negative.
 
-    Ties count half; Hanley and McNeil, Radiology 143, 1982.
+    A tie counts as one half; see Hanley and McNeil, Radiology 143, 1982.
     """
     return float(_wins(positive, negative).mean())
 
@@ -50,7 +50,7 @@ def auroc_interval(positive: Sequence[float], negative: Sequence[float]) -> Inte
     rows, columns = wins.shape
     areas = []
     for size in _blocks(rows + columns):
-        # Counts of how often each value is drawn, so that the area is one matrix product.
+        # Only the number of times that each value is drawn is needed, so one matrix product gives all areas.
         drawn_rows = random.multinomial(rows, np.full(rows, 1 / rows), size)
         drawn_columns = random.multinomial(columns, np.full(columns, 1 / columns), size)
         areas.append(((drawn_rows @ wins) * drawn_columns).sum(axis=1) / wins.size)
@@ -60,15 +60,16 @@ def auroc_interval(positive: Sequence[float], negative: Sequence[float]) -> Inte
 def paired_difference(first: Sequence[float], second: Sequence[float]) -> tuple[Interval, float]:
     """Return the mean of ``second - first`` with its interval, and a two-sided p-value.
 
-    Both have one value per question, in the same order. The p-value is the share of resamples,
-    shifted to a mean of 0, whose mean is at least as far from 0 as the measured difference;
-    Berg-Kirkpatrick, Burkett and Klein, "An empirical investigation of statistical significance in
-    NLP", EMNLP 2012.
+    ``first`` and ``second`` have one value per question, in the same order. For the p-value, the means of all
+    resamples are shifted so that they vary around 0. The p-value is the share of shifted means that are at least as far
+    from 0 as the measured difference; Berg-Kirkpatrick, Burkett and Klein, "An empirical investigation of statistical
+    significance in NLP", EMNLP 2012.
     """
     differences = np.asarray(second, float) - np.asarray(first, float)
     mean = float(differences.mean())
     means = _means(differences)
-    # The sample itself counts as one resample, so that no p-value is 0; the margin is for rounding errors.
+    # The measured sample counts as one more resample, so that no p-value is 0. The small margin allows for rounding
+    # errors.
     extreme = int((np.abs(means - mean) >= abs(mean) - 1e-12).sum())
     return Interval(mean, *_percentiles(means)), (extreme + 1) / (RESAMPLES + 1)
 
@@ -94,6 +95,6 @@ def _percentiles(values: Values) -> tuple[float, float]:
 
 def _wins(positive: Sequence[float], negative: Sequence[float]) -> Values:
     rows, columns = np.asarray(positive, float)[:, None], np.asarray(negative, float)[None, :]
-    # Compared, not subtracted, because two scores of minus infinity are a tie.
+    # The scores are compared, not subtracted: two scores of minus infinity are a tie, but have no difference.
     won: Values = (rows > columns) + 0.5 * (rows == columns)
     return won

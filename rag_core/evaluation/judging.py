@@ -10,7 +10,7 @@ from rag_core.evaluation.ranking_metrics import first_rank
 from rag_core.types import Answer, AnswerState, Label, LabelKind, PageKey, QuestionResult, count_decimals
 from rag_core.types.answers import strip_markers
 
-# A page at a lower rank counts as not found, because a reader does not look so far down.
+# A relevant page after this rank counts as not found, because a reader does not look that far down the list.
 MAX_RANK = 5
 
 
@@ -24,20 +24,20 @@ def judge(
 ) -> QuestionResult:
     """Judge the result of a question.
 
-    An answer is right if the documents answer the question and the answer contains one of the
-    expected answers or, if the label has none, cites a relevant page.
+    An answer is right if the documents answer the question and the answer contains one of the expected answers. If the
+    label has no expected answers, the answer must cite a relevant page instead.
 
     Parameters
     ----------
     label : Label
-    relevant : mapping of page to words
-        The pages that answer the question.
+    relevant : mapping of PageKey to str
+        The pages that answer the question, with their names for display.
     ranking : sequence of PageKey
     values : mapping of str to float
         Metrics of the ranking.
     answer : Answer or None
-        The answer without regard to the threshold, so that every threshold can be judged; ``None``
-        if only rankings are measured.
+        The answer, which is written even if the gate's score is below the threshold, so that every threshold can be
+        judged; ``None`` if only rankings are measured.
     threshold : float
         The threshold in use.
     """
@@ -68,7 +68,7 @@ def judge(
 
 
 def _describe_mistake(label: Label, relevant: Collection[PageKey], answer: Answer, text: str) -> str:
-    """Describe what is wrong with an answer; empty if nothing is."""
+    """Return what is wrong with an answer; empty if nothing is wrong."""
     if label.kind is not LabelKind.ANSWERABLE:
         return "Answered, but the documents do not contain the answer."
     if label.answers:
@@ -81,7 +81,7 @@ def _compute_answer_metrics(
 ) -> dict[str, float]:
     values = {"answered": float(answered)}
     if label.answers:
-        # A refusal contains none of the expected answer.
+        # A refusal counts as an empty answer, because it contains nothing of the expected answer.
         answer_text = text if answered else ""
         values["contains_answer"] = contains_answer(answer_text, label.answers)
         values["exact_match"] = exact_match(answer_text, label.answers)
@@ -92,7 +92,7 @@ def _compute_answer_metrics(
 
 
 def _share_on_relevant_pages(relevant: Collection[PageKey], answer: Answer) -> float:
-    """Return the share of an answer's citations that are on a relevant page, or have a copy on one."""
+    """Return the share of an answer's citations that are on a relevant page or have a near duplicate on such a page."""
     copies = {one.chunk_id: {place.key for place in one.duplicates} for one in answer.passages}
     places = [{(one.document_id, one.page_index)} | copies.get(one.chunk_id, set()) for one in answer.citations]
     return sum(not found.isdisjoint(relevant) for found in places) / len(places) if places else 0.0

@@ -25,19 +25,19 @@ Row = Mapping[str, Any]
 def parse_labels(name: str, data: bytes) -> list[Label]:
     """Parse a file of labelled questions.
 
-    A row contains ``question`` and its evidence or answer: ``document`` with ``page_index`` (from 0),
-    ``page`` (as printed) or ``quote`` (words on the page); ``answers`` or ``answer``; or ``kind``
-    (``answerable``, ``no answer``, ``off-corpus``, ``adversarial``). In JSON lines, ``evidence`` may
-    list several pages, each an object with the same keys; in CSV, ``|`` separates several answers.
-    An ``id`` identifies a question across files and runs.
+    A row contains ``question`` and at least one of the following. The page that answers the question is given by
+    ``document`` and one of ``page_index`` (from 0), ``page`` (as printed) and ``quote`` (words on the page). The
+    expected answers are given by ``answers`` or ``answer``. ``kind`` is ``answerable``, ``no answer``, ``off-corpus``
+    or ``adversarial``. In JSON lines, ``evidence`` may list several pages, each as an object with the keys above. In
+    CSV, ``|`` separates several answers. An ``id`` identifies a question across files and runs.
 
     Parameters
     ----------
     name : str
-        The file's name; ``.csv`` is parsed as CSV with a header, anything else as JSON lines. The
-        separator of cells is the most frequent of comma, semicolon and tab in the header.
+        The file's name. A file whose name ends in ``.csv`` is parsed as CSV with a header, any other file as JSON
+        lines. The separator of CSV cells is whichever of comma, semicolon and tab is most frequent in the header.
     data : bytes
-        UTF-8, with or without a byte order mark.
+        The content of the file in UTF-8, with or without a byte order mark.
 
     Raises
     ------
@@ -61,13 +61,13 @@ def parse_labels(name: str, data: bytes) -> list[Label]:
 
 
 def _parse_json_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
-    # Split only at line feeds: a JSON string may contain other line breaks.
+    # Split only at line feeds: a JSON string may contain other line separators, such as U+2028.
     for number, line in enumerate(text.split("\n"), 1):
         where = f"{name}, line {number}"
         if not line.strip():
             continue
         try:
-            # Broken JSON can contain lone surrogates, which cannot be encoded as UTF-8 to store or show them.
+            # Broken JSON can contain unpaired surrogates. They are replaced, because UTF-8 cannot encode them.
             row = json.loads(json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
             raise LabelError(f"{where} is not JSON ({error}). Write one JSON object per line.") from None
@@ -78,7 +78,7 @@ def _parse_json_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
 
 def _parse_csv_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
     header = io.StringIO(text, newline=None).readline()
-    # Spreadsheets write semicolons in locales with a decimal comma.
+    # Spreadsheet programs separate cells with semicolons in locales with a decimal comma.
     delimiter = max(DELIMITERS, key=header.count)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     try:
@@ -125,7 +125,7 @@ def _parse_label(row: Row, where: str) -> Label:
 
 
 def _hash_label(question: str, evidence: Sequence[LabelledPage]) -> str:
-    """Return an id for a label that has none: the same for the same question and evidence."""
+    """Return an id for a label whose row has none; the same question with the same evidence always gets the same id."""
     content = json.dumps([question, [(one.document, one.page_index, one.page, one.quote) for one in evidence]])
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 

@@ -13,7 +13,7 @@ from rag_core.types import Answer, AnswerState, Feedback, Label, LabelKind, Labe
 
 
 class Labels:
-    """The labelled questions of the app, and the ratings of answers that become labels.
+    """The labelled questions of the app, and the ratings of answers, from which labels are created.
 
     Parameters
     ----------
@@ -60,29 +60,30 @@ class Labels:
         self._stores.evaluations.remove_label(label_id)
 
     def parse_file(self, name: str, data: bytes) -> Sequence[Label]:
-        """Parse labelled questions from JSON lines or CSV; raise `LabelError` with the line number.
+        """Parse labelled questions from JSON lines or CSV; may raise `LabelError`, which contains the line number.
 
         See `rag_core.evaluation.label_files.parse_labels` for the format.
         """
         return parse_labels(name, data)
 
     def pages_for(self, question: str) -> set[PageKey]:
-        """Return the pages of a question's labels that are still in the library."""
+        """Return the pages that the labels of a question name and that are still in the library."""
         finder = PageFinder(self._stores.documents)
         words = question.split()
         pages: set[PageKey] = set()
         for label in self._stores.evaluations.labels():
             if label.question.split() == words:
-                # A label of a deleted document has no page; an evaluation reports it.
+                # The document of the label may have been deleted. Only an evaluation reports this as an error.
                 with suppress(LabelError):
                     pages.update(*finder.find_all([label]))
         return pages
 
     def rate_answer(self, message_id: str, good: bool, note: str = "") -> None:
-        """Store the rating of an answer; replace an earlier one.
+        """Store the rating of an answer; replace an earlier rating.
 
-        A good rating creates a label: the question with the cited pages or, for a refusal, a question
-        without an answer. A bad rating removes the label that was created from the answer.
+        A good rating of an answer creates a label with the question and the cited pages. A good rating of a refusal
+        creates a label which says that the documents do not answer the question. A bad rating removes the label that
+        was created from the answer.
 
         Raises
         ------
@@ -100,16 +101,16 @@ class Labels:
             )
 
     def rating(self, message_id: str) -> Feedback | None:
-        """Return the rating of an answer."""
+        """Return the rating of an answer; ``None`` if it is not rated."""
         return self._stores.evaluations.feedback(message_id)
 
     def withdraw_rating(self, message_id: str) -> None:
-        """Remove the rating of an answer, and the label created from it."""
+        """Remove the rating of an answer, and the label that was created from the rating."""
         self._stores.evaluations.remove_feedback(message_id)
         self._stores.evaluations.remove_labels_of(message_id)
 
     def confirm_passage(self, message_id: str, rank: int) -> None:
-        """Label the question of an answer with the pages of one of its passages.
+        """Label the question of an answer with the pages of one of the answer's passages.
 
         Raises
         ------
@@ -123,7 +124,7 @@ class Labels:
         self._add_pages(message_id, answer, [LabelledPage(passage.document, page) for page in pages])
 
     def _add_pages(self, message_id: str, answer: Answer, pages: Iterable[LabelledPage]) -> None:
-        """Label the question with these pages, in addition to those of its earlier label."""
+        """Label the question with ``pages``, in addition to the pages of the existing label of the message."""
         before = [page for one in self._stores.evaluations.labels_of(message_id) for page in one.evidence]
         evidence = list(dict.fromkeys((*before, *pages)))
         if evidence:

@@ -11,7 +11,7 @@ from rag_core.evaluation.thresholds import risk_coverage
 from rag_core.types import Comparison, LabelKind, Metric, QuestionResult, RiskPoint
 
 UNANSWERABLE = tuple(kind for kind in LabelKind if kind is not LabelKind.ANSWERABLE)
-# In the order shown. Each metric is the mean over the questions that it applies to.
+# Metrics in the order in which they are displayed. Each metric is the mean over the questions to which it applies.
 METRICS = (
     *("recall@1", "recall@5", "recall@10", "precision@1", "precision@5", "mrr@10", "map", "ndcg@10"),
     *("answered", "contains_answer", "exact_match", "token_f1", "cited_page"),
@@ -22,8 +22,8 @@ METRICS = (
 def compute_metrics(outcomes: Sequence[QuestionResult]) -> tuple[Metric, ...]:
     """Return the metrics that apply to the outcomes, in the order of `METRICS`, then AUROC.
 
-    ``auroc`` measures how well the gate's score separates answerable from unanswerable questions, and
-    ``auroc KIND`` from those of one kind.
+    ``auroc`` measures how well the gate's score separates answerable from unanswerable questions. ``auroc KIND``
+    considers only unanswerable questions of one kind.
     """
     metrics = []
     for metric in METRICS:
@@ -39,25 +39,25 @@ def compute_metrics(outcomes: Sequence[QuestionResult]) -> tuple[Metric, ...]:
 
 
 def compute_precision_recall(outcomes: Sequence[QuestionResult]) -> tuple[float, ...]:
-    """Return interpolated precision at recall 0.0, 0.1, … 1.0, mean over questions with labelled pages."""
+    """Return the mean interpolated precision at recall 0.0, 0.1, … 1.0 over the questions with labelled pages."""
     names = [interpolated_precision_name(level) for level in RECALL_LEVELS]
     labelled = [one.values for one in outcomes if names[0] in one.values]
     return tuple(sum(values[name] for values in labelled) / len(labelled) for name in names) if labelled else ()
 
 
 def compute_risk_coverage(outcomes: Sequence[QuestionResult]) -> tuple[RiskPoint, ...]:
-    """Return risk and coverage over all questions that were answered or refused."""
+    """Return the risk and coverage at each threshold, over all questions that were answered or refused."""
     judged = [one for one in outcomes if _was_judged(one)]
     return risk_coverage([_score(one) for one in judged], [one.wrong for one in judged])
 
 
 def gate_scores(outcomes: Sequence[QuestionResult]) -> tuple[list[float], list[float]]:
-    """Return the gate's scores of answerable questions, and of unanswerable ones."""
+    """Return two lists: the gate's scores of answerable questions, and those of unanswerable questions."""
     return _scores(outcomes, (LabelKind.ANSWERABLE,)), _scores(outcomes, UNANSWERABLE)
 
 
 def compare(first: Sequence[QuestionResult], second: Sequence[QuestionResult]) -> tuple[Comparison, ...]:
-    """Return the difference ``second - first`` of each metric, over questions that both contain."""
+    """Return the difference ``second - first`` of each metric, over the questions that both evaluations contain."""
     # Ids alone are not unique, because many files number their questions from 1.
     before = {(one.label_id, one.question): one.values for one in first}
     comparisons = []
@@ -78,7 +78,7 @@ def _scores(outcomes: Sequence[QuestionResult], kinds: Sequence[LabelKind]) -> l
 
 
 def _was_judged(outcome: QuestionResult) -> bool:
-    """Whether the question was answered or refused; if only rankings are measured, it was neither."""
+    """Return whether the question was answered or refused; if only rankings are measured, it is neither."""
     return "answered" in outcome.values or "refused" in outcome.values
 
 

@@ -25,7 +25,7 @@ class PageFinder:
         self._pages: dict[str, dict[str, list[Page]]] = {}
 
     def find_all(self, labels: Sequence[Label]) -> list[dict[PageKey, str]]:
-        """Return, for each label, the pages and their names, such as ``report.pdf, page 12``.
+        """Return, for each label, a mapping of its pages to their names, such as ``report.pdf, page 12``.
 
         A printed page number or a quote can match several pages of the document.
 
@@ -60,7 +60,7 @@ class PageFinder:
         return matching
 
     def _of(self, name: str) -> dict[str, list[Page]]:
-        """Return the pages of the documents with a name or id, by document id."""
+        """Return a mapping of document id to pages, for the documents with this name or id."""
         if name not in self._pages:
             try:
                 ids = self._library.find_ids([name])

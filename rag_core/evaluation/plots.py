@@ -16,11 +16,11 @@ _WIDTH, _HEIGHT = 520, 260
 
 
 def plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
-    """Return Vega-Lite specifications by name, of the charts that the evaluations have data for.
+    """Return a mapping of chart name to Vega-Lite specification, for the charts that the evaluations have data for.
 
-    ``figures`` shows every metric with its interval, ``precision-recall`` the interpolated curve at
-    11 points, ``risk-coverage`` the share of wrong answers at each threshold, and ``scores`` the gate's
-    scores of answerable and unanswerable questions in the first evaluation.
+    ``figures`` shows each metric with its interval. ``precision-recall`` shows the interpolated curve at 11 points.
+    ``risk-coverage`` shows the share of wrong answers at each threshold. ``scores`` shows the gate's scores of
+    answerable and unanswerable questions in the first evaluation.
     """
     evaluations = number_equal_names(evaluations)
     drawn = {
@@ -33,7 +33,7 @@ def plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
 
 
 def number_equal_names(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the evaluations, with numbered names if both have the same configuration."""
+    """Return the evaluations; if both have the same configuration, mark its name with "(first)" and "(second)"."""
     if len(evaluations) < 2 or len({one.configuration for one in evaluations}) > 1:
         return list(evaluations)
     return [
@@ -74,7 +74,7 @@ def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     }
     value = {"x": {"field": "value", "type": "quantitative"}}
     layers = [{"mark": "rule", "encoding": interval}, {"mark": {"type": "point", "filled": True}, "encoding": value}]
-    # An axis label needs more height than one mark and less than two.
+    # A label on the axis needs more height than one mark, but less height than two marks.
     height = {"step": max(16 // len(evaluations), 9)}
     return {"data": {"values": rows}, "encoding": encoding, "layer": layers, "width": _WIDTH, "height": height}
 
@@ -126,7 +126,7 @@ def _scores(evaluation: Evaluation) -> Spec | None:
 
 
 def score_plot(scores: Sequence[float], threshold: float) -> Spec:
-    """Return a histogram of gate scores in bins of 0.05, with the threshold."""
+    """Return a histogram of gate scores in bins of 0.05, with a line at the threshold."""
     bars = {
         "data": {"values": [{"score": score} for score in scores]},
         "mark": "bar",
@@ -141,7 +141,7 @@ def score_plot(scores: Sequence[float], threshold: float) -> Spec:
 def _rule(threshold: float) -> Spec:
     return {
         "data": {"values": [{"threshold": threshold}]},
-        # Vega's default black is invisible on a dark page.
+        # Vega's default colour is black, which is invisible on a dark page.
         "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#808080"},
         "encoding": {"x": {"field": "threshold", "type": "quantitative"}},
     }

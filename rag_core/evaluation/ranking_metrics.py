@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rag_core.types import PageKey, Passage
 
-# The metrics' definitions are those of trec_eval, computed by ir_measures.
+# Levels of recall at which precision is interpolated. The package ir_measures computes all metrics as trec_eval does.
 RECALL_LEVELS = tuple(level / 10 for level in range(11))
 
 
 def relevant_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tuple[str, int, int]]:
-    """Return the pages that a passage counts for, as (document id, first page_index, last page_index).
+    """Return the pages that count as found by a passage, as (document id, first page_index, last page_index).
 
-    The search leaves out near copies of a passage, but a label may name the page of a copy.
+    A search omits near duplicates of a passage. If a near duplicate is on a relevant page, that page counts as found.
     """
     span = (passage.document_id, passage.page_index, passage.page_index_end)
     copies = [one.key for one in passage.duplicates if one.key in relevant]
@@ -28,7 +28,7 @@ def ranked_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:
     Parameters
     ----------
     spans : iterable of (document id, first page_index, last page_index)
-        The spans of the passages, best first; a passage on two pages adds both.
+        The pages of each passage, best passage first; a passage on two pages adds both pages.
     """
     pages = [(document_id, page) for document_id, first, last in spans for page in range(first, last + 1)]
     return list(dict.fromkeys(pages))
@@ -43,12 +43,12 @@ def first_rank(ranking: Sequence[PageKey], relevant: Iterable[PageKey]) -> int |
 def compute_ranking_metrics(
     rankings: Mapping[str, Sequence[PageKey]], relevant: Mapping[str, Iterable[PageKey]]
 ) -> dict[str, dict[str, float]]:
-    """Compute the metrics of each question.
+    """Return a mapping of question id to the metrics of the question by name.
 
-    Recall, precision, reciprocal rank (Voorhees, TREC-8 1999), average precision and interpolated
-    precision at 11 levels of recall (Manning, Raghavan and Schütze, "Introduction to Information
-    Retrieval", 2008, chapter 8), and nDCG (Järvelin and Kekäläinen, TOIS 2002). Their means over
-    questions are mean recall, MRR, MAP and so on. Relevance is binary.
+    The metrics are recall, precision, reciprocal rank (Voorhees, TREC-8 1999), average precision and interpolated
+    precision at 11 levels of recall (Manning, Raghavan and Schütze, "Introduction to Information Retrieval", 2008,
+    chapter 8), and nDCG (Järvelin and Kekäläinen, TOIS 2002). Their means over questions are mean recall, MRR, MAP and
+    so on. Relevance is binary.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def compute_ranking_metrics(
     metrics |= {RR @ 10: "mrr@10", AP: "map", nDCG @ 10: "ndcg@10"}
     metrics |= {IPrec @ level: interpolated_precision_name(level) for level in RECALL_LEVELS}
     values = {one: dict.fromkeys(metrics.values(), 0.0) for one in relevant}
-    # Questions with an empty ranking keep 0, because the library would divide by zero.
+    # Questions with an empty ranking keep the value 0, because ir_measures would divide by zero for them.
     qrels = {one: {_name(page): 1 for page in pages} for one, pages in relevant.items() if rankings[one]}
-    # Reciprocal ranks as scores, because only the order matters and no two are equal.
+    # The reciprocal rank serves as score, because only the order of scores matters and no two of them are equal.
     run = {one: {_name(page): 1 / rank for rank, page in enumerate(rankings[one], 1)} for one in qrels}
     for value in ir_measures.iter_calc(list(metrics), qrels, run):
         values[value.query_id][metrics[value.measure]] = float(value.value)

@@ -21,7 +21,7 @@ def write_report(evaluations: Sequence[Evaluation], comparisons: Sequence[Compar
     ----------
     evaluations : sequence of Evaluation
     comparisons : sequence of Comparison
-        Differences of the second from the first; empty for a single evaluation.
+        Differences between the second and the first evaluation; empty if there is only one evaluation.
 
     Returns
     -------

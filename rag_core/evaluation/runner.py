@@ -38,11 +38,11 @@ from rag_core.types import (
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import SearchOutcome
 
-# Length of the rankings that are measured; pages further down count as not found.
+# Number of passages in the rankings that are measured; the pages of later passages count as not found.
 DEPTH = 100
 
-# Asks a question; returns the ranked pages, best first, and the answer if wanted. The second argument contains the
-# relevant pages, because a near copy on one of them counts as well.
+# A function that asks a question and returns the ranked pages, best first, and the answer, or ``None`` if only rankings
+# are measured. It takes the relevant pages as well, because a near duplicate on such a page counts as found.
 Ask = Callable[[str, Collection[PageKey]], tuple[list[PageKey], Answer | None]]
 
 
@@ -88,7 +88,7 @@ class EvaluationRunner:
             )
         started = time.perf_counter()
         if isinstance(configuration, RetrievalConfig):
-            # Set explicitly, so that the stored configuration does not depend on the settings.
+            # The setting may change later, so the stored configuration contains its current value.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
         self._check(labels)
         relevant = PageFinder(self._stores.documents).find_all(labels)
@@ -133,7 +133,7 @@ class EvaluationRunner:
         yield evaluation
 
     def _check(self, labels: Sequence[Label]) -> None:
-        """Raise an error for invalid questions before asking any: an interrupted evaluation is not stored."""
+        """Raise an error for invalid questions before any is asked, because an interrupted evaluation is not stored."""
         for label in labels:
             try:
                 self._searcher.normalize_question(label.question)
@@ -146,8 +146,8 @@ class EvaluationRunner:
 
         def ask(question: str, relevant: Collection[PageKey]) -> tuple[list[PageKey], Answer | None]:
             query = self._searcher.build_query(question, Scope(), None, configuration)
-            # Strict, because a fallback to a plain search or to quotes would measure something else. Rankings do not
-            # need the gate, which takes longer than the search, but a strategy may use it.
+            # The query is strict, because a fallback to a plain search or to quotes would measure something else. The
+            # gate takes longer than the search, so it runs only for answers and for strategies that may use it.
             gated = answers or configuration.strategy != "plain"
             query = replace(query, depth=DEPTH, strict=True, gated=gated)
             outcome = run_to_end(self._strategies.search(query, Timer()))
@@ -157,7 +157,7 @@ class EvaluationRunner:
         return ask
 
     def _baseline(self, baseline: Baseline) -> Ask:
-        """Return a function that ranks the same chunks, with the same prefixes, by a baseline."""
+        """Return a function that ranks the chunks of the library, including their prefixes, with a baseline."""
         library = self._stores.documents
         documents = {one.version_id: one.document_id for one in library.documents()}
         rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
@@ -173,7 +173,7 @@ class EvaluationRunner:
 
 
 def _lift_threshold(outcome: SearchOutcome) -> SearchOutcome:
-    """Return the outcome with the gate's threshold lifted, so that other thresholds can be judged too."""
+    """Return the outcome with a gate that passes every question with a score, so that any threshold can be judged."""
     gate = outcome.result.gate
     scored = apply_threshold(outcome.passages, -math.inf, gate.score_name).answerable
     return replace(outcome, result=replace(outcome.result, gate=replace(gate, answerable=scored)))

@@ -1,4 +1,4 @@
-"""Choose the threshold that answers answerable questions and refuses the others."""
+"""Choose the threshold at which answerable questions are answered and unanswerable questions are refused."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from rag_core.types import RiskPoint, ThresholdAdvice
 
 # The largest share of unanswerable questions that may be answered.
 MAX_UNANSWERABLE_SHARE = 0.05
-# Confidence level of the upper bound of a share.
+# Confidence level of the upper bound of the share of questions that are answered.
 CONFIDENCE = 0.95
-# Shares below this count as 0.
+# Margin for rounding errors; shares below this value count as 0.
 EPSILON = 1e-9
-# Decimals of a threshold; the fewest are tried first.
+# Numbers of decimals to which a threshold may be rounded; they are tried in this order.
 DECIMALS = (2, 3, 4)
 
 
 def risk_coverage(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskPoint, ...]:
     """Return the share of questions answered, and the share of wrong answers, for each distinct threshold.
 
-    El-Yaniv and Wiener, "On the foundations of noise-free selective classification", JMLR 2010.
+    These are the risk and coverage of El-Yaniv and Wiener, "On the foundations of noise-free selective
+    classification", JMLR 2010.
 
     Parameters
     ----------
     scores : sequence of float
-        The gate's score of each question; minus infinity if it is refused at any threshold.
+        The gate's score of each question; minus infinity if the question is refused at every threshold.
     wrong : sequence of bool
-        Whether the answer is wrong, or would be.
+        Whether the answer to each question is wrong, or would be wrong if the question were answered.
 
     Returns
     -------
@@ -43,7 +44,7 @@ def risk_coverage(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskP
             break
         mistakes += is_wrong
         point = RiskPoint(score, answered / len(ordered), mistakes / answered)
-        # Questions with the same score are answered at the same threshold.
+        # Questions with the same score are answered at the same threshold, so they share one point.
         if points and points[-1].threshold == score:
             points[-1] = point
         else:
@@ -56,16 +57,16 @@ def advise_threshold(
 ) -> ThresholdAdvice | None:
     """Return the lowest threshold that answers at most a given share of the unanswerable questions.
 
-    It is between 0 and 1, as the setting requires, and rounded up to hundredths, or to more decimals if
-    hundredths would refuse more answerable questions: scores are dense near 1. ``None`` if there are no
-    answerable or no unanswerable questions, or if every such threshold refuses all answerable questions.
+    The threshold is between 0 and 1, as the setting requires, and is rounded up to hundredths. Many scores are close to
+    1, so the threshold gets more decimals if hundredths would refuse more answerable questions. Return ``None`` if
+    there are no answerable or no unanswerable questions, or if every such threshold refuses all answerable questions.
 
     Parameters
     ----------
     answerable, unanswerable : sequence of float
         The gate's score of each question.
     most : float
-        The share, from 0 to 1.
+        Largest share of unanswerable questions that may be answered, from 0 to 1.
     """
     if not answerable or not unanswerable:
         return None
@@ -88,9 +89,9 @@ def advise_threshold(
 def upper_bound(answered: int, asked: int) -> float:
     """Return the one-sided 95 % upper confidence bound of the share of questions that are answered.
 
-    Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
-    Biometrika 1934. If no question was answered, it is about 3 divided by the number of questions: Hanley and
-    Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 1983.
+    The bound is that of Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+    binomial", Biometrika 1934. If no question was answered, the bound is about 3 divided by the number of questions:
+    Hanley and Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 1983.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def upper_bound(answered: int, asked: int) -> float:
     if answered == asked:
         return 1.0
     low, high = answered / asked, 1.0
-    # Bisection, far beyond the precision that is shown.
+    # This number of bisections gives far more precision than is displayed.
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (low, middle) if _binomial_cdf(answered, asked, middle) < 1 - CONFIDENCE else (middle, high)
@@ -108,9 +109,10 @@ def upper_bound(answered: int, asked: int) -> float:
 
 
 def questions_needed(most: float) -> int | None:
-    """Return how many questions must all be refused to know, with 95 % confidence, that the share is at most this.
+    """Return how many questions are needed to confirm that at most the share ``most`` of similar questions is answered.
 
-    ``None`` if the share is 0 or too small to be measured.
+    The confidence is 95 %, provided that all these questions are refused. Return ``None`` if the share is 0 or too
+    small to be measured.
     """
     if most < EPSILON:
         return None
@@ -118,7 +120,7 @@ def questions_needed(most: float) -> int | None:
 
 
 def _binomial_cdf(successes: int, trials: int, share: float) -> float:
-    """Return the binomial probability of at most so many successes; logarithms prevent an overflow."""
+    """Return the binomial probability of at most ``successes`` successes; logarithms prevent an overflow."""
     return sum(
         math.exp(
             math.lgamma(trials + 1)
@@ -132,12 +134,15 @@ def _binomial_cdf(successes: int, trials: int, share: float) -> float:
 
 
 def _lowest_above(refused: float, answerable: Sequence[float]) -> float:
-    """Return the threshold above a score with the fewest decimals that refuse no more answerable questions."""
+    """Return the lowest threshold above the score ``refused``, with as few decimals as possible.
+
+    It has more decimals if a threshold with fewer decimals would refuse additional answerable questions.
+    """
     answered = sum(score > max(refused, 0.0) for score in answerable)
     threshold = 0.0
     for places in DECIMALS:
         step = 10**places
-        # Searched from below, because the product of score and step can be rounded in either direction.
+        # The search starts below the score, because the product of score and step can be rounded in either direction.
         steps = itertools.count(math.floor(max(refused, 0.0) * step))
         threshold = next(one / step for one in steps if one / step > refused)
         if sum(score >= threshold for score in answerable) == answered:

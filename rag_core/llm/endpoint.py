@@ -1,6 +1,6 @@
-"""Send requests to an OpenAI-compatible endpoint, and convert its errors.
+"""Send requests to an OpenAI-compatible endpoint, and convert its errors to `RequestError`.
 
-This is the only module that imports ``openai``. It does so at the first request.
+Only this module imports ``openai``, and it does so only when the endpoint is first used.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from rag_core.settings import Settings
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
 
-# Placeholder for servers that require no key; the client requires one.
+# Sent if no key is set, because the client requires a key.
 _NO_KEY = "no-key-needed"
 
 
 class Endpoint:
-    """The endpoint of the settings, or the model in this process. Thread-safe."""
+    """The endpoint in the settings, or the server of the GGUF model in this process. Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -72,13 +72,15 @@ class Endpoint:
                         break
                     if event.text:
                         yield event.text
-                    # Chat Completions reports the tokens after the end of the text, some servers in every event.
+                    # Wait for the token counts: Chat Completions reports them after the end of the text, and some
+                    # servers report them in every event.
                     if report.finish and event.tokens:
                         return
         except (OpenAIError, ValueError) as error:
-            # The client does not convert the JSON and UTF-8 errors of a stream; both are ValueErrors.
+            # The client does not convert JSON and UTF-8 errors in a stream to its own exceptions. Both kinds of error
+            # are ValueErrors.
             failure = self._convert_error(error, connected=connected, started=bool(report.written))
-        # An error after the end of the text does not affect it.
+        # An error after the end of the text is ignored, because the text is complete.
         if not report.finish:
             raise failure or self._stream_error("the stream ended before the answer was complete", bool(report.written))
 
@@ -98,11 +100,11 @@ class Endpoint:
         raise failure
 
     def warm_up(self) -> None:
-        """Create the client, and load a model that runs in this process; raise `RequestError`."""
+        """Create the client, and load a model that runs in this process; may raise `RequestError`."""
         self._api.load_resource(self._connect())
 
     def close(self) -> None:
-        """Close idle connections and free a model in this process; the next request opens them again."""
+        """Close idle connections, and free a model in this process; the next request connects and loads again."""
         with self._lock:
             client, self._client = self._client, None
         if client:
@@ -127,8 +129,8 @@ class Endpoint:
         if not all(33 <= ord(char) <= 126 for char in key):
             raise RequestError(self._errors.unusable_key())
         timeout = Timeout(settings.openai_timeout_s, connect=CONNECT_TIMEOUT_S)
-        # Documents must only be sent to the configured address: no redirects, and no proxy of the environment for
-        # addresses on this machine.
+        # Documents may only be sent to the configured address, so redirects are not followed. For an address on this
+        # machine, proxies in the environment are ignored.
         try:
             http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not is_loopback(host))
         except (ImportError, OSError, ValueError) as error:
@@ -194,6 +196,6 @@ class Endpoint:
         code, message = extract_error_details(error)
         explanation = self._errors.status(error.status_code, code, message)
         after_s = parse_retry_after_s(error.response.headers)
-        # A retry must not wait longer than the time-out of an answer.
+        # There is no retry if the endpoint demands a longer wait than the time-out of an answer.
         passing = is_retryable(error.status_code, code, message) and after_s <= self._settings.openai_timeout_s
         return RequestError(explanation, status=error.status_code, passing=passing, after_s=after_s)

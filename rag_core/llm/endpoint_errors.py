@@ -1,7 +1,7 @@
 """Convert an endpoint's errors into messages that name the setting to change.
 
-The module uses status codes and texts, not a client library. Messages never contain the key or a header; the key is
-removed from quoted server messages.
+The module reads status codes and texts, and imports no client library. Messages never contain the API key or a request
+header; if a message quotes the server, the key is removed from the quote.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class EndpointErrors:
             )
 
     def status(self, status: int, code: str, message: str) -> GeneratorError:
-        """Return the error for an HTTP status, which may also come from an event of a stream.
+        """Return the error for an HTTP status, or for an error event of a stream with an equivalent status.
 
-        ``code`` is the ``code`` or ``type`` of the endpoint's error object, ``message`` its message.
+        ``code`` is the ``code`` or ``type`` of the endpoint's error object; ``message`` is its message.
         """
         model = self._model
         quote = self._quote(message)
@@ -135,7 +135,7 @@ class EndpointErrors:
         )
 
     def declined(self, message: str) -> GeneratorUnavailable:
-        """Return the error for a refusal that the endpoint marks as such."""
+        """Return the error for an answer that the endpoint reports as a refusal of the model."""
         return GeneratorUnavailable(
             f"{self._model} declined to answer{self._quote(message)}. Rephrase the question, or set another model."
         )
@@ -163,5 +163,5 @@ def _is_quota(code: str, message: str) -> bool:
 
 
 def is_retryable(status: int, code: str, message: str) -> bool:
-    """Return whether a retry may succeed."""
+    """Return whether a retry may succeed after an error with this status, code and message."""
     return status >= 500 or (status == 429 and not _is_quota(code, message))

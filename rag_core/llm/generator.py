@@ -23,7 +23,7 @@ from rag_core.text.injection import contains_instructions
 from rag_core.types import REFUSAL, Message, ModelCheck, Passage, Usage
 
 T = TypeVar("T")
-# Seconds before the first retry; they double with each retry.
+# Seconds to wait before the first retry; the wait doubles with each retry.
 BACKOFF_S = 0.5
 _Pieces = Generator[str, None, None]
 
@@ -37,7 +37,7 @@ class AnswerStream(Iterator[str]):
         Messages for the user, for example about passages that do not fit or about the length limit. They are complete
         when the iterator is exhausted.
     usage : Usage
-        The usage so far, also after an error or `close`.
+        The usage so far; it remains available after an error or `close`.
     """
 
     def __init__(self, pieces: Callable[[AnswerStream], _Pieces]) -> None:
@@ -62,17 +62,17 @@ class Completion:
 
 
 class LanguageModel:
-    """A model behind an endpoint with OpenAI's Chat Completions or Responses API, or in this process.
+    """A language model at an endpoint with OpenAI's Chat Completions or Responses API, or in this process.
 
     Parameters
     ----------
     settings : Settings
-        ``gguf`` and the ``openai_*`` fields. Without a base URL, the endpoint is OpenAI's; without a key, a
-        placeholder is sent, for local servers.
+        The fields ``gguf`` and ``openai_*`` are used. Without a base URL, requests go to OpenAI. Without a key, a
+        placeholder is sent, since local servers need no key.
     on_usage : Callable[[Usage], None]
-        Called with the usage of each request when it ends.
+        Called with the usage of each request when the request ends.
     sleep : Callable[[float], None]
-        Waits before a retry.
+        Called with the number of seconds to wait before a retry.
     """
 
     def __init__(
@@ -98,13 +98,13 @@ class LanguageModel:
         """Stream an answer from the passages that fit into the context; see `prompts.build_messages`.
 
         A request that fails temporarily (HTTP 429, 5xx, no connection, an interruption before the first piece) is
-        repeated up to ``RAG_OPENAI_RETRIES`` times. The pause doubles with each retry, contains jitter, and is not
-        shorter than the endpoint demands. A time-out is not retried, since the user already waited for long.
+        repeated up to ``RAG_OPENAI_RETRIES`` times. The pause doubles with each retry, is partly random, and is not
+        shorter than the endpoint demands. A time-out is not retried, since the user has already waited for long.
 
         Raises
         ------
         GeneratorError
-            On iteration, as one of its subclasses.
+            Raised during iteration over the stream, as one of the subclasses of this class.
         SettingsError
             No model is set.
         """
@@ -117,7 +117,7 @@ class LanguageModel:
         return AnswerStream(lambda stream: self._stream_with_retries(stream, messages))
 
     def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
-        """Return the complete reply to chat messages; raise `GeneratorError`."""
+        """Return the complete reply to chat messages; may raise `GeneratorError`."""
         reply = self.stream_reply(messages)
         return Completion(text_after_reasoning("".join(reply)), reply.usage)
 
@@ -127,12 +127,12 @@ class LanguageModel:
         Raises
         ------
         GeneratorError
-            The endpoint does not answer, or not with a list of models.
+            The endpoint does not answer, or its answer is not a list of models.
         """
         return self._call_endpoint(self._endpoint.models)
 
     def warm_up(self) -> None:
-        """Create the client, and load a model that runs in this process; raise `GeneratorError`."""
+        """Create the client, and load a model that runs in this process; may raise `GeneratorError`."""
         self._call_endpoint(self._endpoint.warm_up)
 
     def test_connection(self) -> Iterator[ModelCheck]:
@@ -160,7 +160,7 @@ class LanguageModel:
     ) -> _Pieces:
         settings = self._settings
         if not passages:
-            # Without passages the model would answer from its training data.
+            # Without passages, the model would answer from its training data.
             yield REFUSAL
             return
         room = {
@@ -195,8 +195,8 @@ class LanguageModel:
 
     def _compute_pause_s(self, attempt: int, retry_after_s: float) -> float:
         longest = min(BACKOFF_S * 2.0**attempt, self._settings.openai_timeout_s)
-        # Jitter, so that clients that were rejected together do not retry together.
-        return retry_after_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+        # The pause is partly random, so that clients that were rejected together do not retry together.
+        return retry_after_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
 
     def _record_usage(self, stream: AnswerStream, messages: Sequence[dict[str, str]], report: RequestReport) -> None:
         if not report.written and report.tokens is None:

@@ -1,6 +1,6 @@
 """Run a language model from a GGUF file with llama.cpp inside this process.
 
-This is the only module that imports the optional package ``xllamacpp``. It does so when the model is first needed.
+Only this module imports the optional package ``xllamacpp``, and it does so only when the model is first needed.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from rag_core.system import available_cores
 
 _MAGIC = b"GGUF"
 _ERRORS_ONLY = 1
-# Cache for prompts, since the prompts of one conversation start alike; llama.cpp's default is too large.
+# Size of llama.cpp's prompt cache, which saves time because the prompts of one conversation begin alike. The default
+# size of llama.cpp is too large.
 _PROMPT_CACHE_MIB = 512
 
 
 class GgufServer:
-    """Serves the file in ``RAG_GGUF`` to this process, with OpenAI's API on a loopback port.
+    """Serves the model in the file ``RAG_GGUF`` to this process, with OpenAI's API on a loopback port.
 
-    llama.cpp always listens on a port. A random key, which only this process knows, keeps out other programs and
-    web pages.
+    The server of llama.cpp always listens on a port. It requires a random key that only this process knows, so that
+    other programs and web pages cannot use it.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -38,7 +39,7 @@ class GgufServer:
         self._key = secrets.token_urlsafe(32)
 
     def start(self) -> tuple[str, str]:
-        """Load the model if it is not loaded, and return base URL and key.
+        """Load the model if it is not loaded, and return the base URL and the key of the server.
 
         Raises
         ------
@@ -75,7 +76,8 @@ class GgufServer:
         params.warmup = False
         params.verbosity = _ERRORS_ONLY
         for threads in (params.cpuparams, params.cpuparams_batch):
-            # The threads wait for each other in busy loops, so one thread more than free cores slows down every step.
+            # llama.cpp's threads wait for each other in busy loops, so a thread without a free core slows down every
+            # step. By default, one core stays free for other work.
             threads.n_threads = self._settings.gguf_threads or max(1, available_cores() - 1)
             threads.poll = 0
         try:
@@ -90,9 +92,10 @@ class GgufServer:
             ) from None
 
     def _wait_until_ready(self, address: str) -> None:
-        """Wait until the server processes its queue, by a request that goes through the queue.
+        """Send a request that passes through the queue of the server, and wait for the response.
 
-        llama.cpp reports readiness slightly earlier, and a server freed in between hangs.
+        llama.cpp reports that it is ready shortly before it processes its queue. A server that is freed in between
+        hangs.
         """
         connection = HTTPConnection(address.removeprefix("http://"), timeout=self._settings.openai_timeout_s)
         connection.request("GET", "/lora-adapters", headers={"Authorization": f"Bearer {self._key}"})
@@ -101,7 +104,7 @@ class GgufServer:
 
 
 def find_gguf_problem(path: Path) -> str:
-    """Return why a file cannot be loaded; empty if a check without loading finds no problem."""
+    """Return why a file cannot be loaded; empty if no problem is found. The check does not load the model."""
     try:
         with path.open("rb") as file:
             magic = file.read(len(_MAGIC))

@@ -1,7 +1,7 @@
 """Request fields and stream events of OpenAI's two APIs, Chat Completions and Responses.
 
-The module imports no client library. It reads attributes by name and checks their types, since other servers omit
-fields or fill them differently.
+The module imports no client library. It reads attributes by name and checks their types, since servers other than
+OpenAI's omit fields or fill them differently.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class StreamEvent:
     Attributes
     ----------
     text, refusal : str
-        The next piece of the answer, or of the model's refusal.
+        The next piece of the answer, and the next piece of the text with which the model refuses to answer.
     finish : str
-        Why the text ended, empty before the end: ``stop``, ``length`` (the token limit),
-        ``content_filter``, ``incomplete``, or a server-specific word for ``stop``.
+        Why the text ended: ``stop``, ``length`` (the token limit), ``content_filter``, ``incomplete``, or another word
+        that the server uses for ``stop``. Empty before the end of the text.
     tokens : tuple[int, int], optional
         Input and output tokens of the whole request.
     failure : tuple[str, str], optional
@@ -38,7 +38,7 @@ class StreamEvent:
 
 
 class EndpointApi(Protocol):
-    """One of the APIs. ``name`` is its name in messages."""
+    """The interface of both APIs. ``name`` is the name of the API in messages to users."""
 
     name: str
 
@@ -96,7 +96,7 @@ class Responses:
         return {
             "max_output_tokens": settings.openai_answer_tokens,
             "temperature": settings.openai_temperature,
-            # Otherwise the provider stores question and passages.
+            # By default, the provider would store the question and the passages.
             "store": False,
         }
 
@@ -132,7 +132,10 @@ class Responses:
 
 
 def _build_item(message: dict[str, str]) -> dict[str, Any]:
-    """Return a message as an item of the Responses API; some servers accept the model's turns only as parts."""
+    """Return a message as an item of the Responses API.
+
+    Some servers accept an earlier answer of the model only as a list of content parts.
+    """
     if message["role"] != "assistant":
         return dict(message)
     part = {"type": "output_text", "text": message["content"]}
@@ -150,7 +153,7 @@ def _read_string(source: Any, name: str) -> str:
 
 
 def _join_text_parts(content: Any) -> str:
-    """Return the text parts of a content list; Mistral's models also send parts with reasoning."""
+    """Return the joined text parts of a content list, without other parts such as the reasoning of Mistral's models."""
     parts = content if isinstance(content, list) else []
     texts = [one.get("text") for one in parts if isinstance(one, dict) and one.get("type") == "text"]
     return "".join(one for one in texts if isinstance(one, str))
@@ -163,5 +166,5 @@ def _read_token_counts(usage: Any, input_name: str, output_name: str) -> tuple[i
 
 def _read_count(source: Any, name: str) -> int | None:
     value = getattr(source, name, None)
-    # Not `isinstance`, which accepts bool as int.
+    # ``isinstance(value, int)`` would accept booleans.
     return value if type(value) is int and value >= 0 else None

@@ -24,7 +24,7 @@ def estimate_usage(
     written : str
         The reply's text.
     reported : tuple[int, int], optional
-        Input and output tokens as reported by the endpoint; without them, both are estimated with ``cl100k_base``.
+        Input and output tokens as reported by the endpoint. If it reports none, the ``cl100k_base`` tokens are counted.
     """
     if reported is None:
         sent = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)

@@ -1,7 +1,7 @@
 """Ask a language model for search queries, and parse its replies.
 
-Each function sends one request. Replies are untrusted: their lines are limited in number and length and compared
-with the question, so that a bad reply costs at most a search.
+Each function with a parameter ``complete`` sends one request. Replies are untrusted: the number and length of their
+lines are limited, and the lines are compared with the question. The worst effect of a bad reply is a useless search.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rag_core.text.noun_phrases import find_content_words
 from rag_core.text.words import tokenize
 from rag_core.types import Message, Passage
 
-# Returns a model's complete reply to chat messages.
+# A function that returns a model's complete reply to chat messages.
 Complete = Callable[[Sequence[dict[str, str]]], str]
 
 # Maximum tokens of the conversation in the prompt, and maximum number of words that a rewritten question may add.
@@ -55,15 +55,19 @@ repeat it letter for letter. Reply with the question alone, on one line, in its 
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 _JSON_LIST = re.compile(r"\[\s*\"[^\[\]]*\"\s*,?\s*\]")
 _NUMBER = re.compile(r"^\[(\d{1,4})\]\s*")
-# A label such as "Rewritten question:" before the reply.
+# Matches a label such as "Rewritten question:" at the start of a reply.
 _LABEL = re.compile(r"^\W*(?:[\w-]+\s+){0,3}(?:question|query|rewritten|rewrite)\W*:\W*", re.I)
-# Lines such as "Here are the queries:", and the fences of a code block.
+# Matches lines such as "Here are the queries:", and the fences of a code block.
 _ANNOUNCES = re.compile(r":\W*$|^\s*```")
 
 
 @dataclass(frozen=True, slots=True)
 class SubQuestion:
-    """A part of a question; ``document`` is the position of the document to search, if only one."""
+    """A part of a question.
+
+    ``document`` is the position of the only document to search in the list of documents, or ``None`` if the part is not
+    limited to one document.
+    """
 
     question: str
     document: int | None = None
@@ -78,7 +82,7 @@ def expand_queries(complete: Complete, question: str, most: int) -> list[str]:
 def write_hypothesis(complete: Complete, question: str) -> str:
     """Return a hypothetical passage that would answer the question, only for use in a search.
 
-    Gao et al., "Precise zero-shot dense retrieval without relevance labels" (HyDE), ACL 2023.
+    The method is that of Gao et al., "Precise zero-shot dense retrieval without relevance labels" (HyDE), ACL 2023.
     """
     reply = complete(build_chat(_HYPOTHESIS + _QUOTED, f"Question: {escape_markup(question)}"))
     return _clean_line(reply)[:LONGEST_HYPOTHESIS]
@@ -88,7 +92,7 @@ def decompose_question(complete: Complete, question: str, documents: Sequence[st
     """Return at most ``most`` parts of a question, each about one thing, in order.
 
     A part that shares no word with the question is dropped, since its answer would not answer the question.
-    Khot et al., "Decomposed prompting: A modular approach for solving complex tasks", ICLR 2023.
+    The method follows Khot et al., "Decomposed prompting: A modular approach for solving complex tasks", ICLR 2023.
     """
     document_list = "\n".join(f"[{number}] {format_name(name)}" for number, name in enumerate(documents, 1))
     request = f"Documents:\n{document_list}\n\nQuestion: {escape_markup(question)}"
@@ -105,11 +109,11 @@ def decompose_question(complete: Complete, question: str, documents: Sequence[st
 
 
 def plan_next_query(complete: Complete, question: str, passages: Sequence[Passage], queries: Sequence[str]) -> str:
-    """Return a query for what the passages do not answer; empty if nothing is missing, or the query is not new.
+    """Return a query for what the passages do not answer; empty if nothing is missing or if the query is not new.
 
-    The query must share a word with the question, or with a passage that does, so that it stays on the subject.
-    Trivedi et al., "Interleaving retrieval with chain-of-thought reasoning for knowledge-intensive multi-step
-    questions", ACL 2023.
+    To stay on the subject, the query must share a word with the question, or with a passage that shares a word with the
+    question. The method follows Trivedi et al., "Interleaving retrieval with chain-of-thought reasoning for
+    knowledge-intensive multi-step questions", ACL 2023.
     """
     blocks = "\n\n".join(format_passage(passage) for passage in passages)
     searched = "\n".join(f"- {escape_markup(one)}" for one in queries)
@@ -139,22 +143,26 @@ def build_rewrite_messages(question: str, conversation: str) -> list[dict[str, s
 
 
 def parse_rewritten_question(reply: str, question: str, conversation: str) -> str:
-    """Return the rewritten question; empty if the reply is not a question, or too far from the conversation."""
+    """Return the rewritten question; empty if the reply cannot be used.
+
+    The reply cannot be used if it has several lines or too many words, if it is an answer, or if most of its content
+    words occur in neither the question nor the conversation.
+    """
     lines = [line for line in reply_lines(reply) if line.strip()]
     wording = " ".join(_LABEL.sub("", lines[0]).split()).strip('*`"“”}') if len(lines) == 1 else ""
     if len(wording.split()) > len(question.split()) + MOST_WORDS_ADDED:
         return ""
-    # The model answered the question instead of rewriting it.
+    # A reply that is a statement means that the model answered the question instead of rewriting it.
     if wording.endswith((".", "!")) and question.rstrip().endswith("?"):
         return ""
     known = {word.lower() for text in (question, conversation) for word in find_content_words(text)}
     added = [word.lower() for word in find_content_words(wording)]
-    # Reject a question in which most content words are new.
+    # Reject a question if most of its content words are new.
     return wording if added and sum(word in known for word in added) * 2 >= len(added) else ""
 
 
 def _parse_queries(reply: str, known: Sequence[str]) -> list[str]:
-    """Return the distinct queries in a reply without the known ones."""
+    """Return the distinct queries in a reply that are not in ``known``."""
     known_queries = {_clean_line(one).casefold() for one in known}
     queries: dict[str, str] = {}
     for line in _parse_lines(reply):
@@ -165,7 +173,7 @@ def _parse_queries(reply: str, known: Sequence[str]) -> list[str]:
 
 
 def _parse_lines(reply: str) -> list[str]:
-    """Return the items of a reply with one item per line, or with a JSON list, which some models write instead."""
+    """Return the items of a reply: its lines, or the items of a JSON list, which some models write instead of lines."""
     json_list = _JSON_LIST.search(reply)
     if json_list:
         with suppress(ValueError):

@@ -13,7 +13,7 @@ _BLOCKS = (*((f"<{name}>", f"</{name}>") for name in _NAMES), ("[THINK]", "[/THI
 
 
 def strip_reasoning(pieces: Generator[str, None, None]) -> Generator[str, None, None]:
-    """Yield the pieces without a reasoning block at the start, such as ``<think>``, which some servers send."""
+    """Yield the pieces of a reply without the reasoning block, such as ``<think>…</think>``, at its start."""
     buffer = start = ""
     end: str | None = None
     with closing(pieces):
@@ -29,13 +29,16 @@ def strip_reasoning(pieces: Generator[str, None, None]) -> Generator[str, None, 
                 yield start
                 yield from pieces
                 return
-    # The text ended while it was still a prefix of an opening tag, such as a single "<".
+    # The whole text is only the beginning of an opening tag, such as a single "<", so the text is not reasoning.
     if start and not end:
         yield start.rstrip()
 
 
 def text_after_reasoning(text: str) -> str:
-    """Return a text without reasoning that only has a closing tag, since some prompts contain the opening tag."""
+    """Return the text after reasoning that has a closing tag but no opening tag.
+
+    The opening tag is missing if the server already puts it into the prompt.
+    """
     for opening, closing_tag in _BLOCKS:
         if closing_tag in text and opening not in text.partition(closing_tag)[0]:
             return text.rpartition(closing_tag)[2].lstrip()
@@ -43,7 +46,7 @@ def text_after_reasoning(text: str) -> str:
 
 
 def retract_reasoning(pieces: Iterable[str]) -> Generator[AskEvent, None, str]:
-    """Return the text after the reasoning; if reasoning was already shown, yield events that replace it."""
+    """Return the text after the reasoning; if reasoning was already shown, yield events that replace the shown text."""
     written = "".join(pieces)
     text = text_after_reasoning(written)
     if text != written:

@@ -16,13 +16,13 @@ from urllib.parse import urlsplit, urlunsplit
 from rag_core.errors import GeneratorError
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
-# Error codes of stream events with the equivalent HTTP status.
+# Error codes of stream events, mapped to the equivalent HTTP status.
 STATUS_BY_ERROR_CODE = {"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429}
-# Words that mean that an option is unknown, rather than out of range.
+# Words in an error message which mean that an option is unknown, not that the option's value is out of range.
 _UNKNOWN = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed)|extra|deprecated", re.I
 )
-# Never dropped, since the provider would then store the request.
+# This option is never dropped, since the provider would then store the request.
 _REQUIRED_OPTION = "store"
 
 
@@ -32,14 +32,14 @@ class RequestError(Exception):
     Attributes
     ----------
     error : GeneratorError
-        The error for the user. Raise it outside of exception handlers, so that its context does not refer to the
+        The error for the user. Raise it outside of exception handlers; otherwise its ``__context__`` refers to the
         client's request, which contains the key.
     status : int
         HTTP status of the endpoint's reply; 0 if there is none.
-    passing : bool
+    is_temporary : bool
         Whether a retry may succeed.
-    after_s : float
-        Seconds that the endpoint demands before a retry; 0 if it demands none.
+    retry_after_s : float
+        Seconds that the endpoint demands to wait before a retry; 0 if it demands no wait.
     """
 
     def __init__(self, error: GeneratorError, *, status: int = 0, passing: bool = False, after_s: float = 0.0) -> None:
@@ -52,10 +52,10 @@ class RequestError(Exception):
 
 @dataclass(slots=True)
 class RequestReport:
-    """The result of a request. It is complete when the stream ends, also after an error.
+    """The result of a request. It is complete when the stream has ended, even if it ended with an error.
 
-    ``finish`` is as in `rag_core.llm.openai_apis.StreamEvent`; ``written`` is the model's whole text, including
-    ``refusal``; ``tokens`` are the input and output tokens, if the endpoint reports them.
+    ``finish`` is as in `rag_core.llm.openai_apis.StreamEvent`. ``written`` is the whole text of the model, including
+    ``refusal``. ``tokens`` are the input and output tokens, if the endpoint reports them.
     """
 
     finish: str = ""
@@ -65,7 +65,10 @@ class RequestReport:
 
 
 def parse_retry_after_s(headers: Any) -> float:
-    """Return the seconds in ``Retry-After``, which may also be a date (RFC 9110, 10.2.3); 0 if there is none."""
+    """Return the number of seconds until the time in the header ``Retry-After``; 0 if there is no such header.
+
+    The value of the header is a number of seconds or a date (RFC 9110, 10.2.3).
+    """
     value = str(headers.get("retry-after", "")).strip()
     if value.isdecimal():
         return float(value)
@@ -77,17 +80,20 @@ def parse_retry_after_s(headers: Any) -> float:
 
 
 def extract_error_details(error: Any) -> tuple[str, str]:
-    """Return code and message of the error object; some endpoints send plain text, or the field "detail"."""
+    """Return the code and the message of an error.
+
+    Some endpoints send plain text instead of an error object, or put the message into the field "detail".
+    """
     body = error.body if isinstance(error.body, dict) else {"message": error.body}
     message = body.get("message") or body.get("detail")
     return str(error.code or body.get("type") or ""), message if isinstance(message, str) else ""
 
 
 def drop_rejected_option(options: dict[str, Any], error: Any) -> dict[str, Any] | None:
-    """Return a request's options without the one that the endpoint rejects; ``None`` if none can be dropped.
+    """Return a request's options without the option that the endpoint rejects; ``None`` if no option can be dropped.
 
-    Reasoning models accept ``max_completion_tokens`` and one temperature; most other servers accept
-    only ``max_tokens``.
+    A rejected ``max_tokens`` is replaced by ``max_completion_tokens``. OpenAI's reasoning models accept only the latter
+    and only one temperature, but most other servers accept only ``max_tokens``.
     """
     message = str(error)
     unknown = (name for name in options if re.search(rf"\b{name}\b", message) and _UNKNOWN.search(message))
@@ -101,7 +107,7 @@ def drop_rejected_option(options: dict[str, Any], error: Any) -> dict[str, Any] 
 
 
 def redact_url(url: str) -> str:
-    """Return a URL without user name, password, query and fragment, which may be secrets."""
+    """Return a URL without user name, password, query and fragment, which may contain secrets."""
     try:
         parts = urlsplit(url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

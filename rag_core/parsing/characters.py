@@ -1,4 +1,4 @@
-"""Clean characters: spell out ligatures, drop controls, and replace symbol fonts' bullets."""
+"""Clean characters: spell out ligatures, drop control characters, and replace the bullets of symbol fonts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import unicodedata
 
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS, spell_out
 
-# Symbol and Wingdings put their glyphs in the private use area at 0xF000 + their byte. These have a meaning in
-# reports and forms; other private use characters have none as text.
+# The fonts Symbol and Wingdings use private use characters: 0xF000 plus the byte of the glyph. The characters below
+# have a meaning in reports and forms. Other private use characters have no meaning as text and are dropped.
 _SYMBOLS = {
     0xF0A7: "•",
     0xF0B7: "•",
@@ -34,13 +34,13 @@ _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]
 _COMPATIBILITY = re.compile("[\ufb00-\ufb06\ufb13-\ufdff\ufe70-\ufefc\u2f00-\u2fdf]")
 # Combining accents, and characters that may stand for several letters, such as "№" and "⑩".
 _JOINED = re.compile("[\u0132-\u0149\u01c4-\u01cc\u01f1-\u01f3\u0300-\u036f\u2100-\u218f\u2460-\u24ff\u3200-\u33ff]")
-# TeX draws the stroke first and then the sign that it negates.
+# TeX draws the negation stroke first, and then the sign that the stroke negates.
 _NEGATED = re.compile("(\u0338)(.)")
 _SUSPECT = re.compile("|".join(pattern.pattern for pattern in (_DROPPED, _PRIVATE, _COMPATIBILITY, _JOINED, _NEGATED)))
 _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff\x00-\x08\x0e-\x1f\x80-\x9f]")
 
-# Scripts written without spaces: each character is a separate word, so that a highlight can mark a few of
-# them, and a line end or a blank that a PDF producer put between two glyphs does not separate them.
+# Characters of scripts that are written without spaces. Each of them is treated as a separate word, so that a highlight
+# can mark a few characters. Blanks and line ends that a PDF has between two of them are left out of the text.
 UNSPACED_SCRIPTS = (
     "\u2e80-\u2fdf\u3001-\u30ff\u3130-\u318f\u31f0-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003ffff"
@@ -50,12 +50,15 @@ SUPERSCRIPTS = dict(zip(map(ord, "0123456789+-−"), map(ord, f"{SUPERSCRIPT_DIG
 
 
 def needs_cleaning(text: str) -> bool:
-    """Whether `clean_word` could change any word of ``text``; a cheap test that avoids cleaning most pages."""
+    """Return whether `clean_word` could change any word of ``text``.
+
+    This test is cheap, and most pages need no cleaning.
+    """
     return _SUSPECT.search(text) is not None
 
 
 def clean_word(word: str) -> str:
-    """Spell out ligatures and presentation forms and drop controls; the result may be empty."""
+    """Return a word with ligatures and presentation forms spelled out, without control characters; it may be empty."""
     word = _COMPATIBILITY.sub(lambda match: unicodedata.normalize("NFKC", match[0]).strip(), word)
     word = _NEGATED.sub(_compose_negation, word)
     word = spell_out(word)
@@ -69,12 +72,12 @@ def _compose_negation(match: re.Match[str]) -> str:
 
 
 def clean_line(text: str) -> str:
-    """Clean a title or label from metadata: one line, no controls, no double spaces."""
+    """Return a title or label from metadata as one line, without control characters and double spaces."""
     return clean_word(" ".join(text.split()))
 
 
 def measure_unreadable_share(text: str) -> float:
-    """Return the share, 0..1, of visible characters that are garbage because a font has no Unicode table."""
+    """Return the share, 0..1, of visible characters that are unreadable because their font has no Unicode table."""
     if not _UNREADABLE.search(text):
         return 0.0
     visible = sum(not char.isspace() for char in text)

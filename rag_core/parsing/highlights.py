@@ -17,15 +17,15 @@ Box = tuple[int, int, int, int]
 
 
 def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
-    """Return the picture with tinted rectangles as PNG, and the number of rectangles inside the picture.
+    """Return the picture with tinted rectangles as PNG bytes, and the number of rectangles inside the picture.
 
     Parameters
     ----------
     image : PIL.Image.Image
-        RGB.
+        Picture in RGB.
     rects : FloatArray, shape (n, 4)
-        ``x0, y0, x1, y1`` of words as fractions of the picture, in reading order. Overlaps are not darker; the
-        blank between two neighbours on a line is tinted too.
+        ``x0, y0, x1, y1`` of words as fractions of the picture, in reading order. Where rectangles overlap, the tint is
+        not darker. The space between two neighbouring words on a line is tinted as well.
     """
     from PIL import Image, ImageChops, ImageDraw
 
@@ -42,7 +42,7 @@ def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
                 draw.rectangle(gap, fill=255)
             before = left, top, right, bottom
             count += 1
-    # Multiply instead of overlay, so that black letters stay black.
+    # Multiply the colours instead of drawing over the picture, so that black letters stay black.
     tinted = ImageChops.multiply(image, Image.new("RGB", image.size, _COLOUR))
     buffer = io.BytesIO()
     Image.composite(tinted, image, mask).save(buffer, "PNG", compress_level=3)
@@ -50,7 +50,7 @@ def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
 
 
 def _gap_box(first: Box, second: Box) -> Box | None:
-    """Return the box between two words that follow each other on a line, otherwise `None`."""
+    """Return the box of the space between two words; `None` if the words are not neighbours on one line."""
     top, bottom = max(first[1], second[1]), min(first[3], second[3])
     height = min(first[3] - first[1], second[3] - second[1])
     if bottom - top < height / 2 or not first[2] < second[0] < first[2] + height:

@@ -17,12 +17,14 @@ from rag_core.types import FloatArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Pixels per point: more hardly reads better and takes longer. Small pages have small print and need a larger scale.
+# Usual and largest scale in pixels per point; least and largest length in pixels of the longer side of the picture. A
+# larger scale takes longer and hardly reads better, but small pages have small print and need a larger scale.
 _SCALE, _LARGEST_SCALE, _SIDE, _LONGEST_SIDE = 2.0, 4.0, 1684.0, 2600.0
 _CELL_GAP = 1.3
-# Scores of lines: between the two, few words are right, and below, none.
+# Scores of recognised lines. In a line below ``_SURE``, few words are right; below ``_LEAST_SCORE``, no word is right.
 _SURE, _LEAST_SCORE = 0.85, 0.7
-# A box with this ratio of length to height shows the direction of its text; the box of one or two figures does not.
+# A text box with a larger ratio of length to height shows the direction of its text. The box of one or two digits is
+# too short to show the direction.
 _LONG = 2.5
 
 
@@ -31,7 +33,7 @@ class OcrMissingError(Exception):
 
 
 def scale_for(width: float, height: float) -> float:
-    """Return the pixels per point at which a page of this size, in points, is recognised."""
+    """Return the scale, in pixels per point, at which to draw a page of this size, in points, for text recognition."""
     longest = max(width, height, 1.0)
     return min(max(_SCALE, _SIDE / longest), _LARGEST_SCALE, _LONGEST_SIDE / longest)
 
@@ -47,7 +49,7 @@ def _load_engine() -> Any:
             "Global.log_level": "error",
             "Global.return_word_box": True,
             "Global.max_side_len": int(_LONGEST_SIDE),
-            # It turns lines of a slightly skewed page upside down.
+            # Do not use the classifier of text direction, because it turns lines of a slightly skewed page upside down.
             "Global.use_cls": False,
         }
     )
@@ -66,9 +68,9 @@ def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run]
     Parameters
     ----------
     image : PIL.Image.Image
-        RGB.
+        Picture of the page in RGB.
     width, height : float
-        Of the page in points.
+        Size of the page in points.
 
     Returns
     -------
@@ -76,13 +78,13 @@ def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run]
     confidences : list of float
         Confidence of each word, 0..1.
     lost : int
-        Number of lines whose score is too low to keep.
+        Number of lines that are left out because their score is too low.
 
     Raises
     ------
     OcrMissingError
     """
-    # OpenCV refuses the strides of a view with reversed channels, so this is a copy.
+    # Copy the pixels, because OpenCV does not accept the strides of a view with reversed channels.
     lines, direction = _recognize_lines(np.ascontiguousarray(np.asarray(image)[:, :, ::-1]))
     runs: list[Run] = []
     confidences: list[float] = []
@@ -105,12 +107,15 @@ def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run]
 
 
 def _recognize_lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
-    """Return the lines of a picture and the direction of its text; doubtful lines are also read upside down."""
+    """Return the text lines of a picture and the direction of its text.
+
+    Lines with a low score are also recognised upside down, because the whole page or the line may be upside down.
+    """
     engine = _load_engine()
     detection = engine(pixels, use_rec=False)
     if detection.boxes is None or not len(detection.boxes):
         return [], "right"
-    # Corners are clockwise; text is read from the first to the second.
+    # The corners of a box are in clockwise order. The recogniser reads text from the first to the second corner.
     boxes = np.asarray(detection.boxes, np.float32)
     across, down = _side_lengths(boxes)
     long = np.maximum(across, down) > _LONG * np.minimum(across, down)
@@ -126,7 +131,7 @@ def _recognize_lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
     lengths = [len(line.text) for line in lines]
     upside_down = 2 * sum(lengths[number] for number in better if along[number]) > sum(compress(lengths, along))
     if upside_down:
-        # Lines with a good score too: 68 upside down is 89.
+        # Recognise the lines with a good score again as well: an upside-down "68" looks like "89".
         others = [number for number in range(len(lines)) if along[number] and number not in turned]
         turned |= zip(others, _recognize_boxes(engine, pixels, _turn_boxes(boxes[others])), strict=True)
     for number, line in turned.items():
@@ -160,7 +165,10 @@ def _recognize_boxes(engine: Any, pixels: npt.NDArray[np.uint8], boxes: FloatArr
 
 
 def _find_spaces(text: str, words: list[str]) -> list[bool]:
-    """Return whether there is a space before each word: recognised lines have spaces, recognised words do not."""
+    """Return for each word whether a space is before it in the text of the line.
+
+    RapidOCR returns spaces in the text of a line, but not in its list of words.
+    """
     spaced, cursor = [], 0
     for word in words:
         place = text.find(word, cursor)
@@ -182,7 +190,10 @@ def _build_run(words: list[str], spaced: list[bool], rects: FloatArray, line_box
 
 
 def _level_sizes(runs: list[Run]) -> None:
-    """Give runs of similar size the usual size, because a few pixels of difference must not look like a heading."""
+    """Give all runs of about the usual text size exactly the usual size.
+
+    Otherwise a line that was detected a few pixels higher would look like a heading.
+    """
     usual = float(np.median([run.size for run in runs for _ in run.words]))
     for run in runs:
         if 0.72 * usual < run.size < 1.35 * usual:

@@ -1,4 +1,4 @@
-"""Parse one page: text layer, layout, and text recognition if the text layer has too little text."""
+"""Parse one page: read its text layer, recognise text if the text layer is not enough, and analyse the layout."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ class _PageRuns:
 
 
 def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off") -> ParsedPage:
-    """Read a page, without ``page_label``, section ``heading`` and joined words, which need the whole document.
+    """Read a page, except for its ``page_label`` and ``heading``, which are left empty.
+
+    These two fields need the other pages of the document. For the same reason, words that line ends divide are not
+    joined.
 
     Parameters
     ----------
@@ -83,7 +86,10 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
 
 
 def _whole_words(lines: list[Line]) -> str:
-    """Return the words of a page without the halves at line ends, since the whole words decide how to join them."""
+    """Return the words of a page, without the halves of words that line ends divide.
+
+    Only undivided words are evidence of how to join such halves.
+    """
     parts = []
     for number, line in enumerate(lines):
         words = line.text.split()[int(number > 0 and lines[number - 1].hyphen) :]
@@ -109,7 +115,7 @@ def _is_garbage(characters: Characters) -> bool:
 
 
 def _lacks_text(reader: PdfPage, runs: list[Run]) -> bool:
-    """Whether a page has less text than its pictures could contain, or no text although it draws something."""
+    """Return whether a page has less text than its images could contain, or no text although it draws something."""
     count = sum(len(word) for run in runs for word in run.words)
     if count == 0:
         return reader.draws()
@@ -140,7 +146,7 @@ def _recognize_page(reader: PdfPage, layer: _PageRuns, *, keep: bool) -> _PageRu
     reason = f"text recognition could not read {lost} of its lines" if lost else ""
     if sum(char.isalnum() for run in runs for word in run.words for char in word) < _FEWEST_RECOGNISED:
         layer.reason = layer.reason or reason
-        return layer  # specks and ornaments
+        return layer  # the recognised characters are only specks or ornaments
     confidence = round(float(np.mean(confidences)), 4)
     if keep:
         return _PageRuns([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason or reason, written=False)
@@ -148,7 +154,7 @@ def _recognize_page(reader: PdfPage, layer: _PageRuns, *, keep: bool) -> _PageRu
 
 
 def _shorten_error(error: Exception) -> str:
-    """Return the last line of an error message, because some libraries put a whole traceback into it."""
+    """Return the last line of an error message, because some libraries put a whole traceback into the message."""
     message = str(error)
     if "alloc" in message:
         return "it needs more memory than a reader process may use"
@@ -157,7 +163,10 @@ def _shorten_error(error: Exception) -> str:
 
 
 def _is_covered(rects: FloatArray, runs: list[Run]) -> bool:
-    """Whether the text layer contains a recognised run: most word centres are inside its words."""
+    """Return whether the text layer already contains a recognised run.
+
+    It does if the centres of most words of the run are inside words of the text layer.
+    """
     known = np.concatenate([run.rects for run in runs])
     across = (rects[:, 0] + rects[:, 2])[:, None] / 2
     down = (rects[:, 1] + rects[:, 3])[:, None] / 2

@@ -1,4 +1,4 @@
-"""Parse PDF files in worker processes, so that a file that kills a worker does not stop the application."""
+"""Parse PDF files in worker processes, so that a file that crashes a worker does not stop the application."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rag_core.types import Page
 
 _HEADER_WITHIN = 1024
 
-# Increase it with every change that changes the text of some page, because citations are offsets into that text.
+# Increase this number with every change that alters the text of any page, because citations are offsets into the text.
 LAYOUT_REVISION = 7
 PARSER_VERSION = f"pypdfium2 {version('pypdfium2')}, layout {LAYOUT_REVISION}"
 
@@ -34,7 +34,7 @@ def check_pdf_header(data: bytes, name: str) -> None:
     """
     if not data:
         raise EmptyDocument(f"{name} is empty: the file has no bytes. Save or download it again.")
-    # Mail gateways and printers put lines before the header; PDF readers allow 1,024 bytes of them.
+    # Mail gateways and printers put lines before the header. PDF readers accept up to 1,024 bytes before it.
     if b"%PDF-" not in data[:_HEADER_WITHIN]:
         raise NotAPdf(f"{name} is not a PDF file. Export it as a PDF and add the exported file.")
 
@@ -45,19 +45,19 @@ class PdfParser:
     Parameters
     ----------
     page_timeout_s : float
-        Time limit of a page; a page that takes longer fails, the other pages do not.
+        Time limit for each page. If a page takes longer, only this page fails.
     memory_mb : int
         Memory limit of a worker, if the platform supports such limits.
     max_pages : int
-        Largest number of pages of a document.
+        Largest allowed number of pages of a document.
     max_decompressed_mb : int
-        Largest size of a decompressed stream of a file.
+        Largest allowed size of a stream of the file after decompression.
     ocr : {"auto", "on", "off"}
-        Recognise text on pages without enough text, on all pages, or on none.
+        Recognise text on pages without enough text (auto), on all pages (on), or on no page (off).
 
     Notes
     -----
-    Several threads may parse at the same time; each uses separate workers.
+    Several threads may parse files at the same time. Each file is read by its own workers.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class PdfParser:
         password: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[PdfHeader | Page]:
-        """Read a file.
+        """Read a file and yield its pages.
 
         Parameters
         ----------
@@ -93,15 +93,15 @@ class PdfParser:
         name : str, optional
             Name of the file in messages, by default its name on disk.
         password : str, optional
-            Password of an encrypted file, unless it opens with an empty password.
+            Password of an encrypted file; not needed if an empty password opens the file.
         cancelled : callable
             Called several times a second; once it returns true, the iterator ends early.
 
         Yields
         ------
         PdfHeader, then Page
-            Every page in order. Header detection needs the next pages, so a page comes up to four pages after
-            it was read.
+            First the header of the document, then every page in order. A page is yielded after up to four more pages
+            are read, because these pages are needed to detect page headers.
 
         Raises
         ------

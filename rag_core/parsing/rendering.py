@@ -1,4 +1,4 @@
-"""Draw pictures of pages, to check citations, in a worker process."""
+"""Draw pictures of pages in a worker process, so that users can check citations."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SMALLEST_SCALE, _LARGEST_SCALE = 0.1, 8.0
 
 
 class PageRenderer:
-    """Draw pages in one worker, one page at a time; threads wait for each other.
+    """Draw pages in one worker process; threads that draw pages at the same time wait for each other.
 
     Parameters
     ----------
     timeout_s : float
-        Time limit of a page.
+        Time limit for each page.
     memory_mb : int
         Memory limit of the worker.
     """
@@ -57,7 +57,7 @@ class PageRenderer:
         rects : FloatArray, shape (n, 4), optional
             ``x0, y0, x1, y1`` of the highlights, as fractions of the displayed page.
         scale : float
-            Pixels per point (1/72 inch); reduced if the picture of a large page would have too many pixels.
+            Pixels per point (1/72 inch). It is reduced if the picture would have too many pixels.
         password : str, optional
 
         Raises
@@ -84,7 +84,7 @@ class PageRenderer:
         return PageImage(png, **result)
 
     def close(self) -> None:
-        """End the worker; `render` starts a new one."""
+        """End the worker; the next call of `render` starts a new worker."""
         with self._lock:
             worker, self._worker, self._open = self._worker, None, None
         if worker is not None:
@@ -96,7 +96,7 @@ class PageRenderer:
             self._worker = self._open = None
         if self._worker is None:
             self._worker = WorkerProcess(self._memory_mb, "off")
-        # The file at a path can change, so time and size are part of the key of the open document.
+        # The file at a path can change, so its modification time and size are part of the key of the open document.
         status = path.stat()
         key = (path.absolute(), status.st_mtime_ns, status.st_size, password)
         if key != self._open:

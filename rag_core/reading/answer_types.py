@@ -1,4 +1,4 @@
-"""The kind of answer that an English question asks for, and whether a text contains one.
+"""The kind of answer that an English question asks for, and whether a text contains such an answer.
 
 The patterns are English. A question in another language has no expected kind, and its sentences are ranked by
 similarity alone.
@@ -30,20 +30,20 @@ class Kind(Enum):
     DEFINITION = "definition"
 
 
-# Reported business figures, and the words allowed before and after them.
+# Patterns for reported business figures, and for the words that may precede or follow them in a question.
 _REPORTED = (
     r"(?:revenues?|sales|income|profits?|loss(?:es)?|earnings|margins?|ebitda|eps|expenses?|expenditures?|capex|"
     r"cash flows?|assets|liabilities|equity|debts?|dividends?|ratio|rate|turnover|salary|wages?|tax(?:es)?)\b"
 )
 _FEW_WORDS = r"(?:(?!of\b)[\w'’&.-]+ ){0,5}?"
 _OF_WHAT = r"\W+(?:in|for|at|of|during|as of)\b"
-# Matches "What was the net income for 2021" and "what are Acme's sales"; not "what is income tax", which asks for a
-# definition, and not "what was the cause of the loss".
+# Match "What was the net income for 2021" and "what are Acme's sales", but not "what is income tax", which asks for a
+# definition, and not "what was the cause of the loss", which asks for a cause.
 _PAST_FIGURE = rf"\bwhat (?:was|were) {_FEW_WORDS}{_REPORTED}(?=\W*$|{_OF_WHAT})"
 _PRESENT_FIGURE = (
     rf"\bwhat (?:is|are) {_FEW_WORDS}(?:{_REPORTED}(?={_OF_WHAT})|[\w.&-]+['’]s {_FEW_WORDS}{_REPORTED}(?=\W*$))"
 )
-# The order matters: "what percentage" must not match NUMBER, and "who was it when" must not match DATE.
+# The first pattern that matches decides, so the order matters: "how many percent" must match PERCENT, not NUMBER.
 _QUESTIONS: Mapping[Kind, str] = {
     Kind.PERCENT: r"\b(?:what|which) (?:\w+ )?(?:percent|percentage|share|proportion|fraction)\b|\bhow many percent\b",
     Kind.DATE: (
@@ -65,7 +65,7 @@ _QUESTIONS: Mapping[Kind, str] = {
     ),
     Kind.REASON: r"\bwhy\b|\b(?:what|which) (?:(?:is|was|are|were) the )?(?:\w+ )?(?:reasons?|causes?|caused)\b",
     Kind.DEFINITION: (
-        # Not "what is Acme's symbol", and not a question about a year.
+        # Excludes a question with a genitive, such as "what is Acme's symbol", or a year, because it asks for a fact.
         r"^what (?:is|are|was|were) (?!.*(?:['’]s\b|\b(?:1\d|20)\d\d\b))(?:an? |the )?[\w' -]{2,40}\?*$|"
         r"\bwhat does .+ (?:mean|stand for)\b|^define\b"
     ),
@@ -79,7 +79,7 @@ _REASON = re.compile(
     r"to (?:avoid|prevent|protect|ensure|allow|make|keep|reduce|gain))\b",
     re.IGNORECASE,
 )
-# Kinds of value that an answer must contain, with unambiguous wordings of the question.
+# Kinds of value that an answer must contain, each with unambiguous wordings of questions that ask for it.
 _REQUIRED_VALUES: Mapping[str, re.Pattern[str]] = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
@@ -87,7 +87,7 @@ _REQUIRED_VALUES: Mapping[str, re.Pattern[str]] = {
         "a number": rf"\bhow many\b|{_PAST_FIGURE}",
         "an amount": r"\bhow much (?:are|did|do|does|had|has|have|is|money|was|were|will)\b",
         "a year": r"\b(?:what|which) (?:\w+ )?years?\b",
-        # Not "when do leaves fall", which may ask for a condition.
+        # Excludes "when do leaves fall", which may ask for a condition.
         "a time": r"\bwhen (?:did|had|was|were|will)\b",
         "a length": r"\bhow long\b",
         "an age": r"\bhow old\b",
@@ -100,7 +100,7 @@ _QUANTITY = re.compile(
     r"hundreds?|last|lots?|majority|many|minority|most|multi(?:ple)?|neither|never|no|nobody|none|nothing|numbers?|"
     r"numerous|once|only|pairs?|plenty|portion|proportion|quarters?|scores?|several|shares?|single|sole(?:ly)?|thirds?|"
     r"thousands?|millions?|billions?|triple|twice|various|whole|without)\b|"
-    # "20mb/s", and not "3rd".
+    # A figure with a unit, as in "20mb/s", but not an ordinal such as "3rd".
     r"\d(?!(?:st|nd|rd|th)\b)[a-z]",
     re.IGNORECASE,
 )
@@ -127,7 +127,7 @@ _LASTING = re.compile(
     r"quick\w*|rare\w*|regular\w*|seconds?|short\w*|teen\w*|temporar\w+|usual\w*|\w*long\w*|young\w*)\b",
     re.IGNORECASE,
 )
-# Words that give each kind of value without a number.
+# Words that state each kind of value without a number.
 _WORDS_FOR: Mapping[str, tuple[re.Pattern[str], ...]] = {
     "a percentage": (_QUANTITY,),
     "a number": (_QUANTITY,),
@@ -137,9 +137,10 @@ _WORDS_FOR: Mapping[str, tuple[re.Pattern[str], ...]] = {
     "a length": (_YEARS, _TIMES, _LASTING, _QUANTITY),
     "an age": (_YEARS, _TIMES, _LASTING, _QUANTITY),
 }
-# The items of a list can be counted.
+# Kinds of value that a list may state without a number, because its items can be counted.
 _COUNTED = frozenset({"a percentage", "a number", "an amount"})
-# Text with a smaller share of function words is not English. Only English numbers in words are parsed.
+# A text with a smaller share of English function words is not English. Such a text is never reported to lack a value,
+# because only English number words are parsed.
 _MIN_FUNCTION_WORDS = 0.2
 _DEFINING = re.compile(
     r"\b(?:is|are|was|were) (?:an?|the|any)\b|\b(?:means?|refers? to|stands? for|defined|known as|called)\b",
@@ -168,18 +169,18 @@ def contains_kind(kind: Kind, text: str, question: str) -> bool:
     return _CONTAINS[kind](text, question)
 
 
-# Cached, because the numbers of one text are checked one by one.
+# Cached, because checking the numbers of a text one by one parses the same text again.
 @lru_cache(maxsize=64)
 def _parse_numbers(text: str) -> tuple[Number, ...]:
     return tuple(parse_numbers(text))
 
 
 def find_missing_value(question: str, texts: Sequence[str]) -> str:
-    """Return the value that a question asks for and no text contains, such as ``a number``; empty if none is missing.
+    """Return the kind of value, such as ``a number``, that a question asks for and no text contains; else empty.
 
-    >>> wanting("How many arches does it have?", ["The bridge was built by the mayor."])
+    >>> find_missing_value("How many arches does it have?", ["The bridge was built by the mayor."])
     'a number'
-    >>> wanting("How many arches does it have?", ["The bridge has several arches."])
+    >>> find_missing_value("How many arches does it have?", ["The bridge has several arches."])
     ''
     """
     wanted = next((name for name, pattern in _REQUIRED_VALUES.items() if pattern.search(question)), "")
@@ -213,13 +214,13 @@ def _is_english(text: str) -> bool:
 
 
 def find_new_numbers(text: str, question: str) -> list[Number]:
-    """Return the numbers of a text that are not in its question."""
+    """Return the numbers of a text that the question does not contain."""
     known: set[Decimal] = {value for number in _parse_numbers(question) for value in number.values}
     return [number for number in _parse_numbers(text) if not known & number.values]
 
 
 def find_periods(text: str) -> set[str]:
-    """Return the years and quarters that a text names, in one notation.
+    """Return the years and quarters that a text names, such as ``2023`` and ``q1``.
 
     >>> sorted(find_periods("Sales in the first quarter of 2023, and in Q2"))
     ['2023', 'q1', 'q2']
@@ -233,16 +234,16 @@ def is_date_part(number: Number, text: str) -> bool:
 
 
 def _is_year(number: Number) -> bool:
-    # Four digits without a thousands separator, a scale or a currency.
+    # A year has four digits and no thousands separator, scale or currency.
     plain = number.unscaled and not number.currency and not number.kind
     return plain and is_year(number.text)
 
 
 def _is_day(number: Number, text: str) -> bool:
-    """Return whether a number is a day: a month is next to it."""
+    """Return whether a number is the day of a date, because a month is next to it."""
     if not number.unscaled or number.kind:
         return False
-    # "12 may attend" contains no month.
+    # A month must be capitalised: "12 may attend" contains no month.
     months = [other for other in _parse_numbers(text) if other.kind == "month" and other.text[0].isupper()]
     return any(
         _DAY_TO_MONTH.fullmatch(text, number.end, month.start) or _MONTH_TO_DAY.fullmatch(text, month.end, number.start)
@@ -263,7 +264,7 @@ def _contains_number(text: str, question: str) -> bool:
 
 
 def _contains_name(text: str, question: str) -> bool:
-    """Return whether a text has a capitalised word that does not begin it and is not in the question."""
+    """Return whether a text has a capitalised word that is not its first word and not in the question."""
     known = {stem(token.word) for token in split_tokens(question)}
     return any(
         token.text[0].isupper() and not token.is_function and stem(token.word) not in known

@@ -1,4 +1,4 @@
-"""Clauses and list items: which part of a sentence a quote may omit, and which neighbour it must include."""
+"""Clauses and list items: which part of a sentence a quote may omit, and which adjacent sentence it must include."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import re
 
 from rag_core.text.sentences import LIST_MARKER
 
-# A clause ends at a semicolon, a dash or an adversative conjunction. It does not end at a comma before "and", which may
-# be in a list, or before a relative clause, which needs its noun.
+# A clause ends at a semicolon, a dash or an adversative conjunction. A comma before "and" does not end it, because the
+# comma may be in a list. A relative clause is not separated, because it needs its noun.
 _BOUNDARY = re.compile(r";\s+|\s[–—]\s|\s--\s|(?<=\w),\s+(?=(?:but|while|whereas|although|though|so)\s)")
 _REFERENCE = re.compile(r"(?:He|She|It|They|This|These|His|Her|Its|Their|That|Those|Such|The (?:former|latter))\b")
 _ANNOUNCES = re.compile(
     r"(?:[:,]|\b(?:for example|for instance|as follows|such as|namely|e\.g\.|i\.e\.))$", re.IGNORECASE
 )
-# The first list item in the sentence that introduces the list; item numbers may lack their full stop.
+# The marker of the first list item, in the sentence that introduces the list. Item numbers may lack their full stop.
 _OPENED = re.compile(rf":\s+(?:{LIST_MARKER.pattern}|1\s+[A-Z])")
 _NUMBERED = re.compile(r"\d{1,2}\s+[A-Z]")
 _GOES_ON = re.compile(r"(?:[;:,]|\b(?:and|or|und|oder|et|ou))$")
 MIN_CLAUSE_WORDS = 8
-# Longest quoted list; of a longer one only the beginning is quoted.
+# Most words of a list that is quoted in full. Of a longer list, only the beginning is quoted.
 MAX_LIST_WORDS = 150
 
 
@@ -81,10 +81,10 @@ def is_item(text: str) -> bool:
 
 
 def is_list_continuation(text: str, last: str) -> bool:
-    """Return whether a line continues the list that ends with ``last``, as an item or a part of one."""
+    """Return whether a line continues the list that ends with ``last``, as an item or a part of an item."""
     if is_item(text) or text[:1].islower() or (_NUMBERED.match(text) and _NUMBERED.search(last)):
         return True
-    # Prose after a list is not part of it, and items without markers do not follow items with markers.
+    # A line without a marker continues only a list without markers, and only if the line is not a sentence of prose.
     return not count_items(last) and not text.endswith((".", "!", "?"))
 
 

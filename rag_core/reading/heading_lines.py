@@ -35,7 +35,7 @@ class Line:
     first : bool
         Whether the line is the first of its page.
     announced : bool
-        Whether the sentence before it introduces the line.
+        Whether the sentence before the line introduces the line.
     """
 
     text: str
@@ -50,8 +50,8 @@ def is_heading(line: Line, path: str, question: str, kind: Kind | None) -> bool:
     """Return whether a line is a heading, a title or the header of a table.
 
     A heading is a short line without a figure or final punctuation. The first line of a page may be a title with a
-    date, unless the question asks for a date. Announced lines and list items are not headings: a command may be
-    as short.
+    date, unless the question asks for a date. Announced lines and most list items are not headings, because an
+    answer such as a command may be as short as a heading.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def is_heading(line: Line, path: str, question: str, kind: Kind | None) -> bool:
         return False
     short = words.count(" ") < MAX_HEADING_WORDS
     if section and short and line.alone and _is_section_heading(section[1], line.after):
-        # The paragraph "3.5 million users" may be the answer.
+        # If the question asks for a number, a paragraph such as "3.5 million users" may be the answer.
         return kind not in (Kind.NUMBER, Kind.PERCENT)
     if is_item(words):
         return (
@@ -100,12 +100,16 @@ def _is_section_heading(number: str, after: str) -> bool:
 
 
 def _is_numbered(text: str) -> bool:
-    """Return whether a line is numbered and not a sentence, like headings and some list items."""
+    """Return whether a line begins with a number and is not a sentence, as headings and some list items are."""
     return bool(_NUMBERED.match(text)) and not _FINAL_MARK.search(text.rstrip())
 
 
 def _has_only_known_figures(words: str, question: str, kind: Kind | None) -> bool:
-    """Return whether all figures of a title are dates, reference numbers or figures of the question."""
+    """Return whether a title has no figure that may be the answer.
+
+    Figures of the question cannot be the answer. Neither can dates or reference numbers, unless the question asks for a
+    date or a number.
+    """
     if kind is not Kind.NUMBER:
         words = _REFERENCE.sub("", words)
     numbers = find_new_numbers(words, question)

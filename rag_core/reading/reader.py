@@ -21,21 +21,21 @@ from rag_core.types import Citation, FloatArray, Passage, Question
 __all__ = ["Evidence", "quote_sentences"]
 
 MAX_SENTENCES = 3
-# A further sentence is quoted only if it is about as close to the question as the best one.
+# A further sentence is quoted only if its score is at most this much lower than that of the best sentence.
 MARGIN = 0.1
 # Longest preceding sentence that is quoted with a sentence that refers back to it.
 MAX_ANTECEDENT_WORDS = 25
-# A table row is quoted with the line above it that covers most of the rest of the question, which is the column
-# header, if the gain is at least this much.
+# A table row is quoted with its column header, which is the line above it that adds most to the row's coverage of the
+# question. The line is quoted only if it adds at least this much.
 MIN_GAIN = 0.05
-# Most white space, in characters, between a sentence and the next one.
+# Most characters of white space between a sentence and the next sentence of the page.
 MAX_GAP_CHARS = 3
 ELLIPSIS = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class _Quote:
-    """A span of a passage; ``cut_before`` and ``cut_after`` mark a cut in a sentence or list before and after it."""
+    """A quoted span; ``cut_before`` and ``cut_after`` are true if its sentence or list begins earlier or ends later."""
 
     passage: Passage
     start: int
@@ -51,8 +51,8 @@ def quote_sentences(
 
     The best sentence is chosen first. Other sentences of its page are quoted if they score about as well, or if the
     best sentence needs them: the sentence that its pronoun refers to, the text that its colon announces, and the
-    column header of a table row. Sentences of other pages are not quoted, because they are often irrelevant. Long
-    sentences are cut to the clauses that answer, and adjacent quotes are joined.
+    column header of a table row. Sentences of other pages are not quoted, because they are often irrelevant. Clauses
+    that do not help to answer are omitted from long sentences, and adjacent quotes are joined.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def quote_sentences(
 
 
 def _select_sentences(best: Sentence, page: Sequence[Sentence], scoring: SentenceScorer) -> list[Sentence]:
-    """Return the best sentence, the sentences it needs, and those of its page that score about as well."""
+    """Return the best sentence, the sentences that it needs, and sentences of its page that score about as well."""
     chosen = [best]
     needed = _find_needed(best, scoring)
     least = scoring.score_support(best) - MARGIN
@@ -106,9 +106,10 @@ def _select_sentences(best: Sentence, page: Sequence[Sentence], scoring: Sentenc
 
 
 def _add_announced(chosen: Sequence[Sentence], page: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
-    """Return the chosen sentences with the text that they announce, and those after which list items are omitted.
+    """Return the chosen sentences with the text that they announce, and sentences after which list items are omitted.
 
-    "The command is:" needs the command, a question needs its answer, and an incomplete list would look complete.
+    A sentence such as "The command is:" needs the command, and a question needs its answer. If list items are omitted,
+    the quote must show the omission, because the list would otherwise look complete.
     """
     whole, unfinished = list(chosen), []
     for sentence in chosen:
@@ -128,7 +129,7 @@ def _add_announced(chosen: Sequence[Sentence], page: Sequence[Sentence]) -> tupl
 
 
 def _is_announced(text: str, before: str) -> bool:
-    """Return whether the sentence before this one announces it or asks for it."""
+    """Return whether the sentence ``before`` announces ``text``, or is a question that ``text`` may answer."""
     if is_question(before):
         # Consecutive questions, as in a table of contents, do not answer each other.
         return not is_question(text)
@@ -143,7 +144,7 @@ def _find_next(sentence: Sentence, page: Sequence[Sentence]) -> Sentence | None:
 
 
 def _find_needed(best: Sentence, scoring: SentenceScorer) -> list[Sentence]:
-    """Return the sentence that the best one needs: its antecedent or column header."""
+    """Return the sentence that the best sentence needs to be understood: its antecedent or its column header."""
     before = best.before
     if before is not None and has_back_reference(best.text) and len(before.text.split()) <= MAX_ANTECEDENT_WORDS:
         return [before]
@@ -190,6 +191,6 @@ def _is_same_page(sentence: Sentence, other: Sentence) -> bool:
 
 
 def _is_overlap(sentence: Sentence, other: Sentence) -> bool:
-    """Return whether two sentences overlap on their page, since chunks that overlap contain the same sentence."""
+    """Return whether two sentences overlap on their page, since overlapping chunks may contain the same sentence."""
     (first, first_end), (second, second_end) = sentence.place, other.place
     return first < second_end and second < first_end

@@ -14,17 +14,18 @@ from rag_core.text.sentences import sentence_spans
 from rag_core.text.tables import is_table_row, is_year_header
 from rag_core.types import FloatArray, IntArray, Passage, Question
 
-# Weight of the passage's score relative to the sentence's score: a sentence of a relevant passage is more reliable than
-# one that resembles the question by chance.
+# Weight of the passage's score relative to the sentence's score. A sentence of a relevant passage is more reliable than
+# a sentence that resembles the question by chance.
 PASSAGE_WEIGHT = 4.0
-# Bonus for a sentence with the expected kind of answer: enough to decide between sentences with similar scores, too
-# little to raise one about another subject.
+# Bonus for a sentence with the expected kind of answer. It decides between sentences with similar scores, but is too
+# small to prefer a sentence about another subject.
 KIND_WEIGHT = 0.05
-# Bonus for the years and quarters of the question, since embeddings hardly distinguish one year from another.
+# Bonus for a sentence with the years and quarters of the question, since embeddings hardly distinguish different years.
 PERIOD_WEIGHT = 0.05
-# Weight of the gain from adjacent sentences, since an answer is often next to the sentence with the question's words.
+# Weight of what adjacent sentences contribute to a sentence's score, since an answer is often next to the sentence that
+# contains the question's words.
 NEIGHBOUR_WEIGHT = 0.5
-# A longer sentence is cut to the clauses that answer, if their score is at most ``MAX_SCORE_LOSS`` lower.
+# A longer sentence is cut to some of its clauses if its score falls by at most ``MAX_SCORE_LOSS``.
 MAX_SENTENCE_WORDS = 40
 MAX_SCORE_LOSS = 0.02
 MIN_TOKENS = 2
@@ -50,7 +51,7 @@ class Evidence:
 
 @dataclass(slots=True, eq=False)
 class Sentence:
-    """A sentence of a passage, or a part of one.
+    """A sentence of a passage, or a part of a sentence.
 
     Attributes
     ----------
@@ -61,9 +62,9 @@ class Sentence:
     score : float
         Weighted mean of ``token_scores`` (MaxSim), plus bonuses for the expected kind of answer and the periods.
     before, after : Sentence or None
-        Adjacent sentences of the passage; a heading separates sentences.
+        Adjacent sentences of the passage; ``None`` if a heading is in between.
     head : Sentence or None
-        The heading above the sentence, or the header of a table, which looks the same.
+        The heading or table header above the sentence.
     years : Sentence or None
         The header of years above a table row.
     """
@@ -88,7 +89,7 @@ class Sentence:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Span on the page."""
+        """Span of the sentence in the text of its page."""
         return self.passage.start + self.start, self.passage.start + self.end
 
 
@@ -137,20 +138,20 @@ class SentenceScorer:
         return sentences
 
     def score_lead(self, sentence: Sentence) -> float:
-        """Return how well a sentence answers the question."""
+        """Return how well a sentence and its passage answer the question."""
         return sentence.score + PASSAGE_WEIGHT * (sentence.passage.scores.get("rerank") or 0.0)
 
     def score_support(self, sentence: Sentence) -> float:
-        """Return how well a sentence supplements the best one."""
+        """Return how well a sentence, with its neighbours, answers the question, to choose additional sentences."""
         gains = [self.compute_gain(sentence, other) for other in (sentence.before, sentence.after) if other is not None]
         return sentence.score + NEIGHBOUR_WEIGHT * sum(gains)
 
     def compute_gain(self, sentence: Sentence, other: Sentence) -> float:
-        """Return how much of the question another sentence covers beyond this one, 0..1."""
+        """Return how much of the question ``other`` covers in addition to ``sentence``, 0..1."""
         return float(self._weights @ (np.maximum(sentence.token_scores, other.token_scores) - sentence.token_scores))
 
     def shorten(self, sentence: Sentence) -> Sentence:
-        """Return a long sentence without the clauses that add nothing; short sentences and lists are returned as is."""
+        """Return a long sentence without clauses that hardly add to its score, or a short sentence or list as it is."""
         if len(sentence.text.split()) <= (MAX_LIST_WORDS if count_items(sentence.text) > 1 else MAX_SENTENCE_WORDS):
             return sentence
         for start, end in find_clause_spans(sentence.text):
@@ -160,7 +161,7 @@ class SentenceScorer:
         return sentence
 
     def _attach_years(self, row: Sentence, years: Sentence) -> None:
-        """Attach the header of years to a row, and add the bonus for periods that the header names."""
+        """Attach the header of years to a row, and add the bonus for periods if only the header names them."""
         row.years = years
         if self._periods and not self._periods <= find_periods(row.text) and self._periods <= find_periods(years.text):
             row.score += PERIOD_WEIGHT
@@ -179,7 +180,7 @@ class SentenceScorer:
 
 
 def _create_line(passage: Passage, spans: Sequence[tuple[int, int]], place: int, announced: bool) -> Line:
-    """Return a sentence with its position on the page."""
+    """Return a sentence as a `Line`, with its neighbours and its position on the page."""
     text = passage.first_page_text
     start, end = spans[place]
     until = spans[place - 1][1] if place else 0

@@ -18,16 +18,16 @@ _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _DATE = re.compile(
     rf"(?:(?:{_DAY} (?:of )?)?(?:{_MONTH})(?: {_DAY})?,? )?(?<![\d.,$€£-])\b({ANY_YEAR})\b(?![.,]\d|[\d%-])"
 )
-# Spans of time and abbreviated years.
+# Decades, ranges of years, years B.C. and centuries. A text with one of these does not give a clear date.
 _UNCLEAR_DATES = re.compile(r"\b(?:1\d|20)\d0s|\d{4}\s?[-–/]\s?\d|\bB\.?C|\bcentur", re.IGNORECASE)
-# Questions about time that neither a year nor a date answers.
+# Words of questions about time that neither a year nor a date answers.
 _OTHER_TIMES = re.compile(r"\b(?:centur\w*|decades?|days?|months?|era|period|how long|times?)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\byears?\b", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many (?P<counted>[\w-]+(?: [\w-]+)?)", re.IGNORECASE)
 # Most words from a number to the noun that it counts.
 _WITHIN_WORDS = 3
 _WORD = re.compile(r"[\w-]+")
-# Words that bound or hedge a value and are returned with it.
+# Words that limit or hedge a value and are returned with the value.
 _ABOUT = (
     r"(?:about|almost|approximately|approx\.|around|c\.|ca\.|circa|nearly|roughly|some|no later than|not later than|"
     r"at (?:the )?(?:latest|earliest))"
@@ -48,7 +48,7 @@ _BOUND_AFTER = re.compile(
 _CONJUNCTION = r"\b(?:and|although|because|but|if|though|unless|where|whereas|which|while|who|whom|whose)\b"
 _CLAUSE_END = re.compile(rf"[;:()]|,(?!\d)(?:\s+{_CONJUNCTION})?|\s[–—]\s|{_CONJUNCTION}")
 _MEASURES = frozenset("percent percentage share proportion fraction year date number many much".split())
-# Pronouns, which replace the subject, so that a sentence need not name it.
+# Pronouns, which may replace the subject. A sentence that contains a pronoun need not name the subject.
 _PRONOUNS = PERSONAL | POSSESSIVES | {"we", "our", "this", "these", "there"}
 # Function words that change the meaning of a question.
 _RELATION_WORDS = frozenset("against without before after above below over under".split())
@@ -56,16 +56,16 @@ _RELATION_WORDS = frozenset("against without before after above below over under
 
 @dataclass(frozen=True, slots=True)
 class _QuestionWords:
-    """The words of a question, grouped by where an answer must contain them.
+    """The words of a question, grouped by the place at which they must occur in a text that answers it.
 
     Attributes
     ----------
     predicate : set of str
-        Words that the clause of the value must contain.
+        Words that the clause with the value must contain.
     rest : set of str
-        Words that the sentence must contain unless it has a pronoun.
+        Words that the sentence with the value must contain, unless it has a pronoun.
     counted : set of str
-        Words that must follow a count.
+        The words after "how many", at least one of which must follow a count.
     """
 
     predicate: set[str]
@@ -75,7 +75,7 @@ class _QuestionWords:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value with its sentence and its span there."""
+    """A value, its sentence, and its span in the sentence."""
 
     text: str
     sentence: str
@@ -87,16 +87,17 @@ class _Value:
 def extract_short_answer(question: str, quotes: Sequence[str]) -> str:
     """Return the date, share or count that a question asks for, verbatim from a quote; empty if it is ambiguous.
 
-    A value is unambiguous if it is the only one of its kind in the quotes that is not in the question, and if its
-    clause contains the words of the question and no negation: "212 employees, most of them full time" does not
-    answer how many work part time. A count must also precede the noun that it counts. Words that bound a value are
-    returned with it. Names are never returned, because a sentence often contains several.
+    A value is unambiguous if it is the only value of its kind in the quotes that is not in the question, and if its
+    clause contains the main words of the question and no negation: "212 employees, most of them full time" does not
+    answer how many work part time. In addition, a count must precede the noun that it counts. Words that limit a value,
+    such as "at least", are returned with the value. Names are never returned, because a sentence often contains several
+    names.
 
-    >>> short_answer("When was the bridge opened?", ["It was opened on 3 May 1931 by the mayor."])
+    >>> extract_short_answer("When was the bridge opened?", ["It was opened on 3 May 1931 by the mayor."])
     '3 May 1931'
-    >>> short_answer("How many arches does it have?", ["Its 12 arches rest on 11 piers."])
+    >>> extract_short_answer("How many arches does it have?", ["Its 12 arches rest on 11 piers."])
     '12'
-    >>> short_answer("When was the mill built?", ["Built in 1802, it burnt down in 1840."])
+    >>> extract_short_answer("When was the mill built?", ["Built in 1802, it burnt down in 1840."])
     ''
     """
     sentences = [" ".join(quote[start:end].split()) for quote in quotes for start, end in sentence_spans(quote)]
@@ -126,17 +127,18 @@ def _group_words(question: str) -> _QuestionWords:
         return _QuestionWords({word.word for word in content} | telling, set(), counted)
     before = {word.word for word in content if word.start < words[auxiliary].start}
     behind = {word.word for word in content} - before
-    # If neither part gives a predicate, the clause must contain all words.
+    # If there is no predicate and no word before the auxiliary, the clause must contain all words after it.
     predicate = _find_predicate(words[auxiliary + 1 :]) or (behind if not before else set())
     rest = behind - predicate
     return _QuestionWords(before | predicate | telling, rest, counted)
 
 
 def _find_predicate(words: Sequence[Token]) -> set[str]:
-    """Return the verb or adjective after an auxiliary and its subject, judged by word order.
+    """Return the verb or adjective that follows an auxiliary and its subject, judged by word order.
 
-    It is the last of the first content words ("did the bridge fall") or follows a second auxiliary ("can it be
-    sold"); "does the bridge have" has none.
+    If there is a second auxiliary, the predicate is the word after it: "sold" in "can it be sold". Otherwise the
+    predicate is the last word in the first run of content words: "fall" in "did the bridge fall". "Does the bridge
+    have" has no predicate.
     """
     first = next((place for place, word in enumerate(words) if not word.is_function), len(words))
     end = next((place for place, word in enumerate(words) if place > first and word.is_function), len(words))
@@ -181,7 +183,7 @@ def _find_counts(question: str, sentences: Sequence[str], question_words: _Quest
 
 def _is_answer(value: _Value, question_words: _QuestionWords, before: re.Pattern[str]) -> bool:
     """Return whether the clause of a value contains the words that the question requires, and no negation."""
-    # "Not before 2024" bounds the value and is not a negation.
+    # Remove the words that limit the value, because "not before 2024" is not a negation.
     clause = _find_clause(value)
     reading = AnnotatedText(clause.replace(_add_bounds(value, before), ""))
     if reading.negations or reading.denials or lacks_lemmas(_split_words(clause), question_words.predicate):
@@ -212,6 +214,6 @@ def _split_words(text: str) -> list[str]:
 
 
 def _add_bounds(value: _Value, before: re.Pattern[str]) -> str:
-    """Return a value with the words that bound it."""
+    """Return a value with the words that limit it, such as "at least"."""
     bound, behind = before.search(value.sentence, 0, value.start), _BOUND_AFTER.match(value.sentence, value.end)
     return value.sentence[bound.start() if bound else value.start : behind.end() if behind else value.end].strip()

@@ -1,4 +1,4 @@
-"""A text with the features that comparisons use: words, numbers, names and negations."""
+"""A text with its words, numbers, names and negations, for comparison with other texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rag_core.text.languages import COMMON, INTERJECTION, NEGATIONS, NEGATIVE_VE
 from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import Word, tokenize
 
-# "I've", "I'm": the pronoun with a contracted verb.
+# Matches the pronoun in "I've" and "I'm", which is capitalised but not a name.
 _SPEAKER = re.compile(r"I['’]")
 _NO_NEGATION = re.compile(r"not\s+only\b|no\s+(?:fewer|less|more|later|sooner)\s+than\b|no\.?\s*\d", re.I)
 _SCOPE_WITHIN = 5
@@ -21,7 +21,8 @@ _CLAUSE_END = re.compile(r"[;:.!?]")
 class AnnotatedText:
     """A text with its words, numbers, names and negations.
 
-    ``language`` is a code from `languages`, or empty for English or an unknown language.
+    ``language`` is a language code that the module `languages` knows, such as ``de``; it is empty for English and for
+    unknown languages.
     """
 
     text: str
@@ -49,17 +50,17 @@ class AnnotatedText:
 
     @cached_property
     def numbers(self) -> list[Number]:
-        # "One" is a pronoun as often as a number.
+        # Leave out the words "one" and "zero", because "one" is often a pronoun and not a number.
         return [number for number in parse_numbers(self.text) if number.text.casefold() not in ("one", "zero")]
 
     @cached_property
     def columns(self) -> list[Number]:
-        """The numbers if a blank separates table columns, not thousands: 94 and 000 for "94 000"."""
+        """The numbers, if blanks separate table columns and not thousands: "94 000" is read as 94 and 000."""
         return parse_numbers(self.text, spaced=False)
 
     @cached_property
     def keys(self) -> list[str]:
-        """Alignment keys of the words: stems, and values of numbers."""
+        """A key for each word, by which two texts are aligned: the stem, or the value and kind of a number."""
         figures = [self.number_at(word) for word in self.words]
         return [
             f"{min(figure.values):f}{figure.kind}" if figure else word.stem
@@ -68,7 +69,10 @@ class AnnotatedText:
 
     @cached_property
     def names(self) -> list[Word]:
-        """Capitalised content words; the first word of a sentence is included although it may not be a name."""
+        """The capitalised content words that are not parts of numbers.
+
+        The first word of a sentence is included, although its capital letter does not show that it is a name.
+        """
         numeric = [(number.start, number.end) for number in self.numbers]
         return [
             word
@@ -79,18 +83,18 @@ class AnnotatedText:
         ]
 
     def begins_sentence(self, word: Word) -> bool:
-        """Return whether a word is the first of its sentence, and so capitalised in any case."""
+        """Return whether a word is the first of its sentence; such a word is capitalised even if it is not a name."""
         before = self.text[: word.start].rstrip(" \t\n\"'“‘(*-•")
         return not before or before[-1] in ".!?:\n"
 
     @cached_property
     def negations(self) -> list[tuple[str, frozenset[str]]]:
-        """Each negation with the stems of the content words that it negates, at most two."""
+        """Each negation word with the stems of at most two content words that it negates."""
         return [(self.words[position].text, self._scope(position)) for position in self._negating]
 
     @cached_property
     def negated_words(self) -> list[tuple[str, list[str]]]:
-        """Each negation with the stems of all content words after it in its clause, in order; none in French."""
+        """Each negation word with the stems of the content words soon after it in its clause; empty for French."""
         found = [] if self.language == "fr" else self._negating
         return [(self.words[position].text, self._behind(position)) for position in found]
 
@@ -108,7 +112,7 @@ class AnnotatedText:
 
     @cached_property
     def denials(self) -> list[frozenset[str]]:
-        """The stems that negative verbs such as "refused" negate, as in `negations`."""
+        """For each negative verb, such as "refused", the stems of at most two content words that it negates."""
         denials = NEGATIVE_VERBS[""] | NEGATIVE_VERBS[self.language]
         return [self._scope(position) for position, word in enumerate(self.words) if word.stem in denials]
 
@@ -123,7 +127,7 @@ class AnnotatedText:
 
     def _scope(self, position: int) -> frozenset[str]:
         if self.language == "fr" and position and self._is_informative(self.words[position - 1]):
-            # In "n'exporte pas" the negation follows its verb.
+            # In French, the verb precedes the negation word, as in "n'exporte pas".
             return frozenset([self.words[position - 1].stem])
         following = self._behind(position)
         before = [other.stem for other in self.words[max(0, position - 3) : position] if self._is_informative(other)]
@@ -137,7 +141,7 @@ class AnnotatedText:
         return next((number for number in self.numbers if number.start <= word.start < number.end), None)
 
     def unit(self, number: Number) -> str:
-        """Return the stem of the content word directly after a number, which names its unit; else empty."""
+        """Return the unit of a number: the stem of the content word directly after it; empty if there is none."""
         following = next((word for word in self.words if word.start >= number.end), None)
         if following is None or not following.content or not self.text[number.end : following.start].isspace():
             return ""

@@ -1,4 +1,4 @@
-"""Contradictions between two texts: negations, antonyms and missing names."""
+"""Detection of contradictions between two texts: negations, antonyms and missing names."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rag_core.text.languages import ANTONYMS, NEGATIVE_VERBS
 from rag_core.text.words import Word
 
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
-# Endings that distinguish the names of a place, its people and its language.
+# Endings by which the name of a people or language differs from the name of its place, as in "Japan" and "Japanese".
 _NAME_ENDINGS = frozenset("s es n an ian ean ese ish i y ern er ers".split())
 
 
 def contains_name(reading: AnnotatedText, name: Word) -> bool:
-    """Return whether a text contains a name, a derived form of it, or the words that an acronym stands for."""
+    """Return whether a text contains a name, a derived form of the name, or the words that the name abbreviates."""
     return any(_same_name(name.folded, one.folded) for one in reading.words) or expands_acronym(name, reading)
 
 
@@ -28,7 +28,8 @@ def _same_name(one: str, other: str) -> bool:
 def expands_acronym(word: Word, source: AnnotatedText) -> bool:
     """Return whether the source contains the words that an acronym stands for.
 
-    The words of an acronym of two letters must be capitalised; a longer acronym matches lower-case words too.
+    An acronym of two letters is compared with the initials of capitalised words only. A longer acronym is compared
+    with the initials of lower-case words as well.
     """
     if not (word.text.isupper() and len(word.text) > 1):
         return False
@@ -55,9 +56,10 @@ def find_dropped_negations(statement: AnnotatedText, source: AnnotatedText) -> I
 
 
 def find_narrowed_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Yield a message if the source negates what the statement says in fewer words.
+    """Yield a message for each negation in the source that negates what the statement affirms.
 
-    "Covers water" contradicts "does not cover damage by water".
+    The statement may leave out negated words after the first: "covers water" contradicts "does not cover damage by
+    water".
     """
     for word, reached in source.negated_words:
         head, rest = frozenset(reached[:1]), statement.stems & frozenset(reached[1:])
@@ -66,7 +68,10 @@ def find_narrowed_negations(statement: AnnotatedText, source: AnnotatedText) -> 
 
 
 def find_shifted_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Yield a message if both negate the same word about different things: damage "by fire" and damage "by water"."""
+    """Yield a message if both texts negate the same word, but each text about something else.
+
+    An example is "does not cover damage by fire" and "does not cover damage by water".
+    """
     for (word, reached), (_, scope) in zip(statement.negated_words, statement.negations, strict=False):
         for _, there in source.negated_words:
             own = {*reached, *scope} - source.stems
@@ -75,9 +80,9 @@ def find_shifted_negations(statement: AnnotatedText, source: AnnotatedText) -> I
 
 
 def _is_denied_too(scope: frozenset[str], other: AnnotatedText) -> bool:
-    """Return whether the other text negates the same words."""
+    """Return whether ``other`` negates a word in ``scope``, the stems that a negation of the first text negates."""
     denied = [there for _, there in other.negations]
-    # "Forbidden" does not confirm "not forbidden", so negative verbs count only if the scope contains none.
+    # Negative verbs count as negations, unless the scope contains one: "forbidden" does not confirm "not forbidden".
     if not scope & (NEGATIVE_VERBS[""] | NEGATIVE_VERBS[other.language]):
         denied += other.denials
     return any(scope & there or scope == there for there in denied)
@@ -85,7 +90,8 @@ def _is_denied_too(scope: frozenset[str], other: AnnotatedText) -> bool:
 
 def find_antonyms(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Yield a message for each word of the statement whose antonym the source contains."""
-    # A negated word equals its antonym: "not allowed" means "forbidden".
+    # A negated word means the same as its antonym. So "not allowed" does not contradict "forbidden", and a pair counts
+    # only if both words are negated or neither is.
     denied, denied_there = (
         frozenset[str]().union(*(scope for _, scope in reading.negations)) for reading in (statement, source)
     )

@@ -13,24 +13,24 @@ _FOREIGN_MONTHS = (
     "septembre septiembre setiembre settembre", "oktober octobre octubre ottobre",
     "novembre noviembre", "dezember décembre diciembre dicembre",
 )  # fmt: skip
-# Month numbers by lower-case name, with accents.
+# Maps the name of a month, in lower case and with accents, to the number of the month.
 FOREIGN_MONTHS: Mapping[str, int] = {
     name: number for number, names in enumerate(_FOREIGN_MONTHS, 1) for name in names.split()
 }
-# A year of a document: 1900 to 2099.
+# A year from 1900 to 2099, such as the year of a document.
 YEAR = r"(?:19|20)\d\d"
-# A year of history: 1000 to 2099.
+# A year from 1000 to 2099, such as a year in a text about history.
 ANY_YEAR = r"(?:1\d{3}|20\d\d)"
-# A quarter in a column's head.
+# A quarter as written in column headers, such as "Q2".
 QUARTER = r"Q[1-4]"
-# A month, or its first three letters.
+# The name of a month, or its first three letters.
 MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
 _QUARTERS = ("first", "second", "third", "fourth")
 _QUARTER = re.compile(rf"\bQ([1-4])\b|\b({'|'.join(_QUARTERS)}) quarter\b", re.IGNORECASE)
 
 
 def find_quarters(text: str) -> set[str]:
-    """Return the quarters that a text names, in one notation.
+    """Return the quarters that a text names, written as ``q1`` to ``q4``.
 
     >>> sorted(find_quarters("Sales in the first quarter of 2023, and in Q2"))
     ['q1', 'q2']

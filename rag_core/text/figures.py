@@ -1,4 +1,4 @@
-"""Figures and fiscal years of a question that a text lacks."""
+"""Search for the figures and fiscal years of a question in a text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def squash_letters(text: str) -> str:
 
 
 def find_fiscal_years(text: str) -> list[str]:
-    """Return the abbreviated fiscal years of a text ("FY22"), with four digits."""
+    """Return the fiscal years that a text abbreviates, such as "FY22", with four digits: ``2022``."""
     return [f"20{year}" for year in _FISCAL.findall(text)]
 
 
@@ -27,7 +27,7 @@ def join_digit_groups(text: str) -> str:
 
 
 def find_missing_figures(asked: AnnotatedText, said: AnnotatedText, known: Collection[str] = ()) -> Iterator[str]:
-    """Yield the figures of a question that a text lacks, except for years in ``known``."""
+    """Yield the figures of two or more digits in a question that a text lacks, except for years in ``known``."""
     digits = join_digit_groups(said.text)
     known = {*known, *(year[2:] for year in find_fiscal_years(asked.text) if year in known)}
     for match in _FIGURES.finditer(join_digit_groups(asked.text)):

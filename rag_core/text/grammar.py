@@ -1,7 +1,7 @@
 """Closed word classes of English, for parsing a question without a model.
 
-Closed classes gain no new members, so the lists are complete and not fitted to data. They contain no words of other
-languages, so questions in those languages are not changed.
+A closed class, such as the prepositions, gains no new words, so its list need not be fitted to data. The lists contain
+English words, so questions in other languages contain few of them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# A word with internal punctuation, as in "10-K", "AT&T" and "Poland's".
+# A word, possibly with punctuation in it, as in "10-K", "AT&T" and "Poland's".
 _WORD = re.compile(r"[^\W_]+(?:[.&/’'-][^\W_]+)*")
 _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 
@@ -54,7 +54,8 @@ FUNCTION_WORDS = (
     | OTHER_PRONOUNS
     | ADVERBS
 )
-# Participles that do not end in "-ed": after "was the bridge", such a word is the verb, not a noun.
+# Participles that do not end in "-ed". After "was the Zanzibar", such a word is a verb, and not a noun that belongs to
+# the name.
 IRREGULAR_PARTICIPLES = _words(
     "become begun born borne bought bound broken brought built burnt caught chosen come cut dealt done drawn driven "
     "dug eaten fallen fed felt fought found frozen given gone grown held hidden hit hung hurt kept known laid led left "
@@ -65,7 +66,7 @@ IRREGULAR_PARTICIPLES = _words(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, ``text[start:end]``; ``word`` is its lower-case form without a contraction or genitive ending."""
+    """A word as written, with its offsets; ``word`` is in lower case and has no contraction or genitive ending."""
 
     text: str
     word: str
@@ -79,14 +80,14 @@ class Token:
 
     @property
     def is_function(self) -> bool:
-        # "IT" and "WHO" in capitals are names; a single capital letter may begin a sentence.
+        # "IT" and "WHO" in capitals are names. A single capital letter may be an "A" that begins a sentence.
         return self.word in FUNCTION_WORDS and not (len(self.text) > 1 and self.text.isupper())
 
 
 def split_tokens(text: str) -> list[Token]:
     """Return the words of a text, in order.
 
-    >>> [token.word for token in tokens("What's Poland's GDP?")]
+    >>> [token.word for token in split_tokens("What's Poland's GDP?")]
     ['what', 'poland', 'gdp']
     """
     found = []

@@ -2,10 +2,11 @@
 
 The patterns match typical instructions (ignore your rules, play a role, answer only this way, load or send
 something). Before matching, obfuscation is removed: invisible characters, look-alike letters, tag characters and
-compatibility forms. Only common wordings are found. Other wordings stay in the prompt as data, and the answer is
-still checked against its sources.
+compatibility forms. Only common wordings are found. Instructions in other wordings stay in the prompt as data, and the
+answer is still checked against its sources.
 
-RE2 matches all patterns in one pass and in time linear in the text, whatever a document contains.
+RE2 matches all patterns in one pass. Its run time is linear in the length of the text, so no document can make matching
+slow.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from rag_core.text.sentences import sentence_spans
 
 LEFT_OUT = "(A sentence that reads like an instruction to a model was left out here.)"
 
-# Cyrillic and Greek letters that look like Latin ones; from Unicode Technical Standard #39, confusables.
+# Letters, mostly Cyrillic and Greek, and the ASCII characters that they look like. The source is the list of
+# confusables in Unicode Technical Standard #39.
 _LOOKALIKES = str.maketrans(
     "абвгеԁһіјӏкмоопрԛгѕтуԝхсАВЕЗІЈКМНОРԚЅТУԜХСοαινκρτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧɡıℓ",
     "a6bredhijlkmoonpqrstywxcABE3IJKMHOPQSTYWXCoaivkptuxABEZHIKMNOPTYXgil",
@@ -29,7 +31,8 @@ _LOOKALIKES = str.maketrans(
 _TAG = re.compile("[\U000e0020-\U000e007e]")
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _BLANKS = re.compile(r"[^\S\n]+")
-# Directional overrides display letters in another order; ordinary right-to-left text does not need them.
+# Characters that hide text from readers: directional overrides display letters in another order, and tag characters are
+# invisible. Ordinary right-to-left text needs no overrides.
 _HIDING = re.compile("[\u202d\u202e\U000e0020-\U000e007f]")
 
 _DROP = r"(?:ignore|disregard|forget|(?:do not|don't) (?:follow|obey|heed))"
@@ -46,13 +49,13 @@ _SPEAK = (
 )
 _BEGIN = r"(?:^|[.!?;:,\"“'*_(\n-]\s*|\band\s+|\bplease\s+|\binstead,?\s+|\byou (?:must|should|shall|will)\s+)"
 _PATTERNS = (
-    # Ignore your rules.
+    # Instructions to ignore rules.
     rf"\b{_DROP}\s+(?:\w+\s+){{0,3}}?{_EARLIER}\s+(?:\w+\s+){{0,3}}?(?:{_RULES}|messages?|context|text|content)\b",
     rf"\b{_DROP}\s+(?:all|any|every|these|those)\s+(?:of\s+)?(?:the\s+|your\s+)?(?:other\s+)?{_RULES}\b",
     rf"\b{_DROP}\s+(?:\w+\s+){{0,4}}?(?:the\s+)?(?:above|foregoing)\b",
     rf"\b{_DROP}\s+(?:everything|anything|all|what|whatever)\b.{{0,30}}\b(?:told|said|before|instructed|so far)\b",
     rf"\b(?:override|bypass|overrule|disable)\s+(?:all\s+)?(?:your|the system'?s?)\s+(?:\w+\s+){{0,2}}{_RULES}\b",
-    # Play a role.
+    # Instructions to play a role.
     r"\byou\s+are\s+(?:now|henceforth)\s+"
     r"(?:an?|the|dan|called|known|free|no longer|acting|unrestricted|in \w+ mode)\b",
     r"\bfrom now on,?\s+you\s+(?:are|will|must|act|answer|respond)\b",
@@ -68,12 +71,12 @@ _PATTERNS = (
     r"(?:you|ignore|reply|answer|respond|disregard|forget|override|from)\b",
     r"###\s*(?:instructions?|system|response)\b|<\|?\s*/?\s*(?:im_start|im_end|system|assistant|user|endoftext|eot_id|"
     r"start_header_id)\b|\[/?inst\]|<</?sys>>",
-    # Answer only this way.
+    # Instructions to answer only in a given way.
     rf"{_BEGIN}(?:only|always|just|simply|exactly)\s+{_SPEAK}\b",
     rf"{_BEGIN}{_SPEAK}\s+(?:\w+\s+)?(?:only|exactly|solely|nothing but|verbatim|always)\b",
     rf"\b(?:if|when|whenever)\s+(?:you\s+are\s+)?asked\b[^.]{{0,80}},\s*(?:you\s+(?:must|should)\s+)?(?:always\s+)?{_SPEAK}\b",
     r"\bregardless of (?:the|what|any) (?:question|user|reader)\b.{0,60}\b(?:answer|say|reply|respond|state)\b",
-    # Hide, reveal, load or send something.
+    # Instructions to hide, reveal, load or send something.
     r"\b(?:do\s+not|don't|never)\s+(?:mention|reveal|tell|disclose|cite|quote)\b.{0,40}"
     r"\b(?:(?:this|these|your)\s+(?:instructions?|prompt|messages?|passages?)|system prompt)\b",
     r"\b(?:reveal|print|repeat|show|leak|output|disclose|display|reproduce)\s+(?:me\s+)?(?:your|the)\s+"
@@ -82,7 +85,7 @@ _PATTERNS = (
     r"(?:!\[|\]\(|<img\b|markdown\s+(?:image|link))",
     r"\b(?:send|post|exfiltrate|upload|forward|transmit|leak)\b.{0,40}\b(?:conversation|chat history|prompt|"
     r"context|api\s+key|passages?|user'?s?\s+data|documents?)\b.{0,60}(?:https?:|\bto\s+\S+@)",
-    # "Ignore your rules" in other languages.
+    # Instructions to ignore rules, in other languages.
     r"\bignorier(?:e|en sie|t)\s+(?:bitte\s+)?(?:alle|die)\b.{0,40}\b(?:anweisungen|regeln|befehle|vorgaben)\b",
     r"\b(?:ignore[zr]?|oublie[zr]?)\s+(?:toutes?\s+)?(?:les|vos|tes)\b.{0,30}\b(?:instructions|consignes|règles)\b",
     r"\bignor[ae](?:te)?\s+(?:todas?\s+)?(?:las|tus|tutte le|le|as|todas as)\b.{0,30}"
@@ -95,8 +98,8 @@ _PATTERNS = (
 def find_instructions(text: str) -> list[tuple[int, int]]:
     """Return the spans of sentences that read like instructions to a model, in order; adjacent spans are merged.
 
-    Two sentences that match only together are included, since a full stop may split an instruction. So is a
-    sentence with characters that hide text from the reader.
+    Two adjacent sentences are included if they match only as one text, since a full stop may split an instruction. A
+    sentence with characters that hide text from readers is included as well.
     """
     if not contains_instructions(text):
         return []
@@ -121,7 +124,7 @@ def contains_instructions(text: str) -> bool:
 
 
 def remove_obfuscation(text: str) -> str:
-    """Return the text without invisible characters and in compatibility form, as a model may read it."""
+    """Return the text as a model may read it, with tag characters decoded and invisible characters removed."""
     if not text.isascii():
         shown = _TAG.sub(lambda tag: chr(ord(tag[0]) - 0xE0000), text)
         text = _FOREIGN.sub(_visible, unicodedata.normalize("NFKC", shown)).replace("’", "'")
@@ -136,7 +139,8 @@ def _speaks(text: str) -> bool:
     if _HIDING.search(text):
         return True
     plain = remove_obfuscation(text)
-    # Replacing look-alikes reveals Latin words and cannot create a match in text of another script.
+    # Match the text with look-alike letters replaced as well, because they may spell Latin words. In ordinary text of
+    # another script, the replacement creates no instruction.
     readings = {plain.casefold(), plain.translate(_LOOKALIKES).casefold()}
     return any(_patterns().Match(one.encode("utf-8", "replace")) for one in readings)
 
@@ -147,7 +151,7 @@ def _patterns() -> re2.Set:
     options.dot_nl = True
     patterns = re2.Set.SearchSet(options)
     for pattern in _PATTERNS:
-        # RE2's \w matches only ASCII letters.
+        # In RE2, \w matches only ASCII characters, so it is replaced by a class of all letters and digits.
         patterns.Add(pattern.replace(r"\w", r"[\pL\pN_]"))
     patterns.Compile()
     return patterns

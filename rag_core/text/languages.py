@@ -1,7 +1,7 @@
-"""Negations and antonyms in English, German, French, Spanish and Italian.
+"""Detection of a text's language, and negations and antonyms in English, German, French, Spanish and Italian.
 
-The English words, under the empty code, apply to every text. Those of another language apply only to texts in it,
-since "sin", "non" and "mai" are words of other languages too.
+The English words have the empty language code and apply to every text. The words of another language apply only to
+texts in that language, since a word such as the Spanish "sin" has another meaning in other languages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ENGLISH = (
     "a about an and are as at be been but by can did do does for from had has have if is it its may more no not of on "
     "or such than that the their there these they this to was were which who will with would"
 )
-# The most frequent words. A word that two languages share counts for both.
+# The most frequent words of each language. A word that two languages share counts for both languages.
 _COMMON = {
     "de": "als am auf aus bei das dem den der des die dürfen ein eine einem einen einer eines es für hat im ist kann "
     "kein keine keinem keinen keiner keines mit nach nicht nie niemals nur oder ohne sich sie sind um und vom von vor "
@@ -37,7 +37,8 @@ _NEGATIONS = {
     "es": "no sin nunca jamás ningún ninguna ninguno nada nadie tampoco ni",
     "it": "non senza mai nessun nessuna nessuno niente nulla neppure",
 }
-# Verbs and adjectives that negate their object; a "not" in a statement may express the same.
+# Verbs and adjectives that negate their object. A "not" in a statement may express the same: "refused to pay" and "did
+# not pay".
 _DENIALS = {
     "": "fail failed refuse refused deny denied lack lacked unable prevent prevented forbid forbade forbidden prohibit "
     "prohibited reject rejected avoid avoided impossible absent except",
@@ -137,12 +138,12 @@ _OPPOSITES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("sempre", "mai"),
     ),
 }  # fmt: skip
-# In "l'Union", "n'exporte" and "dell'anno" the part before the apostrophe is a separate word.
+# The letters before the apostrophe in "l'Union", "n'exporte" and "dell'anno", which are a separate word.
 _ELISIONS: Mapping[str, re.Pattern[str]] = {
     "fr": re.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu)['’](?=\w)", re.IGNORECASE),
     "it": re.compile(r"(?:[cdlmst]|un|dell|all|nell|sull|dall|quest)['’](?=\w)", re.IGNORECASE),
 }
-# "plus" after "ne", as in "n'est plus", means "no longer".
+# In French, "plus" is a negation only after "ne": "n'est plus" means "is no longer".
 NO_LONGER = re.compile(r"\b(?:ne\s+|n['’])[\w'’]+\s+plus$", re.IGNORECASE)
 # A "Yes" or "No" that precedes a statement and is not part of it.
 INTERJECTION = re.compile(
@@ -159,7 +160,7 @@ def _stems(listed: str) -> frozenset[str]:
     return frozenset(map(stem, _words(listed)))
 
 
-# Normalised words; negative verbs and antonyms as stems.
+# The lists above as sets. Frequent words and negations are normalised; negative verbs and antonyms are also stemmed.
 COMMON: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _COMMON.items()}
 NEGATIONS: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _NEGATIONS.items()}
 NEGATIVE_VERBS: Mapping[str, frozenset[str]] = {language: _stems(listed) for language, listed in _DENIALS.items()}
@@ -171,7 +172,7 @@ _TELLING = {"en": _words(_ENGLISH), **COMMON}
 
 @lru_cache(maxsize=2000)
 def detect_language(text: str) -> str:
-    """Return the language of a text by its most frequent words; empty for English, others, and in doubt.
+    """Return the language code of a text, judged by frequent words; empty for English, other languages and in doubt.
 
     >>> detect_language("Das Rauchen ist nicht gestattet."), detect_language("Smoking is not allowed.")
     ('de', '')

@@ -1,4 +1,4 @@
-"""Names in a question, and whether a text contains them."""
+"""Extraction of the names in a question, and search for them in texts."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from rag_core.text.dates import MONTHS
 from rag_core.text.normalize import normalize
 from rag_core.text.words import LETTERS, STOP_WORDS, Word, stem
 
-# Least fuzzy ratio of two names, since questions misspell and derive names: Celeron for Céloron, Britain for British.
+# Least fuzzy ratio at which two words count as the same name. Questions misspell names ("Celeron" for "Céloron") and
+# use related forms ("Britain" for "British").
 MIN_NAME_RATIO = 78.0
 # Abbreviations of periods and currencies, which are not names.
 UNIT_ABBREVIATIONS = frozenset(("fy", "usd", "eur", "gbp"))
-# Words of questions about figures that are not company names.
+# Words that are common in questions about figures and are not company names.
 _ASKING = UNIT_ABBREVIATIONS | frozenset(
     "a according annual answer assume calculate company compute decimal decimals determine dollar dollars end ended "
     "ending find fiscal give how is list million millions billion percent percentage please provide quarter report "
     "reported round show state tell the thousand thousands two use using what which year".split()
 )
-# Least length of a ticker symbol (CVS) or of a lower-case name.
+# Least number of letters of a ticker symbol, such as CVS, or of a name in a lower-case question.
 MIN_SYMBOL_CHARS = 3
-# Least length of a name: "Ann" would match "Annual".
+# Least number of letters of other names. A shorter name often begins another word: "Ann" would match "Annual".
 MIN_NAME_CHARS = 4
-# Words that a text may express in other words or in figures.
+# Words that are not treated as names, because a text may express them in other words or in figures.
 _SAID_OTHERWISE = frozenset(MONTHS) | frozenset(
     "monday tuesday wednesday thursday friday saturday sunday african american asian british chinese danish dutch "
     "eastern english european french german greek indian irish italian japanese korean northern polish portuguese "
@@ -35,26 +36,27 @@ _SAID_OTHERWISE = frozenset(MONTHS) | frozenset(
     "pounds annex appendix article chapter clause exhibit figure item page paragraph part schedule section "
     "table".split()
 )
-# A question with at least so many content words is in title case if more than this share is capitalised.
+# A question is in title case if it has at least ``_LEAST_HEADLINE`` content words and more than the share ``_HEADLINE``
+# of them is capitalised.
 _LEAST_HEADLINE, _HEADLINE = 4, 0.7
 POSSESSIVE = re.compile(r"['’]s?$")
-# Cached, because a question is compared with several passages, which often share a title.
+# Cached, because a question is compared with several passages, and these often have the same title.
 annotate = lru_cache(maxsize=32)(AnnotatedText)
 
 
 def find_document_names(question: str) -> list[str]:
-    """Return the names in a question, in lower case, for a search in document names.
+    """Return the names in a question, in lower case, for comparison with document names.
 
-    >>> document_name_terms("How much did Acme's Bridge Fund earn in FY2022?")
+    >>> find_document_names("How much did Acme's Bridge Fund earn in FY2022?")
     ['acme', 'bridge', 'fund']
     """
     return _distinct(word for word in annotate(question).names if _is_long_enough(word))
 
 
 def find_lowercase_names(question: str) -> list[str]:
-    """Return the possible names in an all lower-case question: its content words; empty for other questions.
+    """Return the content words of a question written in lower case, as possible names; empty for other questions.
 
-    >>> lowercase_name_terms("acme's current ratio?")
+    >>> find_lowercase_names("acme's current ratio?")
     ['acme', 'current', 'ratio']
     """
     content = annotate(question).content if question == question.lower() else []
@@ -66,7 +68,7 @@ def _distinct(found: Iterable[Word]) -> list[str]:
 
 
 def _is_long_enough(word: Word) -> bool:
-    """Return whether a name is long enough: three letters for a symbol (CVS, JnJ), four for a name."""
+    """Return whether a name has enough letters: three for a symbol with several capitals (CVS, JnJ), else four."""
     symbol = sum(letter.isupper() for letter in word.text) > 1
     return len(strip_possessive(word)) >= (MIN_SYMBOL_CHARS if symbol else MIN_NAME_CHARS)
 
@@ -77,7 +79,7 @@ def is_question_word(word: Word) -> bool:
 
 
 def find_matched_names(question: str, passage: str, title: str) -> frozenset[str]:
-    """Return the names of a question, in lower case, that a passage or its title contains, in any form."""
+    """Return the names of a question, in lower case, of which a passage or its title contains any form."""
     asked, said, about = annotate(question), annotate(passage), annotate(title)
     return frozenset(
         strip_possessive(word) for word in find_likely_names(asked) if contains_name_form(word, said, about)
@@ -85,7 +87,7 @@ def find_matched_names(question: str, passage: str, title: str) -> frozenset[str
 
 
 def contains_name_form(word: Word, said: AnnotatedText, about: AnnotatedText) -> bool:
-    """Return whether a passage (``said``) or its title (``about``) contains a name, in any form."""
+    """Return whether a passage (``said``) or its title (``about``) contains any form of a name."""
     name, (there, together) = strip_possessive(word), _words_of(said, about)
     stems = said.stems | about.stems
     if name in there or word.stem in stems or stem(name) in stems or name in together:
@@ -98,7 +100,7 @@ def contains_name_form(word: Word, said: AnnotatedText, about: AnnotatedText) ->
 
 
 def _is_part(word: Word, title: str) -> bool:
-    """Return whether a title word begins or ends with a name, since file names join words (BESTBUY_2023)."""
+    """Return whether a title word begins or ends with a name, since file names join words, as in "BESTBUY_2023"."""
     name = strip_possessive(word)
     begins = title.startswith(name) and _is_long_enough(word)
     return begins or (title.endswith(name) and len(name) >= MIN_SYMBOL_CHARS)
@@ -107,7 +109,7 @@ def _is_part(word: Word, title: str) -> bool:
 # Cached, because each name of a question is compared with the same words.
 @lru_cache(maxsize=32)
 def _words_of(said: AnnotatedText, about: AnnotatedText) -> tuple[frozenset[str], str]:
-    """Return the words of both texts without possessive endings, and the words of ``said`` joined."""
+    """Return the words of both texts without possessive endings, and all words of ``said`` joined without blanks."""
     there = frozenset(strip_possessive(word) for text in (said, about) for word in text.words)
     return there, "".join(word.folded for word in said.words)
 
@@ -137,6 +139,6 @@ def find_likely_names(asked: AnnotatedText) -> list[Word]:
 
 
 def find_names_in_title(document: str, names: Sequence[str]) -> frozenset[str]:
-    """Return those of the names that the document's name contains."""
+    """Return those ``names`` with which a word of the document's name begins or ends."""
     words = LETTERS.findall(normalize(document))
     return frozenset(name for name in names if any(word.startswith(name) or word.endswith(name) for word in words))

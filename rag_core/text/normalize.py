@@ -7,18 +7,19 @@ import unicodedata
 from functools import cache
 from itertools import chain, starmap
 
-# Zero to nine, as in footnote marks and exponents.
+# The digits zero to nine, as written in footnote marks and exponents.
 SUPERSCRIPT_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 PUNCTUATION_MAP = str.maketrans(
     {"’": "'", "‘": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "–": "-", "—": "-", "−": "-"}
 )
-# Footnote marks are removed, because as ordinary digits they would change the number before them.
+# Superscript digits are removed: most are footnote marks, which would change the number before them if they became
+# ordinary digits.
 PUNCTUATION_MAP |= dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), "")
 
 _MARK = re.compile(f"[{''.join(map(chr, PUNCTUATION_MAP))}]")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
-# Markdown emphasis in a model's text; quotes are displayed without it.
+# Markdown characters that a model may put around words. Comparisons with a source ignore them.
 _EMPHASIS = "*`"
 
 
@@ -91,7 +92,7 @@ def normalize(text: str) -> str:
     >>> normalize("Nestlé’s")
     "nestle's"
     """
-    # Fast path: each question normalises many passages, most of which are ASCII except for a few marks.
+    # A fast path for ASCII text, because each question normalises many passages.
     if text.isascii():
         return text.lower()
     marked = _MARK.sub(lambda found: PUNCTUATION_MAP[ord(found[0])], text)
@@ -104,10 +105,10 @@ def _uncombined(found: re.Match[str]) -> str:
 
 
 def normalize_with_offsets(text: str) -> tuple[str, list[int]]:
-    """Return a normalised text and, for each of its characters, the offset in the original text.
+    """Return a normalised text and, for each character of the normalised text, its offset in the original text.
 
-    White space is collapsed into single blanks, invisible characters and Markdown emphasis are removed, and
-    quotation marks, dashes and ligatures are replaced by plain forms. Letter case is kept.
+    White space is collapsed into single blanks. Invisible characters and Markdown emphasis are removed, and quotation
+    marks, dashes and ligatures are replaced by plain characters. Letter case is kept.
     """
     normalized: list[str] = []
     offsets: list[int] = []

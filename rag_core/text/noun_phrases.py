@@ -1,4 +1,4 @@
-"""Names in a text, found by letter case and closed word classes."""
+"""Extraction of names from a text by letter case and closed word classes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ORDERS = frozenset("name list give tell show explain describe compare find defi
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A name, ``text[start:end]``, with its article if it has one."""
+    """A name with its offsets. Name and offsets include the article "the", which ``text`` has in lower case."""
 
     text: str
     start: int
@@ -25,10 +25,10 @@ class Phrase:
 
 
 def find_names(text: str) -> list[Phrase]:
-    """Return the names in a text, in order: words with a capital first letter or with letters and digits.
+    """Return the names in a text, in order: words that begin with a capital letter or contain letters and digits.
 
-    Words of one name form one phrase (``War of the Austrian Succession``, ``St. John's Cathedral``,
-    ``DATANET 1``), without a genitive ending.
+    The words of one name form one phrase (``War of the Austrian Succession``, ``St. John's Cathedral``,
+    ``DATANET 1``). A genitive ending is not part of the phrase.
     """
     words = split_tokens(text)
     found: list[tuple[int, int]] = []
@@ -63,7 +63,8 @@ def _continues(text: str, end: int, token: Token) -> bool:
     if token.is_function or not name_like:
         return False
     if _ABBREVIATED.fullmatch(between):
-        # The name continues in "St. John", but not in "in Warsaw. It".
+        # After at most three letters, as in "St. John", a full stop marks an abbreviation and the name continues. In
+        # "in Warsaw. It", the full stop ends the sentence.
         return len(re.split(r"\W", text[:end])[-1]) <= 3
     if between in ("'s ", "’s "):
         return True
@@ -75,10 +76,10 @@ def _was_whole(text: str, end: int) -> bool:
 
 
 def _with_head(text: str, words: Sequence[Token], start: int, end: int) -> int:
-    """Return the end of a name including a noun after it, if an article precedes both: "the Zanzibar bridge".
+    """Return the end of a name, or of the noun after the name if an article precedes both: "the Zanzibar bridge".
 
-    The noun is not included after a name of several words, which has its noun already, or after an auxiliary
-    such as "did", where the next word may be the verb.
+    A name of several words is not extended, because such a name usually contains its noun. If an auxiliary such as
+    "did" precedes the article, the name is not extended either, because the next word may be the verb.
     """
     if " " in text[start:end]:
         return end

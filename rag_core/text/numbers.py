@@ -14,7 +14,8 @@ from rag_core.text.normalize import SUPERSCRIPT_DIGITS, normalize
 SCALES = {
     "hundred": 2, "thousand": 3, "thousands": 3, "k": 3, "million": 6, "millions": 6, "mn": 6, "mio": 6,
     "billion": 9, "billions": 9, "bn": 9, "b": 9, "trillion": 12, "trillions": 12, "tn": 12,
-    # German, French, Spanish and Italian; "miles", "mil" and "billones" mean something else in English.
+    # German, French, Spanish and Italian. The Spanish "miles", "mil" and "billones" are left out, because English texts
+    # use these or similar words with another meaning.
     "tausend": 3, "milliers": 3, "migliaia": 3, "millionen": 6, "millones": 6, "milione": 6, "milioni": 6,
     "milliarde": 9, "milliarden": 9, "mrd": 9, "milliard": 9, "milliards": 9, "miliardo": 9, "miliardi": 9,
     "mil millones": 9,
@@ -39,10 +40,11 @@ _SPELLED |= {word: value for value, word in enumerate(_ORDINALS)} | {"twentieth"
 _SPACED = r"\d{1,3}(?:[ \n]\d{3})+(?![\d.,]*\d)"
 _GROUPED = (
     r"\d{1,3}(?:[,\u00a0\u2009\u202f]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|"
-    # "12,4" has a decimal comma; "1,2,3" is a list.
+    # "12,4" is a number with a decimal comma, but "1,2,3" is a list.
     r"\d+,\d{1,2}(?![\d]|,\d)|\d+(?:\.\d+)?"
 )
-# Single letters are excluded: "m" may be metres, and "b" and "k" follow their number directly.
+# Single letters are left out and matched separately: "m" may mean metres, and "b" and "k" follow their number without
+# a blank.
 SCALE_WORDS = "|".join(sorted((name for name in SCALES if len(name) > 1), key=len, reverse=True))
 
 
@@ -61,7 +63,7 @@ _AFTER = re.compile(
     r"(?:(?:d['’]|de\s|di\s)?(?P<currency>dollars?\b|euros?\b|yen\b|USD\b|EUR\b|GBP\b|[€£](?!\s?\d)))?",
     re.I,
 )
-# Superscripts between a figure and its unit are footnote marks; after a ten they are its exponent.
+# Superscript digits between a figure and its unit are footnote marks. Only after the number 10 are they an exponent.
 _RAISED = re.compile(rf"[{SUPERSCRIPT_DIGITS}]+(?:,[{SUPERSCRIPT_DIGITS}]+)*")
 _POWER = re.compile(rf"[{SUPERSCRIPT_DIGITS}]{{1,2}}")
 _WORDS = re.compile(
@@ -74,20 +76,21 @@ _WORDS = re.compile(
 )
 _YEARS = re.compile(r"(?<!\d)(\d{2})(\d{2})\s?[-–/]\s?(\d{2})(?![\d.,]\d|\d)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-# "07/01/2023" is in July in America and in January elsewhere; with full stops the month is second.
+# "07/01/2023" is a day in July in America and a day in January elsewhere. In a date with full stops, the month comes
+# second.
 _NUMERIC_DATE = re.compile(rf"(?<![\d./-])(\d{{1,2}})([./-])(\d{{1,2}})\2({YEAR})(?![\d/-]|\.\d)")
 _DATED = re.compile(r"\b(" + MONTH + r")\b\.?(?=\s+\d)", re.I)
 _DATING = re.compile(r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + MONTH + r")\b", re.I)
 _MONTH = re.compile(r"\b(" + "|".join(one for one in MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
 _CAPITAL_MONTH = re.compile(r"(?<=\b[Ii]n )(May|March|August)\b|(?<=\b[Bb]y )(May|March|August)\b")
 _FOREIGN = "|".join(FOREIGN_MONTHS)
-# "3. März", "1er avril", "3 de abril", "mai 2022", "im Juni"; "Mars" is a planet.
+# Matches "3. März", "1er avril", "3 de abril", "mai 2022" and "im Juni". "Mars" is left out, as it may be the planet.
 _FOREIGN_DATE = re.compile(
     rf"(?:(?<!\d)\d{{1,2}}(?:\.|er|º|°)?\s+(?:de\s+)?|\b(?:im|en|in)\s+)(?!Mars)({_FOREIGN})\b|"
     rf"\b(?!Mars)({_FOREIGN})(?=\s+(?:del?\s+)?\d{{4}}\b)",
     re.I,
 )
-# English month names that are German too.
+# Month names that are the same in English and German, in a German date such as "3. April".
 _GERMAN_DATE = re.compile(r"(?<!\d)\d{1,2}\.\s+(April|August|September|November)\b")
 _RANGE = re.compile(r"\s?(?:-|–|to|and|or|,)\s?")
 _HEDGE = re.compile(
@@ -105,17 +108,17 @@ class Number:
     Attributes
     ----------
     start, end : int
-        Character span, with scale and unit.
+        Character span, including the scale word, percent sign and currency.
     values : frozenset[Decimal]
         Possible values; several if the notation is ambiguous, as in ``1.749`` and ``88 m``.
     kind : str
         ``""``, ``percent``, ``month`` or ``decade``; only numbers of the same kind are equal.
     currency : str
-        ``dollar`` and so on; empty if none is named.
+        ``dollar``, ``euro``, ``pound`` or ``yen``; empty if the text names no currency.
     unscaled : bool
-        Whether it has no scale word; then the scale of its table applies, such as "in millions".
+        Whether the number has no scale word. The scale of a table, such as "in millions", applies to such a number.
     hedged : bool
-        Whether "about" or a similar word precedes it.
+        Whether "about" or a similar word precedes the number.
     """
 
     start: int
@@ -129,9 +132,10 @@ class Number:
 
 
 def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
-    """Return the numbers of a text, in order; both ends of a range share their unit.
+    """Return the numbers of a text, in order.
 
-    With ``spaced``, a blank may separate thousands, as in ``94 000``.
+    In a range such as "3 to 5 %", the first number is a percentage as well. With ``spaced``, a blank may separate
+    thousands, so that ``94 000`` is one number.
     """
     dates = list(_dates(text))
     dated = {one.start for one in dates}
@@ -147,7 +151,7 @@ def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
 
 
 def find_table_scales(text: str) -> frozenset[int]:
-    """Return the powers of ten that a table header states, as in "in millions"."""
+    """Return the powers of ten that a text states as table scales, such as 6 for "in millions"."""
     named = (match[1] or match[2] for match in _TABLE_SCALE.finditer(text))
     return frozenset(SCALES[name.casefold().removesuffix("s")] for name in named)
 
@@ -155,8 +159,9 @@ def find_table_scales(text: str) -> frozenset[int]:
 def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
     """Return whether the number of a statement equals that of a source.
 
-    Kinds must be equal, and so must currencies if both have one. A hedged number may be the source's number
-    rounded to as many digits. ``scales`` are the powers of ten of the source's tables.
+    The kinds must be equal, and the currencies must be equal if both numbers have one. If the statement hedges its
+    number, as in "about 5 million", the number may be the source's number in rounded form. ``scales`` are the powers of
+    ten of the source's tables.
     """
     if said.kind != source.kind or (said.currency and source.currency and said.currency != source.currency):
         return False
@@ -283,7 +288,7 @@ def _month(match: re.Match[str], group: int) -> Number:
 
 
 def _as_range(text: str, one: Number, following: Number) -> Number:
-    """Return the first number with the unit of the following one if both form a range, as in "3 to 5 %"."""
+    """Return a number as a percentage if it begins a range of percentages, as in "3 to 5 %"; else unchanged."""
     if one.kind or one.currency or not one.unscaled or not _RANGE.fullmatch(text, one.end, following.start):
         return one
     if following.kind == "percent":

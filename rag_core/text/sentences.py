@@ -7,33 +7,36 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 _LINE = re.compile(r"[^\n]+")
-# The marker of a list item.
-# A label whose title is in the next line: "Note 12", "ARTICLE IV", "Chapter 1".
+# The label of a section whose title is in the next line, such as "Note 12", "ARTICLE IV" or "Chapter 1".
 SECTION_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
+# The marker of a list item.
 LIST_MARKER = re.compile(r"(?:[•▪◦‣·∙–*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)]|\(?[A-Z]\))\s")
-# A longer span with line ends in it is a table or a list, unless its lines are flowing prose.
+# A span of several lines with more characters is a table or a list, unless its lines are flowing prose.
 LONGEST_SENTENCE_CHARS = 600
-# Flowing prose has at least so many words per line and so many other words per figure, and at least this share of its
-# lines continues in lower case.
+# Lines are flowing prose if they have at least ``_FLOWING_WORDS`` words on average and at least the share
+# ``_FLOWING_SHARE`` of them continues in the next line. A line continues if the next line begins in lower case and the
+# line has more than ``_WORDS_A_FIGURE`` other words per figure.
 _FLOWING_WORDS = 6
 _WORDS_A_FIGURE = 2
 _FLOWING_SHARE = 0.5
 # Two or more figures in a short line indicate a table row.
 _FIGURE = re.compile(r"\d[\d.,]*")
-# "Weight 4.6 kg": a label and its figure. Lines of prose are longer or begin in lower case.
+# A label and its figure, as in "Weight 4.6 kg". Lines of prose with a figure are longer or begin in lower case.
 _LABELLED = re.compile(r"[^\W\d_].*[\s:][^\w\s]?\d")
 LONGEST_LABELLED_CHARS = 60
-# sentencex 1.0 panics at non-ASCII blanks, such as the no-break space common in PDFs, and rejects lone surrogates; a
-# panic is not an Exception and would end the thread.
+# Characters that are replaced before sentencex 1.0 reads a text. sentencex panics at non-ASCII blanks, such as the
+# no-break space in many PDFs, and rejects lone surrogates. A panic is not an ``Exception`` and would end the thread.
 _UNSAFE = re.compile(r"(?![\x00-\x7f])\s|[\ud800-\udfff]")
-# After bracketed markers at the beginning of a line, sentencex finds no sentence ends.
+# List markers with a bracket, such as "(a)" and "1)". If a line begins with such a marker, sentencex finds no sentence
+# end after it.
 _BRACKETED = re.compile(r"^(?:[ \t]*\(?(?:\d{1,2}|[A-Za-z]|[ivx]{2,5})\)(?=\s))+", re.MULTILINE)
-# A list or heading number that sentencex separates from its text, such as "4." from "4. Payment".
+# The number of a list item or heading, such as "4." in "4. Payment". sentencex separates the number from
+# its text.
 _LONE_MARK = re.compile(r"\s*\d{1,2}\.[^\S\n]*")
-# Words with one or two leading full stops: "./configure", ".NET".
+# The one or two full stops at the beginning of a word, as in "./configure" and ".NET".
 _POINT_BEFORE = re.compile(r"(?:\A|\s)\.{1,2}\Z")
-# Abbreviations that sentencex takes for a sentence end: ``_OPEN`` never end a sentence; ``_MAYBE_OPEN`` do not end one
-# if a lower-case word, a figure or a currency follows.
+# Abbreviations that sentencex takes for a sentence end. Those in ``_OPEN`` never end a sentence. Those in
+# ``_MAYBE_OPEN`` do not end a sentence if a lower-case word, a figure or a symbol such as a currency sign follows.
 _OPEN = re.compile(
     r"\b(?:abzgl|approx|aprox|bzw|cf|einschl|evtl|excl|exkl|ggf|incl|inkl|sog|vgl|vs|zzgl)\.\s*\Z", re.IGNORECASE
 )
@@ -43,7 +46,7 @@ _MAYBE_OPEN = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r" ?[^\W\d_A-Z]|[(\[]?\d|[.,;:€$£¥§~≈±<>≤≥]")
-# A time zone continues a time: "4:30 p.m. ET", "5 p.m. Eastern Time", "9 a.m. London time".
+# A time and its time zone: the sentence continues in "4:30 p.m. ET", "5 p.m. Eastern Time" and "9 a.m. London time".
 _HOUR = re.compile(r"\d\s?[ap]\.\s?m\.\s*\Z", re.IGNORECASE)
 _ZONE = re.compile(
     r"\(?(?:[ECMPAH][SD]?T|AK[SD]T|UTC|GMT|BST|WES?T|CES?T|EES?T|IST|JST|KST|SGT|HKT|A[EWC][SD]T)\b|"
@@ -57,7 +60,7 @@ _AFTER_ORDINAL = re.compile(
 )
 _DAY_AND_MONTH = re.compile(r"\b\d{1,2}\.\s?\d{1,2}\.\s*\Z")
 _A_YEAR = re.compile(r"\d{4}\b")
-# Characters before and after a sentence end that are examined.
+# Number of characters that are examined before and after a possible sentence end.
 _NEAR = 40
 _PARAGRAPH_END = re.compile(r"\n\s*\n\s*\Z")
 
@@ -65,9 +68,9 @@ _PARAGRAPH_END = re.compile(r"\n\s*\n\s*\Z")
 def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     """Return the spans of sentences, and of lines in tables, without surrounding white space, in order.
 
-    Each character that is not white space is in exactly one span. Sentence ends come from sentencex, except those
-    at abbreviations and ordinals that it does not recognise. Tables and other long text without a sentence end
-    are split into lines.
+    Each character that is not white space is in exactly one span. sentencex finds the sentence ends; those that it
+    wrongly finds after abbreviations and ordinals are ignored. Tables and other long text without a sentence end are
+    split into lines.
     """
     spans: list[tuple[int, int]] = []
     for start, end in _sentences(text, language):
@@ -125,7 +128,7 @@ def _is_labelled(lines: Sequence[str]) -> bool:
     """Return whether lines are a table of labels with one figure each."""
     if any(line[:1].islower() or len(line) > LONGEST_LABELLED_CHARS for line in lines):
         return False
-    # Rows below a header of three or more words need that header, so they are not split.
+    # Rows below a header line of three or more words are not split, because they need the header.
     if not _FIGURE.search(lines[0]) and len(lines[0].split()) > 2:
         return False
     labelled = sum(bool(_LABELLED.match(line)) for line in lines)
@@ -133,7 +136,7 @@ def _is_labelled(lines: Sequence[str]) -> bool:
 
 
 def _flows(lines: Sequence[str]) -> bool:
-    """Return whether lines continue in the next line, as in prose but not in rows and list items."""
+    """Return whether lines are flowing prose, whose sentences continue on the next line, and not rows or list items."""
     if len(" ".join(lines).split()) < _FLOWING_WORDS * len(lines):
         return False
     goes_on = sum(

@@ -14,17 +14,18 @@ from rag_core.text.words import tokenize
 
 _NUMBER = re.compile(r"\d[\d.,]*")
 _FULL_YEAR = re.compile(YEAR)
-# A longer line is a sentence.
+# A line with more characters is a sentence, not a table row.
 LONGEST_ROW_CHARS = 90
 _LINE = re.compile(r"[^\n]*\n?")
 _TOKEN = re.compile(r"[^ \t|]+")
 _CURRENCY = r"(?:US\$|[$€£¥])"
 _AMOUNT = rf"{_CURRENCY}?[−–-]?{_CURRENCY}?\d(?:[\d.,\u00a0\u2009\u202f]*\d)?%?"
-# A closing bracket without an opening one belongs to text, as in "(see Note 13)".
+# A figure includes a closing bracket only if it includes the opening one: in "(see Note 13)" the bracket belongs to the
+# text.
 _FIGURE = re.compile(rf"{_AMOUNT}|{_CURRENCY}?\({_AMOUNT}(?:\)%?)?")
 _FOOTNOTE = re.compile(r"\(\d{1,2}\)")
 _NOTHING = re.compile(rf"{_CURRENCY}?[—–−-]%?|nil|n/a", re.IGNORECASE)
-# Marks separated from their figure by a blank, as in "$ 34,229", "25 %" and "( 12 )".
+# Symbols that a blank separates from their figure, as in "$ 34,229", "25 %" and "( 12 )".
 _APART = re.compile(rf"{_CURRENCY}|\(|\)|%|\)%")
 _NEGATIVE = re.compile(rf"^{_CURRENCY}?\s?[(−–-]")
 _YEAR = re.compile(rf"(?:FY ?)?({YEAR})|FY ?['’]?(\d\d)")
@@ -32,17 +33,17 @@ YEARS = re.compile(rf"(?<![\d.,$€£¥/-])(?:\bFY ?)?({YEAR})(?![\d/-]|[.,]\d)|
 _BESIDE_YEARS = re.compile(rf"(?:{MONTH})[.,]?|\d{{1,2}},?|fiscal|FY|(?:un)?audited|restated|%", re.IGNORECASE)
 _CHANGE = re.compile(r"%?(?:change|variance)\*?", re.IGNORECASE)
 _NOTES = re.compile(r"notes?\b", re.IGNORECASE)
-# Words that join years in a sentence or a title, not in a column header.
+# Words and symbols that join years in a sentence or a title, but not in a column header.
 _JOINING = frozenset("and or to from vs vs. versus through in of - – /".split())
-# Column headers for periods other than years, or for several columns per year.
+# Words in the headers of columns that are not for whole years, but for quarters, months or half-years.
 _OTHER_COLUMNS = re.compile(rf"\b(?:{QUARTER}|quarters?|months|half)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r".{60,}[.!?]$")
 _CAPTION_LINES = 4
 _LONGEST_CAPTION = 110
-# Most digits of a note number; the amounts in the same row are longer.
+# Most digits in the number of a note. The amounts in the same row have more digits.
 _NOTE_DIGITS = 2
 _MONEY = r"(?:US\$|[$€£¥]|\b(?:USD|EUR|GBP|CHF|euros?|dollars?|pounds?)\b)"
-# Matches "in millions", "(millions", "$ million", "£m", "Mio. EUR", "millions of euros", "£'000"; not "5 million".
+# Matches "in millions", "(millions", "$ million", "£m", "Mio. EUR", "millions of euros", "£'000", but not "5 million".
 _SCALE = re.compile(
     rf"(?:^|[(,;:]|\b(?:in|en)\s(?:[A-Za-z]+\s)?)\s*(?:{_MONEY}\s?)?(?P<a>{SCALE_WORDS})\b"
     rf"|{_MONEY}\s?(?:in\s)?(?P<b>{SCALE_WORDS}|m|k|b)\b"
@@ -57,7 +58,7 @@ _EACH = re.compile(r"\bper\b(?! ?cent)|\bprice", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure of a row; ``number`` is ``None`` for an empty cell, such as a dash."""
+    """A cell of a table row; ``number`` is its figure, or ``None`` for a cell without a figure, such as a dash."""
 
     number: Number | None
     negative: bool = False
@@ -65,7 +66,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ColumnHeader:
-    """A line of years above columns: ``columns`` has the year of each column, empty for a column without one."""
+    """A line of years above table columns; ``columns`` has an empty string for each column without a year."""
 
     start: int
     end: int
@@ -78,16 +79,16 @@ class TableRow:
 
     Attributes
     ----------
-    start, end : int
-        Span of the line in the text; ``figures`` is the offset of its first figure.
+    start, figures, end : int
+        Offsets in the text: the start of the line, its first figure and its end.
     label : str
-        The row's label, with the line before it if the label continues over both lines.
+        The row's label. If the label begins in the line above, that line is included.
     cells : tuple of Cell
         Figures from left to right.
     head : ColumnHeader or None
-        The nearest line of years above it in the same table.
+        The nearest line of years above the row in the same table.
     above : tuple of str
-        The lines without figures above it, nearest last: titles, the scale, section headings.
+        The lines above the row that are not table rows, nearest last: titles, the scale, years, section headings.
     """
 
     start: int
@@ -104,7 +105,7 @@ class TableRow:
 
     @cached_property
     def section(self) -> frozenset[str]:
-        """The stems of the content words above the row."""
+        """The stems of the content words in the lines above the row."""
         return frozenset(word.stem for word in tokenize("\n".join(self.above)) if word.content)
 
     @cached_property
@@ -113,7 +114,7 @@ class TableRow:
         years = self.head.columns if self.head else ()
         first, *others = (cell.number.text if cell.number else "" for cell in self.cells)
         may_be_note = first.isdigit() and len(first) <= _NOTE_DIGITS
-        # A row without a note has no figure in the notes column.
+        # The first column is for note numbers. A row that refers to no note has no cell for this column.
         if years and not years[0] and len(self.cells) == len(years) - 1 and not may_be_note:
             years = years[1:]
         unclear = may_be_note and all(len(other) > _NOTE_DIGITS for other in others if other) and years[:1] != ("",)
@@ -123,8 +124,9 @@ class TableRow:
 
     @cached_property
     def scale(self) -> int | None:
-        """The power of ten that the table states; zero for per-unit and percentage rows, ``None`` if not stated."""
-        # "(in millions, except per share amounts)" applies to the whole table, not only to the rows directly below.
+        """The power of ten that applies to the figures: 0 for per-unit and percentage rows, ``None`` if not stated."""
+        # A caption such as "(in millions, except per share amounts)" is for all rows. So "per" in a line with a scale
+        # does not make the rows below the line per-unit rows.
         nearest = self.above[-1] if self.above and parse_scale(self.above[-1]) is None else ""
         if _EACH.search(self.label) or _EACH.search(nearest) or _IN_PERCENT.search(self.label):
             return 0
@@ -132,7 +134,7 @@ class TableRow:
 
     @cached_property
     def values(self) -> list[Number | None]:
-        """The figures with the unit and currency from the row's label and the table."""
+        """The number of each cell. A percent sign in the label and the currency of the table apply to all cells."""
         symbols = {_currency(one[0]) for line in self.above if parse_scale(line) for one in _SYMBOL.finditer(line)}
         currency = symbols.pop() if len(symbols) == 1 else ""
         in_percent = bool(_IN_PERCENT.search(self.label))
@@ -150,13 +152,14 @@ class TableRow:
 def parse_rows(text: str) -> list[TableRow]:
     """Return the table rows of a text, in order, each with the header of years above it.
 
-    A table ends at a blank line or a sentence. The nearest line with years is the header of the rows below it; if
-    that line does not give one year per column, the rows get no header.
+    A table ends at a blank line or a sentence. The nearest line with years is the header of the rows below it. If the
+    line is not clearly a header of year columns, the rows get no header.
     """
     found: list[TableRow] = []
     above: list[str] = []
     head: ColumnHeader | None = None
-    # ``has_row``: the table has a row; ``before``: the previous line if it is not a row.
+    # ``has_row`` is true if a row has been found since the last header of years or the beginning of the table.
+    # ``before`` is the previous line, unless that line is a row or a header of years.
     has_row, before = False, ""
     for match in _LINE.finditer(text):
         line = match[0].strip()
@@ -169,7 +172,8 @@ def parse_rows(text: str) -> list[TableRow]:
         columns, named = _columns(line)
         at, cells = _cells(line)
         if columns:
-            # Two figures of a row may look like years, which makes the header of later rows unclear.
+            # A line that begins with words may be a row whose figures look like years. If the table already has a
+            # header, it is then unclear which line is the header of later rows.
             clear = head is None or not named or parse_scale(line) is not None
             head, has_row = ColumnHeader(start, start + len(line), columns) if clear else None, False
             above = [*above[-_CAPTION_LINES:], line]
@@ -185,7 +189,7 @@ def parse_rows(text: str) -> list[TableRow]:
                 head = None
             elif head and not has_row and _NOTES.match(line):
                 head = replace(head, columns=("", *head.columns))
-            # A longer line is part of a sentence.
+            # A line with more characters is part of a sentence, not a caption.
             if len(line) < _LONGEST_CAPTION:
                 above.append(line)
         before = line if above[-1:] == [line] and not columns else ""
@@ -193,7 +197,7 @@ def parse_rows(text: str) -> list[TableRow]:
 
 
 def parse_scale(line: str) -> int | None:
-    """Return the power of ten that a line states as a table's scale; ``None`` if there is none.
+    """Return the power of ten that a line states as the scale of a table; ``None`` if it states no scale.
 
     >>> parse_scale("(in millions, except per share amounts)"), parse_scale("£'000"), parse_scale("It cost $5 million")
     (6, 3, None)
@@ -211,13 +215,13 @@ def _currency(symbol: str) -> str:
 
 
 def parse_year(text: str) -> str:
-    """Return the year if the text is one, such as ``2022`` or ``FY22``; else an empty string."""
+    """Return the four-digit year if a text is a year, such as ``2022`` or ``FY22``; else an empty string."""
     match = _YEAR.fullmatch(text)
     return (match[1] or f"20{match[2]}") if match else ""
 
 
 def _cells(line: str) -> tuple[int, tuple[Cell, ...]]:
-    """Return the figures at the end of a line and the offset of the first."""
+    """Return the offset of the first of the figures at the end of a line, and these figures as cells."""
     tokens = list(_TOKEN.finditer(line))
     first = len(tokens)
     while first and any(one.fullmatch(tokens[first - 1][0]) for one in (_FIGURE, _NOTHING, _APART)):
@@ -234,16 +238,16 @@ def _figures(line: str, tokens: list[re.Match[str]]) -> Iterator[Cell]:
             continue
         written, start = line[start : token.end()], None
         number = next(iter(parse_numbers(written.replace("( ", "("), spaced=False)), None)
-        # In "(3.2)%" the bracket separates the figure from its unit.
+        # In "(3.2)%", the bracket hides the percent sign from the number parser.
         if number and written.endswith("%"):
             number = replace(number, kind="percent")
         yield Cell(number, number is not None and bool(_NEGATIVE.match(written)))
 
 
 def _columns(line: str) -> tuple[tuple[str, ...], bool]:
-    """Return the years at the end of a line, one per column, and whether there are words before them.
+    """Return the years at the end of a line, one per column, and whether words precede them.
 
-    The result is empty if a year is repeated or the years are not consecutive.
+    No years are returned unless there are at least two and they are consecutive.
     """
     columns: list[str] = []
     tokens = [match[0].strip("()*") for match in _TOKEN.finditer(line)]
@@ -255,7 +259,7 @@ def _columns(line: str) -> tuple[tuple[str, ...], bool]:
             break
         tokens.pop()
     years = [int(year) for year in columns if year]
-    # Column headers are consecutive years; other years may be figures.
+    # The years of column headers are consecutive. Years that are not consecutive may be figures.
     steps = {later - earlier for earlier, later in pairwise(years)}
     if steps not in ({1}, {-1}) or (tokens and tokens[-1].casefold() in _JOINING):
         return (), False

@@ -11,7 +11,8 @@ import Stemmer
 
 from rag_core.text.normalize import normalize
 
-# Runs of letters and digits, runs of letters, and words with hyphens, where `tokenize` would do too much.
+# Patterns for runs of letters and digits, runs of letters, and hyphenated words. They are for code that does not need
+# `tokenize`, which also stems words and splits hyphenated words.
 ALPHANUMERIC = re.compile(r"[^\W_]+")
 LETTERS = re.compile(r"[^\W\d_]+")
 HYPHENATED_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*"
@@ -19,7 +20,8 @@ HYPHENATED_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*"
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{CJK}]|[^\W\d_{CJK}]+(?:\.[^\W\d_{CJK}]\b)*(?:[-'’][^\W\d_{CJK}]+)*", re.UNICODE)
 
-# Function words, and what remains of contractions. Negations are not among them, because they change what is said.
+# Function words, and the endings of contractions, such as "ve" in "I've". Negations are left out, because they change
+# the meaning of a sentence.
 STOP_WORDS = frozenset(
     "a about above across after again against all along also although am among an and another any are as at be "
     "because been before being below between both but by can could did do does doing down during each either else "
@@ -30,7 +32,8 @@ STOP_WORDS = frozenset(
     "through thus to too toward towards under until up upon us very was we were what when where whereas whether "
     "which while who whom whose why will with within would yet you your yours d ll m re s t ve".split()
 )
-# Pronouns with an antecedent in an earlier sentence; that of "that" and "which" is mostly in the same sentence.
+# Pronouns that may refer to an earlier sentence. "That" and "which" are left out, because they mostly refer to a word
+# of their own sentence.
 PRONOUNS = frozenset("he him his she her hers it its they them their theirs this these those we us our i my".split())
 _PORTER = Stemmer.Stemmer("porter", 0)
 
@@ -62,7 +65,7 @@ class Word:
 
     @property
     def content(self) -> bool:
-        """Whether it is a content word, unlike "the" and "of"."""
+        """Whether the word is a content word, unlike "the" and "of"."""
         return self.folded not in STOP_WORDS and (len(self.folded) > 1 or not self.folded.isascii())
 
 
@@ -83,9 +86,10 @@ def tokenize(text: str) -> list[Word]:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Return the stem of an English word in lower case, so that "explored" and "exploring" are equal.
+    """Return the stem of a lower-case English word, so that "explored" and "exploring" are equal.
 
-    Porter, "An algorithm for suffix stripping", Program 14(3), 1980: the algorithm that SQLite FTS5 uses as well.
+    The algorithm is that of Porter, "An algorithm for suffix stripping", Program 14(3), 1980. SQLite FTS5 uses the same
+    algorithm.
 
     >>> stem("explored"), stem("exploring")
     ('explor', 'explor')
@@ -99,12 +103,14 @@ _BASES = {stem(form): group.split()[0] for group in _FORMS.split(", ") for form 
 def find_lemma(word: str) -> str:
     """Return a key that all forms of a lower-case word share.
 
-    >>> lemma("left") == lemma("leaving"), lemma("began") == lemma("starts"), lemma("open") == lemma("operated")
-    (True, True, False)
+    >>> find_lemma("left") == find_lemma("leaving"), find_lemma("began") == find_lemma("starts")
+    (True, True)
+    >>> find_lemma("open") == find_lemma("operated")
+    False
     """
     return _BASES.get(stem(word), stem(word))
 
 
 def lacks_lemmas(text: Iterable[str], words: Iterable[str]) -> bool:
-    """Return whether any of the words is missing, in every form, from a text given as lower-case words."""
+    """Return whether a text, given as lower-case words, contains no form of at least one of ``words``."""
     return not {find_lemma(word) for word in words} <= {find_lemma(word) for word in text}

@@ -1,8 +1,8 @@
 """Attribute each sentence of a generated answer to the passage sentence that supports it best.
 
 Attribution happens after generation, as in Gao et al., "RARR: Researching and revising what language models say, using
-language models", ACL 2023, but with token vectors instead of a model. The words of the answer never change; only
-citation markers are added, moved or removed.
+language models", ACL 2023, but it compares token vectors instead of asking a model. The words of the answer never
+change. Only citation markers are added, moved or removed.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from rag_core.verification.verifier import VerifiedAnswer
 
 EMPTY_ANSWER = "The model's answer contains no text."
 NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
-# Least support for a sentence to be cited.
+# A sentence that the model did not cite is cited for a claim only if its support is at least this.
 MIN_SUPPORT = 0.4
-# Least support to keep a passage that the model named.
+# A passage that the model cited for a claim is kept only if its support is at least this.
 MIN_NAMED_SUPPORT = 0.3
-# A passage that the model named is kept if no other supports the claim better by more than this.
+# A passage that the model cited is kept only if no other passage supports the claim better by more than this.
 NAMED_MARGIN = 0.1
-# Below this support, a claim without a value or name of the passages is unrelated to them.
+# A claim with a lower support is unrelated to the passages, unless it has a value or name in common with them.
 MIN_RELATED_SUPPORT = 0.15
-# "[2]. The fee is 5 euros.", but not "[1] and [2] say that …".
+# A line that begins with citation markers, as in "[2]. The fee is 5 euros."
 _LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
 _MARKER, _WORD = re.compile(r"\[[^\]\n]*\]"), re.compile(r"\w")
 _FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
@@ -41,7 +41,7 @@ _FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
 
 @dataclass(frozen=True)
 class _Attribution:
-    """A claim with the sentences that support it, best first; empty if none does."""
+    """A claim with the sentences to cite for it, best first; ``mark`` and the fields after it are as in `Claim`."""
 
     claim: ClaimSpan
     sentences: tuple[SourceSentence, ...] = ()
@@ -65,9 +65,10 @@ class _Edit:
 
 
 def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> VerifiedAnswer:
-    """Return a generated text with its claims attributed, or a refusal if it only says that the answer is missing.
+    """Return a generated text with citations for its claims, or a refusal if it only says that the answer is missing.
 
-    A text that begins with a refusal and continues with supported claims is an answer to a part of the question.
+    A text that begins with a refusal and continues with supported claims is not a refusal, because it answers a part of
+    the question.
     """
     if is_refusal(text):
         return VerifiedAnswer(text, refused=True)
@@ -78,16 +79,16 @@ def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: 
 
 
 def contains_words(text: str) -> bool:
-    """Return whether a text has words other than markers."""
+    """Return whether a text contains words in addition to citation markers."""
     return _WORD.search(_MARKER.sub("", text)) is not None
 
 
 def attribute_claims(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> VerifiedAnswer:
     """Cite a passage for each claim of a generated text, and mark claims that the passages contradict or lack.
 
-    A claim keeps the passage that the model cited if a sentence there supports it about as well as any other.
-    Otherwise it gets the passage with the best supporting sentence, if the support is sufficient. Only markers change
-    in the text; markers at the beginning of a line move to its end.
+    A claim keeps the model's citation if a sentence of the cited passage supports the claim about as well as the best
+    sentence of all passages. Otherwise the passage with the best sentence is cited, if its support is sufficient. Only
+    markers change in the text. Markers at the beginning of a line move to the end of the line.
 
     Parameters
     ----------
@@ -95,15 +96,16 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
         Generated text, with markers in any form that `citation_markers.normalize_markers` accepts.
     question : str
     passages : sequence of Passage
-        The passages in the prompt; a marker is the rank of a passage.
+        The passages in the prompt. The number in a marker is the rank of a passage.
     encode : TextEncoder
         Returns the token vectors of a text.
 
     Returns
     -------
     VerifiedAnswer
-        Citations are in order of appearance; ``added`` is set for those that are not the model's. A text in another
-        language than its passages gets no marks, and only the model's citations and those of common values and names.
+        Citations are in order of appearance; ``added`` is true for citations that the model did not write. If the text
+        is in another language than its passages, its claims are not marked and the model's citations are kept. Other
+        citations are then based on common numbers and names only.
     """
     ranks = sorted(passage.rank for passage in passages)
     text = strip_source_list(normalize_markers(text, ranks), {passage.document for passage in passages})
@@ -118,13 +120,17 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
 
 
 def _move_markers_to_end(line: re.Match[str]) -> str:
-    """Return a line with its leading markers moved to the end."""
+    """Return a line with its leading markers moved to the end.
+
+    A line that continues in lower case, such as "[1] and [2] say that", is not changed, because the markers are part
+    of the sentence.
+    """
     markers, words, ending = line.groups()
     return line[0] if words[0].islower() else f"{words} {''.join(markers.split())}{ending}"
 
 
 def _select_claims(text: str) -> list[ClaimSpan]:
-    """Return the claims of a text, except for a leading "Yes." or "No." and statements that sources lack a fact."""
+    """Return the claims of a text, except for a bare "Yes." or "No." and statements that the sources lack a fact."""
     claims = [claim for claim in split_claims(text) if not contains_refusal(text[claim.start : claim.end])]
     stating = [
         claim for claim in claims if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)
@@ -138,7 +144,10 @@ def _select_claims(text: str) -> list[ClaimSpan]:
 
 
 def _find_shared_markers(text: str, all_claims: Sequence[ClaimSpan], position: int) -> int | None:
-    """Return the position of the later claim in the paragraph whose markers a claim without markers shares."""
+    """Return the position of the later claim whose markers a claim shares; ``None`` if there is none.
+
+    A claim without markers shares the markers of the next claim with markers in its paragraph.
+    """
     following = range(position + 1, len(all_claims))
     marked = next((other for other in following if all_claims[other].markers), None)
     if marked is None or all_claims[marked].ranks != all_claims[position].ranks:
@@ -204,7 +213,7 @@ def _is_unrelated(
 
 
 def _add_number_sentences(said: AnnotatedText, sentences: Sequence[SourceSentence]) -> Iterator[SourceSentence]:
-    """Yield the sentences, each followed by a sentence of its passage with a number of the claim that it lacks."""
+    """Yield each sentence and, if it lacks a number of the claim, a sentence of its passage that has the number."""
     for sentence in sentences:
         yield sentence
         scales = sentence.source.scales
@@ -223,9 +232,9 @@ def _add_number_sentences(said: AnnotatedText, sentences: Sequence[SourceSentenc
 
 
 def _insert_markers(text: str, attributions: Sequence[_Attribution]) -> VerifiedAnswer:
-    """Return the text with the markers of the attributions, and with citations and statements."""
+    """Return a verified answer: the text with the markers of the attributions, the citations and the statements."""
     all_claims = [attribution.claim for attribution in attributions]
-    # Markers at the end of a paragraph apply to all its claims.
+    # The ranks that claims without markers cite through the markers of a later claim. These markers must be kept.
     shared: dict[int, set[int]] = {}
     for position, attribution in enumerate(attributions):
         marked = None if attribution.claim.markers else _find_shared_markers(text, all_claims, position)
@@ -245,7 +254,7 @@ def _insert_markers(text: str, attributions: Sequence[_Attribution]) -> Verified
 
 
 def _create_statement(attribution: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
-    """Return a statement that ends at ``end`` of the generated text, with its offsets in the edited text."""
+    """Return the statement of an attribution, with offsets in the edited text; ``end`` is in the original text."""
 
     def moved(offset: int) -> int:
         return offset + sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
@@ -274,10 +283,10 @@ def _create_citations(attributions: Sequence[_Attribution]) -> tuple[Citation, .
 
 
 def _create_edits(text: str, attribution: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:
-    """Return the edits after which exactly the ranks of an attribution are cited, and the end of its statement."""
+    """Return the edits that make a claim cite the ranks of its attribution, and the end of its statement."""
     claim = attribution.claim
     wrong = [(start, end) for start, end, rank in claim.markers if rank not in attribution.ranks and rank not in shared]
-    # A claim without a marker needs none if the next marker cites its passage.
+    # A claim without markers needs no marker of its own if the markers that it shares cite its passage.
     given = {rank for _, _, rank in claim.markers} or set(claim.ranks)
     missing = "".join(f"[{rank}]" for rank in attribution.ranks if rank not in given)
     edits = []

@@ -29,10 +29,10 @@ _NUMBERED = re.compile(r"^\W*\d+[.)]\s|\b(?:pages?|pp?|seiten?|s)\b\.?\s*[\w\u20
 
 
 def normalize_markers(text: str, ranks: Sequence[int]) -> str:
-    """Rewrite every marker as ``[n]``; remove markers without a known rank, with the blanks before them.
+    """Return a text with every marker rewritten as ``[n]``.
 
-    Accepted forms are ``[1, 2]``, ``[1-3]``, ``【1】``, ``［１］``, ``[passage 1]``, ``(source 1, p. 5)``, ``[1](#1)``
-    and ``<sup>1</sup>``.
+    Markers without a known rank are removed together with the blanks before them. Accepted forms are ``[1, 2]``,
+    ``[1-3]``, ``【1】``, ``［１］``, ``[passage 1]``, ``(source 1, p. 5)``, ``[1](#1)`` and ``<sup>1</sup>``.
     """
     while True:
         edits = [
@@ -51,7 +51,7 @@ def normalize_markers(text: str, ranks: Sequence[int]) -> str:
 
 
 def remove_spans(text: str, markers: Collection[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
-    """Return the text without the spans and adjacent blanks, and the removed spans."""
+    """Return the text without the spans and the blanks next to them, and the spans that were removed."""
     removed: list[tuple[int, int]] = []
     for start, end in sorted(markers):
         while start > 0 and text[start - 1] in " \t" and (not removed or start > removed[-1][1]):
@@ -69,8 +69,8 @@ def remove_spans(text: str, markers: Collection[tuple[int, int]]) -> tuple[str, 
 def strip_source_list(text: str, documents: Collection[str]) -> str:
     """Return a normalised text without a list of sources at its end, since the application displays the citations.
 
-    The lines of such a list contain only markers, passage and page numbers, and names of these documents. If the text
-    above has no markers, the markers of the list are appended to it.
+    The lines of such a list contain only markers, passage and page numbers, and names of ``documents``. If the text
+    above the list has no markers, the markers of the list are appended to the text.
     """
     names = {re.escape(name) for document in documents for name in (document, document.removesuffix(".pdf")) if name}
     source = re.compile("|".join([r"\b(?:passage|source)\s+\d+", *sorted(names, key=len, reverse=True)]), re.I)
@@ -96,10 +96,10 @@ def parse_markers(text: str) -> list[int]:
 
 
 def _parse_ranks(listed: str, ranks: Sequence[int]) -> list[int]:
-    """Return the ranks that a list such as ``1, 3-5`` names, in its order, without duplicates."""
+    """Return the known ranks in a list such as ``1, 3-5``, in the order of the list, without duplicates."""
     named: dict[int, None] = {}
     for first, last in _RANGE.findall(listed):
-        # int() rejects very long numbers, and no passage has such a rank.
+        # Skip very long numbers, because int() rejects them and no passage has such a rank.
         if max(len(first), len(last)) <= _MAX_DIGITS:
             low, high = int(first), int(last or first)
             named |= dict.fromkeys(rank for rank in ranks if low <= rank <= high)
@@ -107,7 +107,11 @@ def _parse_ranks(listed: str, ranks: Sequence[int]) -> list[int]:
 
 
 def _replace_spans(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """Replace spans; if the replacement is empty, remove the blanks before it or at the beginning of its line."""
+    """Return the text with its spans replaced.
+
+    If a replacement is empty, the blanks before the span are removed. At the beginning of a line, the blanks after the
+    span are removed as well.
+    """
     pieces, position = [], 0
     for start, end, replacement in edits:
         before = text[position:start]

@@ -13,15 +13,15 @@ from rag_core.verification.citation_markers import LEADING_WORDS
 from rag_core.verification.refusals import FIGURE, contains_refusal
 
 _GROUP = re.compile(rf"{MARKER.pattern}(?:[ \t]*{MARKER.pattern})*")
-# Markdown before and after a sentence, and punctuation after a marker that belongs to the sentence before it.
+# Markdown before and after a sentence. ``_BEFORE`` also matches punctuation after the markers of the previous sentence.
 _BEFORE = re.compile(r"(?:[\s|>#*_~`•·,;:.!?)\u2013\u2014-]|\d+[.)]\s)*")
 _AFTER = re.compile(r"[\s|*_~`]*$")
 _RULE = re.compile(r"[\s|:\-=*_#]*$")
 _ROW = re.compile(r"^[ \t]*\|.*$", re.M)
-# The first row of a table and the rule below it.
+# The header row of a Markdown table and the line of dashes below the header.
 _HEAD = re.compile(r"[ \t]*\|.*\n[ \t]*[|:-][ \t|:-]*(?:\n|$)")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|(?:\*\*|__)[^*_]+(?:\*\*|__))\s*")
-# A line formatted as a heading that makes a statement: a sentence, or an answer in bold.
+# Signs that a line in the format of a heading makes a statement, because it is a sentence or an answer in bold.
 _ASSERTS = re.compile(
     r"[.!][*_]*\s*$|\b(?:is|are|was|were|has|have|had|will|would|can|cannot|could|must|does|do|did|not|never)\b"
     rf"|[$€£¥%]|\d[.,]\d|{FIGURE}{{3}}"
@@ -42,8 +42,8 @@ _CONCEDING = re.compile(r"(?:even\s+)?(?:although|though|while|since|as)\b[^,]*,
 class ClaimSpan:
     """A statement of an answer: its span without markers, and the ranks that it cites.
 
-    ``markers`` are (start, end, rank) of its markers; a statement without markers has the ``ranks`` of the next
-    statement in its paragraph, or else of the one before.
+    ``markers`` contains the start, end and rank of each marker. A statement without markers has the ``ranks`` of the
+    next statement with markers in its paragraph, or of the nearest one before it if none follows.
     """
 
     start: int
@@ -55,8 +55,9 @@ class ClaimSpan:
 def split_claims(text: str) -> list[ClaimSpan]:
     """Return the statements of a normalised text, in order.
 
-    A statement is a sentence, or the part of one before a group of markers. Headings, lines that introduce a list,
-    rules of tables, and clauses that say that the sources lack a fact are not statements.
+    A statement is a sentence, or the part of a sentence before a group of markers. Clauses that say that the sources
+    lack a fact are left out. Without markers, questions, headings, lines that introduce a list, and the header and
+    dividing lines of tables are not statements.
     """
     claims = [
         claim
@@ -68,7 +69,7 @@ def split_claims(text: str) -> list[ClaimSpan]:
 
 
 def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
-    # Markers are replaced by blanks, so that they do not split sentences and offsets stay valid.
+    # Markers are replaced by as many blanks, so that they do not split sentences and the offsets stay valid.
     blank = MARKER.sub(lambda match: " " * len(match[0]), text[begin:finish])
     cuts: list[tuple[int, list[tuple[int, int, int]]]] = []
     for group in _GROUP.finditer(text, begin, finish):
@@ -78,7 +79,7 @@ def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
     position = begin
     while cuts or ends:
         group_start = cuts[0][0] if cuts else finish + 1
-        # Markers after the full stop belong to the sentence before it.
+        # Markers after a full stop belong to the sentence that the full stop ends.
         if ends and ends[0] <= group_start and not (cuts and not text[ends[0] : group_start].strip()):
             end, markers = ends.pop(0), []
         else:
@@ -91,7 +92,8 @@ def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
         if start < stop and tokenize(text[start:stop]) and not (markers and LEADING_WORDS.fullmatch(text, start, stop)):
             yield ClaimSpan(start, stop, tuple(markers), tuple(rank for _, _, rank in markers))
         elif markers:
-            # A marker before its statement, as in "[1] Net sales fell" or "In [1], net sales fell".
+            # The marker precedes its statement, as in "[1] Net sales fell" or "In [1], net sales fell". The next
+            # statement takes over the markers of this empty span.
             yield ClaimSpan(start, start, tuple(markers), tuple(rank for _, _, rank in markers))
 
 
@@ -109,7 +111,7 @@ def _trim_markdown(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _assign_markers(claims: list[ClaimSpan]) -> Iterator[ClaimSpan]:
-    """Yield the statements with the ranks that they cite; markers without words belong to the next statement."""
+    """Yield the statements with the ranks that they cite; the markers of empty spans go to the next statement."""
     merged: list[ClaimSpan] = []
     pending: tuple[tuple[int, int, int], ...] = ()
     for claim in claims:
@@ -132,9 +134,9 @@ def _assign_markers(claims: list[ClaimSpan]) -> Iterator[ClaimSpan]:
 
 
 def _remove_refusals(text: str, claim: ClaimSpan) -> ClaimSpan | None:
-    """Return a statement without the clauses that say that the sources lack a fact, which no source contains.
+    """Return a statement without clauses that say that the sources lack a fact, since no source can support these.
 
-    Return ``None`` if nothing is left; a statement with markers is kept, so that its markers are checked.
+    If no clause is left, return ``None``, or the unchanged statement if it has markers, so that these are checked.
     """
     clauses = list(_split_clauses(text, claim.start, claim.end))
     kept = [(start, end) for start, end in clauses if not contains_refusal(text[start:end])]

@@ -20,7 +20,7 @@ from rag_core.text.words import PRONOUNS
 def find_differences(
     statement: AnnotatedText, source: AnnotatedText, around: AnnotatedText, context: AnnotatedText, title: AnnotatedText
 ) -> list[str]:
-    """Return a message for each difference between a statement and its source, except for numbers.
+    """Return a message for each name, negation and antonym by which a statement differs from its source.
 
     Parameters
     ----------
@@ -28,11 +28,11 @@ def find_differences(
     source : AnnotatedText
         The sentences that the statement is compared with.
     around : AnnotatedText
-        The same sentences with their table headers, if they are table rows.
+        The same sentences, with the lines above them if they are table rows.
     context : AnnotatedText
         The sentences before the source, which may contain the antecedent of a pronoun.
     title : AnnotatedText
-        Document and heading of the passage, whose names a sentence need not repeat.
+        Document name and heading of the passage. A sentence need not repeat the names in them.
     """
     return [
         *_find_missing_names(statement, around, context, title),
@@ -47,9 +47,9 @@ def find_differences(
 def find_number_errors(
     statement: AnnotatedText, source: AnnotatedText, around: str, scales: frozenset[int] = frozenset()
 ) -> Iterator[str]:
-    """Yield a message for each number of a statement that its source lacks or that has another unit there.
+    """Yield a message for each number of a statement that the source lacks or states with another unit.
 
-    Table scales are those in the source, in the text ``around`` it, and ``scales``.
+    The scales of tables are taken from the source, from the text ``around`` the source, and from ``scales``.
     """
     scales |= find_table_scales(around) | find_table_scales(source.text)
     source_numbers = [*source.numbers, *source.columns]
@@ -69,7 +69,7 @@ def _find_missing_names(
 ) -> Iterator[str]:
     refers = bool(source.folded & PRONOUNS)
     for word in statement.names:
-        # "FY22": the fiscal year.
+        # In "FY22", "FY" is an abbreviation and not a name.
         if word.folded == "fy":
             continue
         if contains_name(source, word) or contains_name(title, word) or (refers and contains_name(context, word)):

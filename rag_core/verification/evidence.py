@@ -23,18 +23,18 @@ from rag_core.types import PAGE_BREAK, Passage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.table_claims import row_scales
 
-# Weight of figures and names, which identify a fact; other words, which only describe its kind, weigh 1.
+# Weight of figures and names, which identify a fact. Other words, which only describe the kind of fact, have weight 1.
 _FACT_WEIGHT = 2.0
-# Least fuzzy ratio for a misspelt copy of the source: one different character in ten.
+# Least fuzzy ratio at which a statement counts as a copy of the source: one character in ten may differ.
 _MIN_FUZZY_RATIO = 90.0
 _MIN_FUZZY_CHARS = 20
-# Least cosine of two words with the same meaning in the same context.
+# Least cosine of token vectors at which two words have the same meaning.
 _MIN_COSINE = 0.7
-# Least coverage for a comparison by meaning, which is slow.
+# Evidence with a lower coverage is not compared by meaning, because that comparison is slow.
 _MIN_COVERAGE = 0.3
 _CONTEXT_SENTENCES = 3
-# Most weight of words matched only in the title or, through a pronoun, in the context: a pronoun replaces a short noun
-# phrase, not all earlier text. The source itself must contribute at least as much.
+# Most weight of the words that only the title contains or, if the source has a pronoun, only the context. A pronoun
+# replaces a short noun phrase, not all earlier text. The words in the source itself must have at least the same weight.
 _MAX_CONTEXT_WEIGHT = 2.0
 _MAX_CANDIDATES = 3
 _MAX_ROWS = 4
@@ -47,11 +47,11 @@ class EvidenceSpan:
     Attributes
     ----------
     spans : tuple of (int, int)
-        Spans to quote, as offsets into the passage's text, on its first page.
+        Spans to quote, all on the first page of the passage, as offsets into the passage's text.
     source : AnnotatedText
-        The whole sentences.
+        The whole sentences that contain the spans.
     context : AnnotatedText
-        The sentences before them in the passage.
+        The sentences before the evidence in the passage.
     title : AnnotatedText
         The document's name and the passage's heading.
     coverage : float
@@ -59,7 +59,7 @@ class EvidenceSpan:
     rows : tuple of TableRow
         The table rows among the sentences.
     rest : AnnotatedText
-        The sentences without the figures and headers of those rows.
+        The sentences without the figures and the year headers of the table rows.
     """
 
     spans: tuple[tuple[int, int], ...]
@@ -72,7 +72,7 @@ class EvidenceSpan:
 
     @property
     def quotes(self) -> list[tuple[int, int]]:
-        """The spans to quote: a row is quoted whole, after its header of years."""
+        """The spans to quote. A table row is quoted as a whole, and its header of years before it."""
         heads, widened = set(), []
         for start, end in self.spans:
             inside = [row for row in self.rows if row.start < end and start < row.end]
@@ -89,7 +89,7 @@ class EvidenceSpan:
 
 
 def merge_evidence(parts: Sequence[EvidenceSpan]) -> EvidenceSpan:
-    """Merge the evidence of several passages; the result has no span to quote."""
+    """Return the evidence of several passages as one; it has no span to quote."""
     source, context, rest = (
         AnnotatedText("\n".join(texts), parts[0].source.language)
         for texts in zip(*((part.source.text, part.context.text, part.rest.text) for part in parts), strict=True)
@@ -99,7 +99,7 @@ def merge_evidence(parts: Sequence[EvidenceSpan]) -> EvidenceSpan:
 
 
 class SourcePassage:
-    """A passage, split into sentences once for all statements that cite it."""
+    """A passage that is split into sentences once, for all statements that cite it."""
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
@@ -107,7 +107,7 @@ class SourcePassage:
         self._language = detect_language(self._text)
         self._title = AnnotatedText(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
         self._first_page = len(passage.first_page_text)
-        # A citation has one page, so a sentence that begins on the next page cannot be quoted.
+        # A citation refers to one page, so a sentence that begins on the next page cannot be quoted.
         self.rows = parse_rows(passage.first_page_text)
         self._spans = [span for span in _split_sentences(self._text) if span[0] < self._first_page]
 
@@ -116,10 +116,11 @@ class SourcePassage:
         return normalize_with_offsets(self._text)
 
     def find_evidence(self, statement: AnnotatedText, vectors: TextEncoder | None) -> Iterator[EvidenceSpan]:
-        """Yield the spans that may support a statement, best kinds of match first.
+        """Yield the evidence that may support a statement, best kinds of match first.
 
-        The order is: verbatim or nearly verbatim copies, then the single and adjacent sentences with most of its
-        words, then table rows. With ``vectors``, words of the same meaning count as equal.
+        Verbatim or nearly verbatim copies of the statement come first, then the single sentences and pairs of adjacent
+        sentences with most of the statement's words, then table rows. With ``vectors``, the sentences and rows follow
+        again, with words of the same meaning counted as equal.
         """
         yield from self._find_verbatim(statement)
         alike = [*self._find_by_words(statement), *self._find_by_rows(statement)]
@@ -181,7 +182,7 @@ class SourcePassage:
         return replace(evidence, coverage=_compute_coverage(statement, evidence, None))
 
     def _find_by_rows(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
-        """Yield the table rows whose figures a statement gives, as one span, if there are several."""
+        """Yield one `EvidenceSpan` with all table rows whose figures a statement gives, if there are several rows."""
         rows = tuple(
             row
             for row in self.rows
@@ -202,7 +203,7 @@ class SourcePassage:
 
 
 def _split_sentences(text: str) -> list[tuple[int, int]]:
-    """Return the spans of sentences; sentences that were split like table rows are joined again."""
+    """Return the spans of sentences, without splitting a sentence into lines as if it were a table."""
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
         if spans and _is_continued(text[slice(*spans[-1])], text[start:end]):
@@ -220,8 +221,8 @@ def _is_continued(line: str, following: str) -> bool:
 
 
 def _is_complementary(statement: AnnotatedText, first: AnnotatedText, second: AnnotatedText) -> bool:
-    """Return whether each of two sentences has words of the statement, other than names, that the other lacks."""
-    # If one sentence has an antonym, the other one is about something else.
+    """Return whether each of two sentences has a lower-case word of the statement that the other sentence lacks."""
+    # If one sentence has an antonym of a word in the statement, the sentences are about different things.
     if any(find_antonyms(statement, first)) or any(find_antonyms(statement, second)):
         return False
     wanted = {word.stem for word in statement.content if word.text[0].islower()}
@@ -229,7 +230,7 @@ def _is_complementary(statement: AnnotatedText, first: AnnotatedText, second: An
 
 
 def _remove_figures(text: str, begin: int, finish: int, rows: Sequence[TableRow]) -> str:
-    """Return a part of a text without the figures and the headers of its rows."""
+    """Return ``text[begin:finish]`` without the figures and the year headers of its table rows."""
     kept, position = [], begin
     heads = {(row.head.start, row.head.end) for row in rows if row.head}
     for start, end in sorted([*heads, *((row.figures, row.end) for row in rows)]):
@@ -268,7 +269,7 @@ def _compute_coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors
 
 
 def _match_by_meaning(text: str, spans: list[tuple[int, int]], source: str, vectors: TextEncoder) -> Iterator[float]:
-    """Yield 1 for each span of the text with a token of the same meaning in the source, by cosine, else 0."""
+    """Yield 1 for each span of the text that has the same meaning as tokens of the source, by cosine, else 0."""
     text_vectors, said_spans = vectors(text)
     source_vectors, _ = vectors(source)
     if not len(text_vectors) or not len(source_vectors):

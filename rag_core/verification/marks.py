@@ -1,8 +1,8 @@
 """Detection of claims whose value differs from that of the source, by parsed values.
 
-A mark that is often wrong is worse than none, so a difference is reported only if the context is the same: the claim
-has one number that no passage contains, one sentence contains its other words, and that sentence has exactly one number
-of the same kind in the same position.
+Frequent wrong marks would be worse than no marks. So a difference is reported only if the claim has exactly one number
+that no passage contains, a sentence contains most other words of the claim, and that sentence has exactly one other
+number of the same kind, in the same position.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import YEAR
 from rag_core.text.numbers import Number, numbers_equal
 
-# Least share and least number of a claim's words that the sentence must contain.
+# The sentence must contain at least this share and this number of the claim's words.
 _MIN_SHARE = 0.8
 _MIN_WORDS = 3
 _YEAR = re.compile(YEAR)
 
 
 def is_same_number(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
-    """Return whether a claim's number equals that of a source, or is the source's number rounded."""
+    """Return whether a claim's number equals a number of the source, or is a rounded form of it."""
     return numbers_equal(replace(said, hedged=True), source, scales)
 
 
@@ -34,7 +34,7 @@ def find_differing_value(
     passages: Sequence[tuple[AnnotatedText, frozenset[int]]],
     question: AnnotatedText,
 ) -> str:
-    """Return the value that a sentence has instead of a claim's value; empty in doubt.
+    """Return the value that a sentence states where a claim states a different one; empty in doubt.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def find_differing_value(
     scales : frozenset of int
         Powers of ten of the tables in the sentence's passage.
     passages : sequence of (AnnotatedText, frozenset of int)
-        All passages in the prompt, with their scales; a claim may take a number from any of them.
+        All passages in the prompt, each with its table scales. A claim may take a number from any passage.
     question : AnnotatedText
         The question, whose numbers a claim may repeat.
     """
@@ -88,7 +88,7 @@ def has_common_fact(
 
 
 def _add_unit(text: AnnotatedText, number: Number) -> str:
-    """Return a number as written in a text, with the word for its unit."""
+    """Return a number as written in a text, including the word for its unit."""
     end = number.end
     if text.unit(number):
         end = next(word.end for word in text.words if word.start >= number.end)
@@ -105,7 +105,7 @@ def _is_same_kind(claim: AnnotatedText, number: Number, sentence: AnnotatedText,
 
 
 def _is_same_position(claim: AnnotatedText, number: Number, sentence: AnnotatedText, other: Number) -> bool:
-    """Return whether the nearest content word before or after both numbers is the same."""
+    """Return whether two numbers have the same nearest content word before them, or the same one after them."""
     return bool(_find_adjacent_words(claim, number) & _find_adjacent_words(sentence, other))
 
 

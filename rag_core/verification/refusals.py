@@ -21,7 +21,7 @@ _SAID = r"(?:mentioned|stated|specified|disclosed|indicated|reported|named|told)
 _FOUND = r"(?:given|provided|included|available|found|described|contained|explained|listed|answered|present)"
 _NOT = r"(?:\s+not|n['’]t)"
 _KNOW = r"(?:know|answer|find|determine|say|tell|see)"
-# Wordings of models other than the requested refusal, in the languages in which statements are checked.
+# Patterns of refusals in words other than `REFUSAL`, in the languages in which statements are checked.
 _WAYS = (
     rf"\b{_SOURCES}\s+(?:\w+\s+){{0,2}}?(?:do|does|did){_NOT}\s+(?:\w+ly\s+)?{_SAY}\b",
     rf"\b(?:is|are|was|were|has|have){_NOT}\s+(?:been\s+)?(?:\w+ly\s+)?{_SAID}\b",
@@ -45,7 +45,7 @@ _WAYS = (
     r"\bnon\s+lo\s+so\b|\b(?:documenti|passaggi|testi)\s+non\s+(?:lo\s+)?"
     r"(?:dicono|menzionano|contengono|indicano|specificano|rispondono)\b",
 )
-# A sentence with a figure other than a year makes another statement.
+# A sentence with a figure other than a year is not only a refusal, because it makes another statement.
 FIGURE = rf"(?<!\d)(?!{YEAR}(?!\d))\d"
 _FIGURE = re.compile(FIGURE)
 _NO_ANSWER = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
@@ -56,23 +56,23 @@ _EDGES = " \t\r\n\"'`*_.\u201c\u201d\u2018\u2019\u00ab\u00bb"
 def contains_refusal(text: str) -> bool:
     """Return whether a text only says that the sources lack a fact or that the model does not know it.
 
-    >>> states_no_answer("The founder is not mentioned."), states_no_answer("Damage by water is not included.")
+    >>> contains_refusal("The founder is not mentioned."), contains_refusal("Damage by water is not included.")
     (True, False)
     """
     return _NO_ANSWER.search(text) is not None and not _FIGURE.search(text)
 
 
 def has_leading_refusal(text: str) -> bool:
-    """Return whether the first sentence of an answer says so; the rest then does not answer the question."""
+    """Return whether the first sentence of an answer says that the sources or the model lack the answer."""
     start, end = next(iter(sentence_spans(text)), (0, 0))
     return _NO_ANSWER.search(text, start, end) is not None
 
 
 def is_refusal(text: str) -> bool:
-    """Return whether the text is exactly `REFUSAL`.
+    """Return whether a text consists of `REFUSAL` alone.
 
-    Letter case, white space, kind of apostrophe, surrounding quotes or emphasis, citation markers and the final full
-    stop are ignored.
+    Letter case, white space, the kind of apostrophe, surrounding quotation marks or emphasis, citation markers and the
+    final full stop are ignored.
     """
     return _normalize(text) == _normalize(REFUSAL)
 

@@ -1,7 +1,8 @@
-"""Detection of names and numbers in a statement for which its source has another one in the same position.
+"""Detection of names and numbers in a statement that replace a different name or number of the source.
 
-A source may contain a name that is still wrong, such as one of two kings or years in a sentence. Such a substitution is
-detected by position: the source has the surrounding words around a different name.
+A name may be wrong although the source contains it, for example if a sentence is about two kings and the statement
+names the wrong one. Such a substitution is detected by position: in the source, a different name is between the same
+words.
 """
 
 from __future__ import annotations
@@ -20,31 +21,32 @@ from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.tables import YEARS
 from rag_core.text.words import Word
 
-# Longest run of differing words; a longer one is another clause, not a substitution.
+# Most words in a run of differing words. A longer run is a different clause, not a substitution.
 _MAX_SLOT_WORDS = 5
 _ANCHOR_WORDS = 2
 _MAX_ASIDE_WORDS = 12
 _EVERY_SCALE = frozenset({3, 6, 9})
-# Words between a figure and its year.
+# The words between a figure and its year, and the year.
 _OF_YEAR = re.compile(
     r"\s*(?:\(|(?:in|for|during|at the end of|by the end of|as of)\s+)"
     rf"(?:the\s+)?(?:fiscal\s+|financial\s+)?(?:year\s+)?({YEAR})\b"
 )
-# Titles and professions, which are not substitutes for a first name.
+# Titles and professions. "President" in "President Lincoln" does not replace the first name in "Abraham Lincoln".
 _TITLES = frozenset(
     "author captain ceo cfo chair chairman chairwoman chief coo cto dame director dr founder general governor judge "
     "justice king lady lord major mayor minister miss mr mrs ms pope president prince princess prof professor queen "
     "saint senator sir st".split()
 )
-# Start and end as word indexes of the statement; whether the block begins, and whether it ends, both texts.
+# A block of words that both texts contain: its start and end as word indexes of the statement, whether it is the
+# beginning of both texts, and whether it is the end of both texts.
 _Block = tuple[int, int, bool, bool]
-# Figures with their years; empty if there is none.
+# Figures, each with its year, or with an empty string if the text gives no year for the figure.
 _DatedFigures = list[tuple[Number, str]]
 _Anchors = dict[tuple[bool, tuple[str, ...]], list[int]]
 
 
 def find_substitutions(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Yield a message for each name or number of a statement that the source replaces by another one."""
+    """Yield a message for each name or number of a statement that replaces a different one of the source."""
     yield from _find_renamed(statement, source)
     figures, source_figures = _find_figures(statement), _find_figures_with_years(source)
     yield from _find_redated(figures, source_figures)
@@ -72,7 +74,7 @@ def find_substitutions(statement: AnnotatedText, source: AnnotatedText) -> Itera
 
 
 def _find_renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Yield a message for each name that has only another first word in the source: "Jane Doe" for "John Doe"."""
+    """Yield a message for each name whose first word differs in the source, as in "Jane Doe" for "John Doe"."""
     for first, name in _find_name_pairs(statement):
         beside = [before for before, word in _find_name_pairs(source) if word.folded == name.folded]
         alone = sum(word.folded == name.folded for word in source.words) > len(beside)
@@ -83,7 +85,7 @@ def _find_renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[s
 
 
 def _find_redated(figures: _DatedFigures, source_figures: _DatedFigures) -> Iterator[str]:
-    """Yield a message for each figure that has another year directly after it in the source."""
+    """Yield a message for each figure of a statement that the source gives for a different year."""
     for figure, year in figures:
         source_years = [other for number, other in source_figures if numbers_equal(figure, number)]
         if (
@@ -97,7 +99,7 @@ def _find_redated(figures: _DatedFigures, source_figures: _DatedFigures) -> Iter
 
 
 def _is_dated_alike(figures: _DatedFigures, source_figures: _DatedFigures) -> bool:
-    """Return whether the source has each figure with the same year."""
+    """Return whether the source gives each figure of a statement for the same year."""
     return bool(figures) and all(
         year and any(numbers_equal(figure, number) and year == other for number, other in source_figures)
         for figure, year in figures
@@ -105,7 +107,7 @@ def _is_dated_alike(figures: _DatedFigures, source_figures: _DatedFigures) -> bo
 
 
 def _find_figures(statement: AnnotatedText) -> _DatedFigures:
-    """Return the figures of a statement with their years; a single figure may follow its year."""
+    """Return the figures of a statement with their years; a single figure and a single year belong together."""
     said = _find_figures_with_years(statement)
     years = [number.text for number in statement.numbers if YEARS.fullmatch(number.text)]
     return [(said[0][0], years[0])] if len(said) == len(years) == 1 else said
@@ -132,7 +134,7 @@ def _find_name_pairs(reading: AnnotatedText) -> Iterator[tuple[Word, Word]]:
 
 
 def _is_before_aside(source: AnnotatedText, run_keys: set[str], places: Sequence[int]) -> bool:
-    """Return whether the source has the run too, with only a parenthesis between it and its anchor words."""
+    """Return whether an aside, such as a parenthesis, separates a word of the run from its anchor in the source."""
     for place in places:
         for at in range(max(0, place - _MAX_ASIDE_WORDS), place):
             end = source.words[at].end
@@ -146,7 +148,7 @@ def _is_fact(reading: AnnotatedText, word: Word) -> bool:
 
 
 def _find_runs(reading: AnnotatedText) -> Iterator[tuple[int, int]]:
-    """Yield the runs of capitalised words and numbers, as word indexes."""
+    """Yield the start and end, as word indexes, of each run of capitalised words and numbers."""
     at = 0
     while at < len(reading.words):
         first, last = _find_run(reading, at)
@@ -156,7 +158,7 @@ def _find_runs(reading: AnnotatedText) -> Iterator[tuple[int, int]]:
 
 
 def _find_run(reading: AnnotatedText, at: int) -> tuple[int, int]:
-    """Return the run around a word; empty if the word is neither a name nor a number."""
+    """Return the start and end of the run that contains a word; they are equal if the word is not in a run."""
     first = last = at
     while first > 0 and _is_fact(reading, reading.words[first - 1]):
         first -= 1
@@ -166,7 +168,10 @@ def _find_run(reading: AnnotatedText, at: int) -> tuple[int, int]:
 
 
 def _find_anchors(reading: AnnotatedText, start: int, end: int, before: bool) -> Iterator[tuple[str, ...]]:
-    """Yield the anchors of a run on one side: the two adjacent words, and the nearest if it is a content word."""
+    """Yield the anchors on one side of a run: words by which the position of the run is found in the source.
+
+    The anchors are the two adjacent words and, if it is a content word, the nearest word alone.
+    """
     words = reading.words[max(0, start - _ANCHOR_WORDS) : start] if before else reading.words[end : end + _ANCHOR_WORDS]
     nearest = words[-1:] if before else words[:1]
     if len(words) == _ANCHOR_WORDS and any(word.content for word in words):
@@ -176,7 +181,7 @@ def _find_anchors(reading: AnnotatedText, start: int, end: int, before: bool) ->
 
 
 def _index_anchors(source: AnnotatedText) -> _Anchors:
-    """Return the word indexes of the source by anchor."""
+    """Return, for each anchor, the indexes of the source words next to it."""
     places: _Anchors = defaultdict(list)
     for at in range(len(source.words)):
         for before in (True, False):
@@ -186,7 +191,7 @@ def _index_anchors(source: AnnotatedText) -> _Anchors:
 
 
 def _is_in_common_block(statement: AnnotatedText, start: int, end: int, agreeing: Sequence[_Block]) -> bool:
-    """Return whether a run is in a block that the source has too, with enough other words around it."""
+    """Return whether a run overlaps a block of words that both texts contain and that has enough other words."""
     for first, last, at_start, at_end in agreeing:
         if first < end and start < last:
             beside = [*statement.words[first : max(first, start)], *statement.words[end : max(end, last)]]
@@ -196,10 +201,10 @@ def _is_in_common_block(statement: AnnotatedText, start: int, end: int, agreeing
 
 
 def _align(statement: AnnotatedText, source: AnnotatedText) -> tuple[dict[int, range], list[_Block]]:
-    """Align both texts by their longest common subsequence.
+    """Return an alignment of both texts by their longest common subsequence of words.
 
-    Return, for each differing word of the statement, the word indexes of the source in its position, and the blocks
-    of equal words.
+    The first value maps the index of each differing word in the statement to the indexes of the source words in its
+    position. The second value contains the blocks of equal words.
     """
     statement_keys, source_keys = statement.keys, source.keys
     facing: dict[int, range] = defaultdict(lambda: range(0))
@@ -221,7 +226,7 @@ def _get_spans(op: Opcode) -> tuple[int, int, int, int]:
 
 
 def _is_substitution(statement: AnnotatedText, word: Word, source: AnnotatedText, source_word: Word) -> bool:
-    """Return whether two words are different names or numbers of one kind, and the statement lacks the second."""
+    """Return whether two words are different names or numbers of one kind and the statement lacks ``source_word``."""
     if not word.content or not source_word.content:
         return False
     figure, source_figure = statement.number_at(word), source.number_at(source_word)

@@ -1,4 +1,4 @@
-"""Scoring of the support of a claim: the share of its numbers, names and words that a sentence contains."""
+"""Scoring of how well a sentence supports a claim: the share of the claim's numbers, names and words it has."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
 from rag_core.types.protocols import QuestionEmbedder, TextEncoder
 from rag_core.verification.marks import is_same_number
 
-# A number or name identifies the fact; other words only describe its kind.
+# Weights relative to other words. Numbers and names identify a fact, while other words describe its kind.
 _NUMBER_WEIGHT = 2.0
 _NAME_WEIGHT = 1.5
-# Share for a number elsewhere in the passage, such as the year above a table.
+# Share of its weight that a number counts if it is elsewhere in the passage, such as a year above a table.
 _NEARBY_NUMBER = 0.5
-# Share for a word of the document's name or heading, which the sentence need not repeat.
+# Share of its weight that a word counts if it is in the document's name or heading, which a sentence need not repeat.
 _TITLE_WORD = 0.7
 # Cosine of two token vectors below which the words have nothing in common.
 _UNRELATED_COSINE = 0.35
-# Weight of the question relative to the claim, to decide between sentences that contain the same short answer.
+# Weight of the support for the question relative to the support for the claim. It decides between sentences that
+# contain the same short answer.
 _QUESTION_SHARE = 0.2
 
 
@@ -50,11 +51,11 @@ class SourceSentence:
 
 
 class SplitPassage:
-    """A passage, split into sentences and compared with the question once for all claims."""
+    """A passage that is split into sentences and compared with the question once, for all claims."""
 
     def __init__(self, passage: Passage, question: EncodedText, encode: TextEncoder) -> None:
         self.passage = passage
-        # A citation has one page, so only the text on the passage's first page can be quoted.
+        # A citation refers to one page, so only the text on the passage's first page can be quoted.
         self.text = passage.first_page_text
         self.title = AnnotatedText(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
         self.reading = AnnotatedText(passage.text.replace(PAGE_BREAK, " "))
@@ -67,13 +68,13 @@ class SplitPassage:
             self.sentences.append(replace(sentence, question_support=_compute_support(question, sentence)))
 
     def context(self, sentence: SourceSentence) -> AnnotatedText:
-        """Return the title and the sentence before, which name the subject of a sentence."""
+        """Return the passage's title and the previous sentence, which may name the subject of a sentence."""
         before = [other.reading.text for other in self.sentences if other.end <= sentence.start][-1:]
         return AnnotatedText("\n".join([self.title.text, *before]))
 
 
 class ScoredSentence(NamedTuple):
-    """A sentence, its support of a claim, and its combined support of claim and question."""
+    """A sentence, its support for a claim, and its combined support for the claim and the question."""
 
     sentence: SourceSentence
     support: float
@@ -81,7 +82,7 @@ class ScoredSentence(NamedTuple):
 
 
 def create_text_encoder(embedder: QuestionEmbedder) -> TextEncoder:
-    """Return a function from a text to its token vectors and their character spans."""
+    """Return a function that maps a text to its token vectors and the character spans of the tokens."""
 
     def encode(text: str) -> tuple[FloatArray, IntArray]:
         embedded = embedder.embed_question(text)
@@ -97,7 +98,7 @@ def encode_text(text: str, encode: TextEncoder) -> EncodedText:
 
 
 def score_sentence(said: EncodedText, sentence: SourceSentence, foreign: bool) -> ScoredSentence:
-    """Return how well a sentence supports a claim; ``foreign`` if the claim is in another language."""
+    """Return how well a sentence supports a claim; ``foreign`` is true if the claim is in another language."""
     support = _compute_support(said, sentence, words=not foreign)
     return ScoredSentence(sentence, support, support + _QUESTION_SHARE * sentence.question_support)
 

@@ -1,4 +1,4 @@
-"""Checks that the figures of a statement are in the table row and the year column that it names."""
+"""Checks that the figures of a statement are in the table row and the year column that the statement names."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from rag_core.text.numbers import Number, find_table_scales, numbers_equal
 from rag_core.text.tables import YEARS, TableRow, parse_year
 from rag_core.text.words import stem
 
-# A row's label and a statement may each have some words that the other lacks, but together not too many.
+# The sum of two shares must exceed this: the share of a label's words that a statement contains, and the share of the
+# statement's words that the row and its surroundings contain. So the label and the statement may each have some words
+# that the other one lacks.
 _MIN_SIMILARITY = 1.0
-# Measures; the row or the lines above it must contain every measure that a statement names.
+# Words for measures. A row or its surroundings must contain every measure that a statement names.
 _MEASURES = tuple(
     frozenset(map(stem, group.split()))
     for group in (
@@ -25,13 +27,14 @@ _MEASURES = tuple(
         "depreciation", "amortization", "provision", "customers", "average", "percentage",
     )
 )  # fmt: skip
-# Labels of rows that may be a gain or a loss; in a row of costs, brackets do not indicate a loss.
+# Words in the labels of rows whose figures may be a gain or a loss. Rows of costs are excluded, because brackets do not
+# indicate a loss there.
 _GAIN = re.compile(r"\b(?:profit|income(?! tax)|earnings|result|ebitda?|margin|gain|cash flow|surplus)", re.IGNORECASE)
 _COST = re.compile(r"\b(?:expenses?|costs?|provision|charges?|paid|interest)\b", re.IGNORECASE)
 _LOSS = re.compile(r"\b(?:loss(?:es)?|deficit|negative|minus|outflow)\b|[(−–-]\s?[$€£¥]?\s?\d", re.IGNORECASE)
 _ROSE = re.compile(r"\b(?:rose|risen|rising|increas\w*|grew|grown|up|higher)\b", re.IGNORECASE)
 _FELL = re.compile(r"\b(?:fell|fallen|falling|decreas\w*|declin\w*|dropp\w*|down|lower|shrank)\b", re.IGNORECASE)
-# Parts of a year, which must not be confused with the year.
+# Parts of a year, whose figures must not be confused with those of the whole year.
 _PART = re.compile(
     rf"\b(?:{QUARTER}|quarter\w*|(?:three|six|nine|[369])[ -]months|half|H[12]|13 weeks)\b", re.IGNORECASE
 )
@@ -46,7 +49,7 @@ _MAX_DAY_GAP = 3
 
 @dataclass(frozen=True, slots=True)
 class _PlacedFigure:
-    """A figure of a statement with the row that contains it, and its columns in that row."""
+    """A figure of a statement, the table row that contains the figure, and its columns in this row."""
 
     figure: Number
     row: TableRow
@@ -62,8 +65,8 @@ def check_table_claim(
 ) -> list[str] | None:
     """Return a message for each difference between a statement and the rows whose figures it gives.
 
-    A figure is correct if the row with the most similar label has it in the column of the statement's year, or of
-    the latest year if the statement has none, with the same scale and sign.
+    A figure is correct if it is in the row whose label is most similar to the statement, in the column of the
+    statement's year, with the same scale and sign. A statement without a year is about the latest year.
 
     Parameters
     ----------
@@ -71,7 +74,7 @@ def check_table_claim(
     rows : sequence of TableRow
         Rows of the evidence that the statement is compared with.
     table : sequence of TableRow
-        All rows of the passage, since the statement may mean another one.
+        All rows of the passage, since the statement may mean a row outside the evidence.
     rest : AnnotatedText
         Other text of the evidence, including the labels of its rows.
     title : AnnotatedText
@@ -80,8 +83,8 @@ def check_table_claim(
     Returns
     -------
     list of str or None
-        ``None`` if the statement gives no figure of the rows, or if the columns of the rows are not clear and the
-        statement names no year of them. The rows are then checked like other text.
+        ``None`` if the rows must be checked like other text: the statement gives no figure of the rows, or the years of
+        their columns are not clear and the statement names no year that is missing in ``rest``.
     """
     figures = _find_figures(statement, rest)
     years = [(match.start(), parse_year(match[0])) for match in YEARS.finditer(statement.text)]
@@ -101,7 +104,7 @@ def check_table_claim(
 
 
 def check_direction(statement: AnnotatedText) -> Iterator[str]:
-    """Yield a message if a statement says that a figure rises from a higher one or falls from a lower one."""
+    """Yield a message if a statement says that a figure rose to a lower number or fell to a higher number."""
     rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
     said = rose or fell
     if said is None or (rose and fell):
@@ -120,7 +123,7 @@ def row_scales(row: TableRow, title: AnnotatedText) -> frozenset[int]:
 
 
 def _find_figures(statement: AnnotatedText, rest: AnnotatedText) -> list[Number]:
-    """Return the numbers of a statement that are not parts of dates and not in the other text."""
+    """Return the numbers of a statement that are neither parts of dates nor in ``rest``."""
     taken = [match.span() for match in YEARS.finditer(statement.text)]
     taken += [(date.start, date.end) for date in _find_dates(statement)]
     return [
@@ -150,11 +153,11 @@ def _place_figures(
     table: Sequence[TableRow],
     title: AnnotatedText,
 ) -> list[_PlacedFigure] | str:
-    """Return each figure with the row that the statement means, or a message if there is none."""
+    """Return each figure with the row that the statement means, or a message if a figure has no such row."""
     whole = _find_named_rows(_find_label_words(statement, 0, len(statement.text), title), rows, table, title)
     placed = [_find_in_rows(figure, whole, title) for figure in figures]
     if len(rows) > 1 and not all(placed):
-        # If there are several rows, each figure follows the label of its row.
+        # In a statement about several rows, the words before each figure name the row of the figure.
         placed, start = [], 0
         for figure in figures:
             whole = (
@@ -179,7 +182,7 @@ def _find_in_rows(figure: Number, rows: Sequence[TableRow], title: AnnotatedText
 
 
 def _find_label_words(statement: AnnotatedText, start: int, end: int, title: AnnotatedText) -> frozenset[str]:
-    """Return the stems of the words in a part of a statement that may name a row, without the document's name."""
+    """Return the stems of the words from ``start`` to ``end`` that may name a row, without the document's name."""
     document = AnnotatedText(title.text.partition("\n")[0]).stems
     return frozenset(
         word.stem
@@ -194,7 +197,10 @@ def _find_label_words(statement: AnnotatedText, start: int, end: int, title: Ann
 def _find_named_rows(
     said: frozenset[str], rows: Sequence[TableRow], table: Sequence[TableRow], title: AnnotatedText
 ) -> list[TableRow]:
-    """Return those of the rows with the label most similar to the words; empty if another row matches or in doubt."""
+    """Return the rows whose label is most similar to the words ``said``; empty in doubt.
+
+    The result is also empty if a row of the table that is not in ``rows`` is the most similar one.
+    """
 
     def likeness(row: TableRow) -> tuple[int, int, int]:
         return len(said & row.stems), -len(row.stems - said), len(said & row.section)
@@ -207,7 +213,7 @@ def _find_named_rows(
 
 
 def _is_meant(said: frozenset[str], row: TableRow, table: Sequence[TableRow], title: AnnotatedText) -> bool:
-    """Return whether a row's label is similar enough to the words and has no other measure."""
+    """Return whether a row is similar enough to the words ``said`` and is not about another measure."""
     totals = [other.stems for other in table if other.label.casefold().startswith("total")]
     around = row.stems.union(row.section, title.stems, *totals)
     if len(said & row.stems) / len(row.stems) + len(said & around) / len(said) <= _MIN_SIMILARITY:
@@ -216,7 +222,10 @@ def _is_meant(said: frozenset[str], row: TableRow, table: Sequence[TableRow], ti
 
 
 def _check_dates(statement: AnnotatedText, placed: Sequence[_PlacedFigure], rest: AnnotatedText) -> Iterator[str]:
-    """Yield a message for each date that the table lacks, and for a part of a year that differs."""
+    """Yield a message for each date that the table lacks.
+
+    A further message is yielded if only the statement, or only the table, is about a part of a year.
+    """
     for row in {place.row for place in placed}:
         above = AnnotatedText("\n".join(row.above))
         known = [*rest.numbers, *above.numbers]
@@ -240,7 +249,7 @@ def _check_years(
         if year not in heads and year not in rest.text:
             yield f"the number {year} is missing"
     headed = [year for year in years if year in heads]
-    # In the label "Notes due 2022" the year is not that of the figures if the statement gives another one.
+    # The year in the label "Notes due 2022" is not the year of the figures if the statement gives another year as well.
     given = [year for year in headed if not any(year in place.row.label for place in placed)] or headed
     if not years and _is_copied(placed):
         return
@@ -276,13 +285,13 @@ def _get_years(placed: _PlacedFigure) -> set[str]:
 def _is_previous_year(
     statement: AnnotatedText, placed: _PlacedFigure, figure_years: set[str], year: str, all_years: Sequence[set[str]]
 ) -> bool:
-    """Return whether a figure is that of the previous year, as part of a comparison."""
+    """Return whether a statement gives a figure of the previous year for comparison, as in "up from 5 million"."""
     compared = _COMPARED.search(statement.text, 0, placed.figure.start)
     return bool(compared) and str(int(year) - 1) in figure_years and any(year in years for years in all_years)
 
 
 def _check_row_direction(statement: AnnotatedText, placed: Sequence[_PlacedFigure], year: str) -> Iterator[str]:
-    """Yield a message if a statement says that a figure rose that fell from the previous year, or the reverse."""
+    """Yield a message if a statement says that a figure rose, but the figure fell in its row, or the reverse."""
     rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
     row = placed[0].row
     before = max((column for column in row.columns if column and column < year), default="")
@@ -302,7 +311,7 @@ def _get_signed_value(row: TableRow, at: int) -> float | None:
 def _check_sign_and_scale(
     statement: AnnotatedText, placed: Sequence[_PlacedFigure], title: AnnotatedText
 ) -> Iterator[str]:
-    """Yield a message for each figure with the wrong sign, or with a currency but without the table's scale."""
+    """Yield a message for each figure that has the wrong sign, or a currency but not the scale of the table."""
     lost = bool(_LOSS.search(statement.text))
     for place in placed:
         figure, row = place.figure, place.row

@@ -19,8 +19,8 @@ from rag_core.verification.refusals import contains_refusal
 from rag_core.verification.substitutions import find_substitutions
 from rag_core.verification.table_claims import check_direction, check_table_claim, row_scales
 
-# Least share of a statement's words that its source must contain; below it, the statement says something else even if
-# its figures match.
+# Least share of a statement's words that its source must contain. With a smaller share, the statement says something
+# else, even if its figures match.
 MIN_COVERAGE = 0.6
 # Below this coverage, a source is about something else and its differences are not reported.
 _MIN_RELATED_COVERAGE = 0.3
@@ -31,11 +31,12 @@ NOT_SUPPORTED = "No cited passage supports the statement."
 
 @dataclass(frozen=True, slots=True)
 class VerifiedAnswer:
-    """An answer's text with its final markers, their quotes, and the verdict on each statement.
+    """The text of an answer with its final markers, their quotes, and the verdict on each statement.
 
-    ``short`` is the short answer in the quotes, if unambiguous; see `short_answers.short_answer`. ``refused`` is true
-    if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset of the quotes
-    after a language model's text. ``unchecked`` is true if the text is in another language than its sources.
+    ``short`` is the short answer in the quotes, if unambiguous; see `short_answers.extract_short_answer`. ``refused``
+    is true if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset of the
+    quotes that follow a language model's text. ``unchecked`` is true if the text is in another language than its
+    sources.
     """
 
     text: str
@@ -69,7 +70,7 @@ def verify_answer(text: str, passages: Sequence[Passage], vectors: TextEncoder |
     text : str
         Generated text, with markers in any form that `citation_markers.normalize_markers` accepts.
     passages : sequence of Passage
-        The passages in the prompt; a marker is the rank of a passage.
+        The passages in the prompt. The number in a marker is the rank of a passage.
     vectors : TextEncoder, optional
         Encoder for the comparison of words by meaning.
 
@@ -93,12 +94,12 @@ def verify_answer(text: str, passages: Sequence[Passage], vectors: TextEncoder |
 
 
 def create_claims_from_quotes(text: str, citations: Sequence[Citation]) -> tuple[Claim, ...]:
-    """Return the statements of an extractive answer: the span of each quote in the text, always supported."""
+    """Return each quote of an extractive answer as a supported statement, with its span in the text."""
     statements, position = [], 0
     for citation in citations:
         quote = " ".join(citation.quote.split())
         start = text.find(quote, position)
-        # Overlapping passages may share a quote, which is one statement.
+        # Two overlapping passages may give the same quote. The text contains it once, as one statement.
         if start >= 0:
             position = start + len(quote)
             statements.append(Claim(start, position, True))
@@ -106,7 +107,7 @@ def create_claims_from_quotes(text: str, citations: Sequence[Citation]) -> tuple
 
 
 def _select_statements(text: str) -> list[ClaimSpan]:
-    """Return the statements of a text, without a "Yes." or "No." before other statements."""
+    """Return the statements of a text, without a bare "Yes." or "No." that accompanies other statements."""
     claims = split_claims(text)
     statements = [
         claim for claim in claims if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)
@@ -140,10 +141,10 @@ def _verify_statement(
 def _find_support(
     statement: AnnotatedText, source: SourcePassage, vectors: TextEncoder | None
 ) -> tuple[EvidenceSpan | None, str]:
-    """Return the evidence that supports a statement, or the first difference of the closest evidence.
+    """Return the evidence that supports a statement, if any, and the first difference from the closest evidence.
 
-    Only evidence with about the best coverage counts: if the best one contradicts the statement, a distant one
-    without a contradiction is not support.
+    Only evidence whose coverage is close to the best coverage counts. If the closest evidence contradicts the
+    statement, evidence with a much lower coverage is not support, even if it contains no contradiction.
     """
     best, reason = _MIN_RELATED_COVERAGE, ""
     seen: list[tuple[EvidenceSpan, str]] = []
@@ -173,7 +174,7 @@ def _find_difference(statement: AnnotatedText, candidate: EvidenceSpan, table: S
 
 
 def _combine_passages(statement: AnnotatedText, sources: Sequence[SourcePassage]) -> tuple[Citation, ...]:
-    """Return quotes from several passages that support a statement together, each with a part of it."""
+    """Return quotes from several passages that support a statement only together; empty if they do not."""
     parts = []
     for source in sources:
         best = max(
@@ -210,7 +211,7 @@ def _create_answer(
     statements = []
     for verdict in verdicts:
         claim = verdict.claim
-        # No source says that the sources lack a fact, so such a statement is not reported as unsupported.
+        # A source cannot support the statement that the sources lack a fact, so it is not reported as unsupported.
         if claim.start < claim.end and (verdict.quotes or not contains_refusal(written[claim.start : claim.end])):
             start, end = moved(claim.start), moved(claim.end)
             statements.append(Claim(start, end, bool(verdict.quotes), verdict.reason))

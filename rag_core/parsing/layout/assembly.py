@@ -1,4 +1,4 @@
-"""Complete pages with what only their neighbours show: headers, footers, sections and divided words."""
+"""Complete pages with information from other pages: headers, footers, sections and divided words."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _AHEAD, _BEHIND = 4, 8
 class PageAssembler:
     """Find headers, footers and the section of each page, and join the words that line ends divide.
 
-    Repeated headers and footers are left out of chunks. A page keeps header and footer text that appears for the
-    first time, unless the document's ``name`` contains it.
+    Repeated headers and footers are left out of chunks. The first occurrence of a header or footer is kept, unless the
+    document's ``name`` contains it.
 
-    A page waits until the next four are read, because these show what repeats. A page read by OCR does not wait:
-    OCR is slow, and seldom reads the same header twice in the same way.
+    A page is completed after the next four pages are read, because these pages show which lines are repeated. A page
+    read by OCR is completed at once, because OCR is slow and seldom reads the same header twice in the same way.
     """
 
     def __init__(self, sections: Sections, name: str = "") -> None:
@@ -39,7 +39,7 @@ class PageAssembler:
         self._previous_edges: deque[Edges] = deque(maxlen=_BEHIND)
 
     def add(self, parsed: ParsedPage) -> Iterator[Page]:
-        """Take the next page; yield the pages that are complete."""
+        """Take the next page, and yield the pages that can now be completed."""
         parsed = join_hyphenated(parsed, self._vocabulary)
         self._pending.append((parsed, find_edges(parsed.page.page_index, parsed.page.text)))
         ahead = 0 if parsed.page.state in (PageState.OCR, PageState.MIXED) else _AHEAD
@@ -56,7 +56,7 @@ class PageAssembler:
         page = parsed.page
         running = find_headers_footers(edges, [*self._previous_edges, *(following for _, following in self._pending)])
         if not _has_other_text(page.text, running.spans):
-            running = HeadersFooters()  # slides and forms may contain nothing else
+            running = HeadersFooters()  # keep the repeated lines of slides and forms that contain nothing else
         self._previous_edges.append(edges)
         heading = self._sections.heading(page.page_index, page.text, parsed.headings, running.spans)
         skip = self._history.lines_to_skip(page.page_index, running).spans
@@ -64,7 +64,7 @@ class PageAssembler:
 
 
 def _has_other_text(text: str, skip: tuple[tuple[int, int], ...]) -> bool:
-    """Whether a page has text besides its headers and footers."""
+    """Return whether a page has text besides its headers and footers."""
     cursor = 0
     for start, end in (*skip, (len(text), len(text))):
         if text[cursor:start].strip():

@@ -20,21 +20,22 @@ _NARROWEST = 60.0
 _FEWEST_ROWS = 6
 _FILL = 0.7
 _CONTINUED = 0.2
-# As a share of the line height.
+# A run is raised if its bottom is above this share of the height of the run before it, measured from that run's top.
 _RAISED = 0.5
 _FEWEST_RAISED = 2
-# As a share of the steps to the right side and the lines across the gutter.
+# Least number of raised runs, as a share of the steps from the left to the right side and the runs across the gutter.
 _RAISED_SHARE = 0.125
-# Left end, right end, text.
+# Left end, right end and text of a word.
 _Word: TypeAlias = tuple[float, float, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Two columns, in points: the x of the gutter, and top and bottom of the part of the page that it divides.
+    """Two columns of a page, with the empty gutter between them; coordinates are in points.
 
-    ``interleaved`` says that the content stream crosses the gutter line by line, instead of writing one column,
-    or one cell of a table, after the other.
+    ``gutter`` is the x of the gutter; ``top`` and ``bottom`` are the ends of the part of the page that has two columns.
+    ``interleaved`` says that the content stream crosses the gutter line by line, instead of writing one column, or one
+    cell of a table, after the other.
     """
 
     gutter: float
@@ -45,7 +46,7 @@ class Columns:
 
 @dataclass(slots=True)
 class _Row:
-    """Runs on one baseline, wherever they are in the content stream."""
+    """Runs on one baseline, even if they are far apart in the content stream."""
 
     runs: list[Run]
     top: float
@@ -62,7 +63,10 @@ class _Row:
 
 
 def find_columns(runs: list[Run]) -> Columns | None:
-    """Return the largest part of the page in two columns, if any; apply it to each column to find more columns."""
+    """Return the largest part of the page with two columns, or `None`.
+
+    To find more than two columns, call this function with the runs of each column.
+    """
     rows = _group_rows(runs)
     if len(rows) < _FEWEST_ROWS:
         return None
@@ -94,7 +98,7 @@ def _group_rows(runs: list[Run]) -> list[_Row]:
 
 
 def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
-    """Return x, first and last row of the empty strip that has the most rows with words on both sides."""
+    """Return x, first row and last row of the empty vertical strip that has the most rows with words on both sides."""
     boxes = np.concatenate([run.line_boxes for row in rows for run in row.runs]).astype(np.float64)
     numbers = np.repeat(np.arange(len(rows)), [sum(len(run.words) for run in row.runs) for row in rows])
     has_position = ~np.isnan(boxes[:, 0])
@@ -102,8 +106,9 @@ def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
     low, high = float(boxes[:, 0].min()), float(boxes[:, 2].max())
     if high - low < _NARROWEST:
         return None
-    # All words and positions at once, because nearly every page has no columns and this test must be cheap: each
-    # word adds 1 at its start and -1 after its end, and the cumulative sum shows the covered bins.
+    # Process all words and positions at once: this test must be cheap, because nearly every page has no columns. Each
+    # word adds 1 to the bin of its start and -1 to the bin after its end. Words cover the bins in which the cumulative
+    # sum is positive.
     bins = int((high - low) / _BIN) + 1
     begins, ends = (((boxes[:, side] - low) / _BIN).astype(np.int64) for side in (0, 2))
     steps = np.zeros((len(rows), bins + 1), np.int64)
@@ -114,8 +119,8 @@ def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
     free = ~covered[:, :-1] & ~covered[:, 1:]
     places = np.arange(bins - 1)
     sides = (starts[:, None] < places) & (stops[:, None] > places)
-    # For each sequence of free rows, the number that have words on both sides: the count up to here minus the
-    # count before the sequence.
+    # For each position and each sequence of rows that are empty there, count the rows with words on both sides: the
+    # count up to the current row minus the count before the sequence.
     reached = sides.cumsum(axis=0)
     counts = reached - np.maximum.accumulate(np.where(free, 0, reached), axis=0)
     most = counts[:, int(0.2 * bins) : int(0.8 * bins)].max(axis=0)
@@ -139,7 +144,7 @@ def _has_prose_on_both_sides(band: list[list[_Word]], gutter: float) -> bool:
 
 
 def is_prose(side: list[list[_Word]]) -> bool:
-    """Whether rows are prose: several words a row, mostly letters, that fill the column; no figures or labels."""
+    """Return whether rows are prose: each row has several words, mostly of letters, and fills the column."""
     width = max(words[-1][1] for words in side) - min(words[0][0] for words in side)
     fills = [(words[-1][1] - words[0][0]) / max(width, 1.0) for words in side]
     text = "".join(word for words in side for _, _, word in words)
@@ -148,7 +153,7 @@ def is_prose(side: list[list[_Word]]) -> bool:
         return False
     if _UNSPACED.search(text):
         return median(map(len, side)) >= 8
-    # Prose continues from line to line in lower case; table cells begin with capitals.
+    # Many lines of prose begin in lower case, because a sentence continues there; table cells begin with capitals.
     continued = sum(words[0][2][0].islower() for words in side)
     caseless = text.upper() == text.lower()
     return median(map(len, side)) >= 3 and (caseless or continued >= _CONTINUED * len(side))
@@ -163,9 +168,10 @@ def _is_interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -
 
 
 def _is_written_in_cells(inside: list[Run], gutter: float, crossing: int) -> bool:
-    """Whether the stream writes a table cell by cell: it repeatedly moves up before it starts the right side.
+    """Return whether the content stream writes a table cell by cell.
 
-    Between cells of a single line it does not move up, but tables of prose have longer cells as well.
+    After a left cell of several lines, the content stream moves up to write the right cell. After a cell of a single
+    line it does not move up. A few moves are enough, because only some cells of a table have several lines.
     """
     turns = [(first, second) for first, second in pairwise(inside) if first.box[0] < gutter <= second.box[0]]
     raised = sum(second.box[3] < first.box[1] + _RAISED * (first.box[3] - first.box[1]) for first, second in turns)
@@ -173,7 +179,7 @@ def _is_written_in_cells(inside: list[Run], gutter: float, crossing: int) -> boo
 
 
 def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:
-    """Split a run into the words whose middle is left of ``x``, and the others."""
+    """Split a run into the words whose middle is left of ``x`` and the other words; a part without words is `None`."""
     middles = (run.line_boxes[:, 0] + run.line_boxes[:, 2]) / 2
     left = [number for number, middle in enumerate(middles.tolist()) if not middle >= x]
     right = [number for number, middle in enumerate(middles.tolist()) if middle >= x]

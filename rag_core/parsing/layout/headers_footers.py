@@ -16,7 +16,7 @@ _PAGE_NUMBER = re.compile(
     r"^(?:page\s*)?[-–—\[(|]*\s*(?:[a-z]{1,2}-)?(?:\d{1,4}|[ivxl]{1,7})\s*[-–—\])|]*"
     r"(?:\s*(?:of|/|von|sur|de)\s*\d{1,4})?$"
 )
-# Text that browsers print (address, time), page counts, and links back to the contents.
+# Text that browsers add to printed pages (address and time), page counts, and links to the table of contents.
 _PRINTED = re.compile(
     r"(?:https?|file)://\S+|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},?\s+\d{1,2}:\d{2}(?:\s*[ap]m)?"
     r"|\d+\s*(?:/|of)\s*\d+|^(?:table of )?contents$"
@@ -27,9 +27,9 @@ _PRINTED = re.compile(
 class EdgeLine:
     """A line near the top or bottom of a page.
 
-    ``literal`` is its text in lower case, ``shape`` is ``literal`` with every number replaced, ``numbers`` are
-    these numbers. ``counts`` says that the line is only a page number, ``roman`` that it is a Roman one. Only a
-    line that ``is_candidate`` can be a header or footer.
+    ``literal`` is the text of the line in lower case. ``shape`` is ``literal`` with "#" in place of every number, and
+    ``numbers`` contains these numbers. ``counts`` says that the line is only a page number, and ``roman`` that this
+    page number is Roman. Only a line with ``is_candidate`` can be a header or footer.
     """
 
     start: int
@@ -71,14 +71,14 @@ def _parse_edge_line(match: re.Match[str]) -> EdgeLine:
     counts = _PAGE_NUMBER.match(literal) is not None
     roman = counts and _ROMAN.search(literal) is not None
     short = len(literal) <= _LONGEST and len(literal.split()) <= _MOST_WORDS
-    # Lines without letters are excluded: a row of years or figures is the head of many tables.
+    # Exclude lines with few letters, except page numbers, because the head of many tables is a row of years or figures.
     is_candidate = short and (counts or sum(char.isalpha() for char in shape) >= 3)
     return EdgeLine(match.start(), match.end(), literal, shape, numbers, counts, roman, is_candidate)
 
 
 @dataclass(frozen=True, slots=True)
 class HeadersFooters:
-    """The header and footer lines of a page, each from the page edge inwards."""
+    """The header lines and the footer lines of a page, both in order from the page edge inwards."""
 
     top: tuple[EdgeLine, ...] = ()
     bottom: tuple[EdgeLine, ...] = ()
@@ -90,13 +90,13 @@ class HeadersFooters:
 
 
 def find_headers_footers(page: Edges, neighbours: list[Edges]) -> HeadersFooters:
-    """Return the headers and footers of a page: repeated lines with no other line between them and the page edge.
+    """Return the headers and footers of a page: repeated lines without any other line between them and the page edge.
 
     Parameters
     ----------
     page : Edges
     neighbours : list of Edges
-        Of the pages before and after ``page``.
+        Edges of the pages before and after ``page``.
     """
     top = [(edges.page_index - page.page_index, edges.top) for edges in neighbours]
     bottom = [(edges.page_index - page.page_index, edges.bottom) for edges in neighbours]
@@ -104,12 +104,12 @@ def find_headers_footers(page: Edges, neighbours: list[Edges]) -> HeadersFooters
 
 
 class HeaderHistory:
-    """The headers and footers of a document: a line is left out once an earlier page contains it.
+    """Track the headers and footers of a document, to leave out those that an earlier page contains.
 
     Parameters
     ----------
     known : str
-        Text that is left out from the first page on.
+        Text, such as the document's name. Lines that contain only words of this text are left out on every page.
     """
 
     def __init__(self, known: str) -> None:
@@ -117,7 +117,10 @@ class HeaderHistory:
         self._lines: dict[str, list[tuple[int, EdgeLine]]] = {}
 
     def lines_to_skip(self, page_index: int, running: HeadersFooters) -> HeadersFooters:
-        """Return the headers and footers to leave out: those between the page edge and the first new line."""
+        """Return the headers and footers to leave out: the lines between the page edge and the first new line.
+
+        A line is new if no earlier page contains it, unless it is a page number or has only words of ``known``.
+        """
         return HeadersFooters(
             self._lines_before_new(page_index, running.top), self._lines_before_new(page_index, running.bottom)
         )
@@ -148,15 +151,18 @@ def _repeated_lines(
 
 
 def _repeats_needed(line: EdgeLine, others: int) -> int:
-    # The title of a table that continues for three pages is not a header; a number that increases by one a page
-    # is almost always a page number.
+    # Require several repeats, because the title of a table that continues for three pages is not a header. Fewer
+    # repeats are enough for a number that increases by one on each page, because it is almost always a page number.
     if others <= 2:
         return max(others, 1)
     return 2 if line.counts else min(4, others - 1)
 
 
 def _is_repeated(line: EdgeLine, others: tuple[EdgeLine, ...], distance: int) -> bool:
-    """Whether a page ``distance`` pages away has the same line, except for the page number."""
+    """Return whether a page ``distance`` pages away has the same line, except for the page number.
+
+    ``others`` contains the lines of that page.
+    """
     if not line.is_candidate:
         return False
     if line.roman and not line.numbers:

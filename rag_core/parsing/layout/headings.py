@@ -1,4 +1,4 @@
-"""Find the headings of a page, and the section that it begins in, from headings or the outline."""
+"""Find the headings of a page, and the section in which the page begins, from the headings or the outline."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from rag_core.types.chunks import HEADING_SEPARATOR
 LONGEST = 80
 _LONGEST_LINE = 110
 _LARGER, _TITLE = 1.12, 1.3
-# Shorter lines do not count for the largest size: an initial over three lines is larger than any title.
+# Only lines with at least this many characters count for the largest text size of a page, because a decorative initial
+# letter is larger than any title.
 _FEWEST_CHARACTERS = 8
-# Space before a page number, in line heights.
+# Least space before a page number, in line heights.
 _APART = 1.2
 _NUMBERED = re.compile(
     r"^(?:(?:item|part|chapter|section|note|article|exhibit|appendix|schedule|annex|kapitel|chapitre)\s+"
@@ -33,13 +34,16 @@ _TOP_LINES = 6
 
 
 def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return the spans of the headings of a page, ascending; a heading of two lines is one span."""
+    """Return the spans of the headings of a page in ascending order; a heading of several lines has one span.
+
+    ``spans`` contains start and end of each line in the text of the page.
+    """
     if not lines:
         return ()
     sizes = [size for line in lines for size in [line.size] * max(len(line.text) // 8, 1)]
     body = median(sizes)
     bold = sum(len(line.text) for line in lines if line.bold) > 0.5 * sum(len(line.text) for line in lines)
-    # First and last line number of each heading.
+    # Numbers of the first and the last line of each heading.
     headings: list[tuple[int, int]] = []
     for number, line in enumerate(lines):
         following = lines[number + 1] if number + 1 < len(lines) else None
@@ -60,19 +64,22 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
 
 
 def _is_title(lines: list[Line], number: int, body: float) -> bool:
-    """Whether a line is in the largest text size of the page."""
+    """Return whether a line has the largest text size of the page and is clearly larger than the body text."""
     largest = max((line.size for line in lines if len(line.text) >= _FEWEST_CHARACTERS), default=0.0)
     return lines[number].size >= max(0.95 * largest, _TITLE * body)
 
 
 def _continues_below(lines: list[Line], number: int) -> bool:
-    """Whether the next line looks the same: text that is larger than a table's small print may be prose."""
+    """Return whether the next line has the same style.
+
+    Both lines may then be prose that is only larger than the small print of a table on the page.
+    """
     return number + 1 < len(lines) and _has_same_style(lines[number], lines[number + 1])
 
 
 def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool) -> bool:
     text = line.text
-    # Cheap tests first, because nearly every line is not a heading.
+    # Do the cheap tests first, because they rule out most lines.
     if not 3 <= len(text) <= 120 or text[0].islower() or text.endswith((",", ";")):
         return False
     letters = len(_NO_LETTERS.sub("", text))
@@ -94,7 +101,11 @@ def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool)
 
 
 def _ends_in_page_number(lines: list[Line], number: int) -> bool:
-    """Whether a line ends in a page number or figure, as in a table of contents or a table; a year does not count."""
+    """Return whether a line ends in a page number or figure, as in a table of contents or a table.
+
+    The last number counts only after a wide space, or if the lines above and below end in numbers as well and the three
+    numbers are in ascending order. So a year at the end of a title does not count.
+    """
     if not _LAST_NUMBER.search(lines[number].text):
         return False
     ends = np.concatenate([run.line_boxes for run in lines[number].runs])[-2:]
@@ -106,12 +117,15 @@ def _ends_in_page_number(lines: list[Line], number: int) -> bool:
 
 
 def _has_gap_below(line: Line, following: Line) -> bool:
-    """Whether there is space below a line: titles have it above their table, column heads do not."""
+    """Return whether there is space below a line, as between a title and its table, but not below column heads."""
     return following.box[1] - line.box[3] > 0.25 * max(line.size, 1.0)
 
 
 def _is_title_case(words: list[str]) -> bool:
-    """Whether the longer words begin with capitals; "Section 5 of the plan" in a sentence is not a heading."""
+    """Return whether most of the longer words begin with a capital, as in a heading.
+
+    A line of a sentence that begins with "Section 5 of the plan" is not a heading.
+    """
     longer = [word for word in words if len(word) > 3 and word[0].isalpha()]
     return sum(word[0].isupper() for word in longer) >= 0.6 * len(longer) and words[-1] not in (
         "or",
@@ -126,7 +140,7 @@ def _has_same_style(first: Line, second: Line) -> bool:
 
 
 def shorten_heading(heading: str) -> str:
-    """Return at most `LONGEST` characters of a heading: first drop outer parts of a path, then cut the end."""
+    """Return a heading of at most `LONGEST` characters: first drop the outer sections of its path, then cut its end."""
     parts = " ".join(heading.split()).split(HEADING_SEPARATOR)
     while len(parts) > 1 and len(HEADING_SEPARATOR.join(parts)) > LONGEST:
         parts.pop(0)
@@ -135,12 +149,13 @@ def shorten_heading(heading: str) -> str:
 
 
 class Sections:
-    """The section that each page begins in; call `heading` for the pages in order.
+    """Find the section in which each page begins; call `heading` for every page in order.
 
     Parameters
     ----------
     outline : tuple of (page_index, path)
-        Outline of the file. An outline with fewer than two different titles is ignored: it only names the document.
+        Outline of the file. An outline with fewer than two different titles is ignored, because it only names the
+        document.
     """
 
     def __init__(self, outline: tuple[tuple[int, str], ...] = ()) -> None:
@@ -158,7 +173,7 @@ class Sections:
         headings: tuple[tuple[int, int], ...],
         skip: tuple[tuple[int, int], ...],
     ) -> str:
-        """Return the heading of a page: from the outline, its first lines, or the page before it."""
+        """Return the heading of a page, from the outline, its page header, its first lines, or the page before it."""
         titles = _heading_texts(text, _headings_outside(headings, skip))
         before, self._current = self._current, (titles[-1][1] if titles else self._current)
         section = self._running_section(text, headings, skip, page_index)
@@ -176,7 +191,10 @@ class Sections:
         skip: tuple[tuple[int, int], ...],
         page_index: int,
     ) -> str:
-        """Return the page header that names a section: one that clearly not every page has."""
+        """Return the page header that names a section; empty if there is none.
+
+        Such a page header looks like a heading, and most pages up to this page do not have it.
+        """
         section = ""
         for start, end in skip:
             line = _single_line(text, (start, end))
@@ -197,7 +215,7 @@ class Sections:
 def _headings_outside(
     headings: tuple[tuple[int, int], ...], skip: tuple[tuple[int, int], ...]
 ) -> list[tuple[int, int]]:
-    """Return the headings outside headers and footers; a heading that begins inside one loses that part."""
+    """Return the headings outside headers and footers; a header or footer at the start of a heading is cut off."""
     trimmed = []
     for first, last in headings:
         start = max((end for begin, end in skip if begin <= first < end), default=first)
@@ -207,7 +225,7 @@ def _headings_outside(
 
 
 def _heading_texts(text: str, headings: list[tuple[int, int]]) -> list[tuple[int, str]]:
-    """Return offset and text of each heading; a label such as "Note 12" is joined with the heading below it."""
+    """Return offset and text of each heading; a label such as "Note 12" and the heading below it are joined."""
     titles: list[tuple[int, str]] = []
     last = 0
     for start, end in headings:
@@ -225,7 +243,10 @@ def _single_line(text: str, span: tuple[int, int]) -> str:
 
 
 def _find_top_end(text: str, skip: tuple[tuple[int, int], ...]) -> int:
-    """Return the offset of the last of the first lines of the page, headers not counted."""
+    """Return the offset at which the top of a page ends: the start of line number `_TOP_LINES` or of the last line.
+
+    Headers and footers are not counted.
+    """
     kept = [
         match.start()
         for match in re.finditer(r"[^\n]+", text)

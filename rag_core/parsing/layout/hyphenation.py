@@ -1,4 +1,7 @@
-"""Join words that line ends divide: the words of the document decide between "long-term" and "informa-tion"."""
+"""Join words that line ends divide.
+
+The other words of the document decide whether the hyphen stays, as in "long-term", or not, as in "informa-tion".
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ from rag_core.types.documents import ParsedPage
 _WORD = re.compile(HYPHENATED_WORD)
 _MOST = 200_000
 
-# First halves that begin a compound far more often than a divided word; used if the document gives no evidence.
+# First halves that begin a compound far more often than a divided word. They decide if the document gives no evidence.
 _COMPOUND = frozenset(
     "long short self well high low mid year end full half part cross first second third fourth one two three four five "
     "six ten market fixed real non anti".split()
 )
-# First halves that begin a divided word as often: "pre-tax" and "pre-sented".
+# First halves that begin a divided word, such as "pre-sented", about as often as a compound, such as "pre-tax".
 _PREFIXES = frozenset("multi ex all on off post pre inter co so in".split())
 
 
@@ -30,7 +33,7 @@ def split_words(text: str) -> set[str]:
 
 
 class Vocabulary:
-    """Words of a document, from the pages read so far."""
+    """The words of a document, from the pages that are read so far."""
 
     def __init__(self) -> None:
         self._words: set[str] = set()
@@ -42,11 +45,14 @@ class Vocabulary:
             self._words.update(words)
 
     def keeps_hyphen(self, first: str, second: str) -> bool:
-        """Whether two halves of a word around a line end are a compound, so that the hyphen stays.
+        """Return whether the hyphen at a line end stays, because the two halves of the word are a compound.
 
-        First the spelling inside lines of the document decides; then whether both halves are words of the document
-        (an English prefix counts as a word); then a list of first halves, and how most line ends before were
-        decided: text typeset from HTML never divides words, books often do.
+        The first of these tests that gives an answer decides:
+
+        1. The document contains the word inside a line, with or without the hyphen, or a half contains another hyphen.
+        2. Both halves are words of the document; a first half in ``_PREFIXES`` counts as a word.
+        3. The first half is in ``_COMPOUND``, or most earlier hyphens of the document stayed. Text that is typeset from
+           HTML never divides words, but books often do.
         """
         first, second = first.casefold(), second.casefold()
         if f"{first}{second}" in self._words:
@@ -64,9 +70,9 @@ class Vocabulary:
 
 
 def join_hyphenated(parsed: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
-    """Return a page without the hyphens that only divide a word at a line end; add its words to the vocabulary.
+    """Return a page without the hyphens that only divide words at line ends, and add its words to the vocabulary.
 
-    The offsets of words and headings are moved accordingly.
+    The offsets of words and headings are adjusted to the new text.
     """
     vocabulary.add(parsed.words)
     hyphens = [offset for offset, first, second in parsed.divided if not vocabulary.keeps_hyphen(first, second)]

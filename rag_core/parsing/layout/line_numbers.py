@@ -1,6 +1,6 @@
 """Remove line numbers in the margin, as in drafts, manuscripts under review, bills and pleadings.
 
-They are not part of the text and would interrupt its sentences.
+Line numbers are not part of the text, and would interrupt the sentences.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from rag_core.parsing.layout.runs import Run
 
 _NUMBER = re.compile(r"\d{1,5}")
 _FEWEST = 5
-# In points: numbers whose x differs by less are aligned.
+# Numbers are aligned if their x differs by at most this many points.
 _ALIGNED = 1.0
-# As a share of the steps between numbers, and of the other words, which must be on one side of the numbers.
+# Least share of the steps between the numbers that are equal, and least share of the other words of the page that are
+# on one side of the numbers.
 _LEAST_SHARE = 0.9
-# As a share of the height of the page's text: the rows of a table in one of two columns usually take less.
+# Line numbers extend over at least this share of the height of the text. Numbered rows of a table in one of two columns
+# usually extend over less.
 _LEAST_HEIGHT = 0.3
 
 
@@ -37,7 +39,7 @@ class _Word:
 
 
 def remove_line_numbers(runs: list[Run]) -> list[Run]:
-    """Return the runs without line numbers in the left and right margin."""
+    """Return the runs without the line numbers in the left and right margins."""
     numbered = [
         (number, run)
         for number, run in enumerate(runs)
@@ -64,7 +66,7 @@ def remove_line_numbers(runs: list[Run]) -> list[Run]:
 
 
 def _words(numbered: Iterable[tuple[int, Run]]) -> Iterator[_Word]:
-    """Yield the words of numbered runs that have a known position."""
+    """Yield the words with a known position; ``numbered`` contains pairs of a run's number and the run."""
     for number, run in numbered:
         for word, box in zip(run.words, run.line_boxes.tolist(), strict=True):
             if box[0] == box[0]:
@@ -72,7 +74,7 @@ def _words(numbered: Iterable[tuple[int, Run]]) -> Iterator[_Word]:
 
 
 def _group_aligned(numbers: list[_Word]) -> list[list[_Word]]:
-    """Return groups of right- or left-aligned numbers that are large enough to be line numbers."""
+    """Return groups of right- or left-aligned numbers that have enough numbers to be line numbers."""
     groups: list[list[_Word]] = []
     for side in ("x1", "x0"):
         column: list[_Word] = []
@@ -90,7 +92,7 @@ def _group_aligned(numbers: list[_Word]) -> list[list[_Word]]:
 
 
 def _are_line_numbers(column: list[_Word], text: list[_Word]) -> bool:
-    """Whether numbers increase by equal steps next to lines of prose, not next to table rows or form lines."""
+    """Return whether numbers increase by equal steps, and are next to prose, not to table rows or form lines."""
     column = sorted(column, key=lambda word: word.y0)
     height = max(word.y1 for word in text) - min(word.y0 for word in text)
     if column[-1].y1 - column[0].y0 < _LEAST_HEIGHT * height:

@@ -11,15 +11,15 @@ from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 
 _NUMBER = re.compile(rf"^[($€£¥+\-–—]*\d[\d,.]*[%){SUPERSCRIPT_DIGITS}]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
 
-# Raised text that belongs to the word before it, and punctuation after that.
+# Text before which there is no space if it touches the run before it: raised endings and signs, and punctuation.
 _SUFFIX = re.compile(rf"^(?:st|nd|rd|th|®|™|©|[{SUPERSCRIPT_DIGITS},]+)$|^[.,;:!?)](?!\w)")
-# A raised figure is a footnote mark: "2.5" followed by one must not become another number.
+# A raised figure may be a footnote mark: "2.5" with the footnote mark "1" must not become the number "2.51".
 _MARK = re.compile(r"^\d{1,2}(?:,\d{1,2})*$")
 
 
 @dataclass(slots=True)
 class Line:
-    """Runs of one row, from left to right, and the box around them in points."""
+    """Runs of one row in reading order, and the box around the runs in points."""
 
     runs: list[Run]
     box: tuple[float, float, float, float] = field(init=False)
@@ -38,14 +38,14 @@ class Line:
             max(box[2] for box in boxes),
             max(box[3] for box in boxes),
         )
-        # The longest run gives the size, because a superscript or a bullet has another one.
+        # Take the size from the run with most words, because a superscript or a bullet has a different size.
         self.size = max(self.runs, key=lambda run: len(run.words)).size
         self.text = "".join(
             (" " if number and self.has_space_before(number) else "") + run.text for number, run in enumerate(self.runs)
         )
 
     def has_space_before(self, number: int) -> bool:
-        """Whether there is a space before a run of the line."""
+        """Return whether there is a space before the run at index ``number``."""
         before, run = self.runs[number - 1], self.runs[number]
         return not (_touches(before, run) and _SUFFIX.match(run.text))
 
@@ -59,7 +59,7 @@ class Line:
 
     @property
     def tabular(self) -> bool:
-        """Whether the line looks like a table row: many cells, or mostly figures from the first figure on."""
+        """Whether the line looks like a table row: it has several cells, or mostly figures from its first figure on."""
         if self._tabular is None:
             self._tabular = self._is_tabular()
         return self._tabular
@@ -79,8 +79,8 @@ def _touches(before: Run, run: Run) -> bool:
 
 
 def _mark_superscript(before: Run, run: Run, following: str) -> Run:
-    """Return the run, with its figure as a superscript if it is small and raised after the run before it."""
-    if following.startswith(("/", "⁄")):  # the upper part of a fraction
+    """Return a run, written in superscript characters if it is a small and raised figure after the run before it."""
+    if following.startswith(("/", "⁄")):  # the run is the upper part of a fraction
         return run
     raised = 0.25 * before.size < before.box[3] - run.box[3] < before.size and run.size < 0.9 * before.size
     if raised and _touches(before, run) and _MARK.match(run.text):

@@ -1,4 +1,4 @@
-"""Join lines in reading order to the text of a page, with the box of each word."""
+"""Join lines in reading order into the text of a page, with the box of each word."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rag_core.text.words import HYPHENATED_WORD
 from rag_core.types import FloatArray, WordBoxes
 
 LINE, PARAGRAPH = "\n", "\n\n"
-# Inside a word that a line end divides: the rest of the document decides whether the hyphen stays.
+# Separator inside a word that a line end divides; the words of the document later decide whether this hyphen stays.
 DIVIDED = "-"
 _LOOSE = 1.3
 _HEAD_LINES = 5
@@ -26,12 +26,12 @@ _UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")
 
 
 def join_lines(lines: list[Line], separators: list[str]) -> tuple[str, WordBoxes, list[tuple[int, int]]]:
-    """Join lines to one text.
+    """Join lines into one text.
 
     Parameters
     ----------
     lines : list of Line
-        In reading order.
+        Lines in reading order.
     separators : list of str
         Text before each line except the first.
 
@@ -39,7 +39,7 @@ def join_lines(lines: list[Line], separators: list[str]) -> tuple[str, WordBoxes
     -------
     text : str
     boxes : WordBoxes
-        Of the words with a known position; a word that a line end divides has a box for each half.
+        Boxes of the words with a known position. A word that a line end divides has one box for each half.
     spans : list of tuple of int
         Start and end of each line in ``text``.
     """
@@ -81,8 +81,9 @@ def _build_word_boxes(starts: list[int], ends: list[int], rects: list[FloatArray
 def choose_separators(lines: list[Line]) -> list[str]:
     """Return the text before each line except the first, ``len(lines) - 1`` strings.
 
-    A blank line before a new paragraph; `DIVIDED` inside a word; nothing after a written hyphen, or inside a
-    paragraph of a script without spaces; otherwise a line end.
+    The text is a blank line before a new paragraph, and `DIVIDED` inside a word that the line end divides. It is empty
+    after a hyphen that belongs to the word, and inside a paragraph of a script without spaces. Otherwise it is a line
+    end, after a hyphen if the rest of a divided word is not in the next line.
     """
     body = _body_pitch(lines)
     return [_choose_separator(lines, number, body) for number in range(1, len(lines))]
@@ -93,7 +94,7 @@ def hyphenated_words(
 ) -> tuple[tuple[int, str, str], ...]:
     """Return the offset of each `DIVIDED` in the text, and the halves of the word before and after it.
 
-    ``spans`` has the start and end of each line in the text.
+    ``spans`` contains the start and end of each line in the text.
     """
     return tuple(
         (spans[number][0] - len(DIVIDED), *halves)
@@ -107,7 +108,7 @@ def _pitch(upper: Line, lower: Line) -> float:
 
 
 def _body_pitch(lines: list[Line]) -> dict[int, float]:
-    """Return the usual distance between lines, by character size rounded to points."""
+    """Return the usual distance between lines for each character size, which is rounded to points."""
     distances: dict[int, list[float]] = {}
     for upper, lower in pairwise(lines):
         pitch = _pitch(upper, lower)
@@ -130,19 +131,19 @@ def _choose_separator(lines: list[Line], number: int, body: dict[int, float]) ->
 
 
 def _word_separator(upper: Line, lower: Line) -> str | None:
-    """Return the text between two lines that share a word, otherwise `None`."""
+    """Return the text between two lines if the line end is inside a word, otherwise `None`."""
     literal = upper.text.endswith(("-", "\u2010")) and len(upper.text) > 1 and upper.text[-2].isalnum()
     if not (upper.hyphen or literal) or abs(upper.size - lower.size) > 2.0:
         return None
     if literal:
-        # Pdfium marks the hyphens it is sure of; an unmarked hyphen is before a capital or a figure.
+        # ``text`` does not contain hyphens that divide words, so this hyphen belongs to the word, as before a digit.
         return "" if lower.text[:1].isalnum() and not upper.tabular else None
-    # Without two halves, the second half is somewhere else or does not exist.
+    # If the next line does not begin with the second half of the word, keep the hyphen and the line end.
     return DIVIDED if _word_halves(upper, lower) else "-" + LINE
 
 
 def _word_halves(upper: Line, lower: Line) -> tuple[str, str] | None:
-    """Return the halves of the word that two lines share."""
+    """Return the halves of the word that the line end divides; `None` if the second line does not continue the word."""
     first = _LAST_PART.search(upper.text.rstrip("-\u2010"))
     second = _FIRST_PART.match(lower.text)
     return (first[1], second[1]) if first and second and second[1][0].islower() else None
@@ -152,9 +153,9 @@ def _starts_paragraph(lines: list[Line], number: int, body: dict[int, float]) ->
     upper, lower = lines[number - 1], lines[number]
     pitch = _pitch(upper, lower)
     size = max(lower.size, upper.size, 1.0)
-    if pitch < -0.5 * size:  # the next column: a sentence may continue there
+    if pitch < -0.5 * size:  # the second line is in the next column: a sentence may continue there
         if -pitch < _HEAD_LINES * size and len(upper.text.split()) <= 4 and len(lower.text.split()) <= 4:
-            return False  # the next cell in the head of a table
+            return False  # the second line is the next cell in the head of a table
         return bool(_SENTENCE_END.search(upper.text)) or not lower.text[:1].islower()
     if upper.size and lower.size and max(upper.size, lower.size) / min(upper.size, lower.size) > 1.12:
         return len(upper.text) > 3 and len(lower.text) > 3
@@ -167,7 +168,10 @@ def _starts_paragraph(lines: list[Line], number: int, body: dict[int, float]) ->
 
 
 def _smallest_near_pitch(lines: list[Line], number: int, usual: float) -> float:
-    """Return the smaller distance above or below a pair of lines: rows of a loose table have equal distances."""
+    """Return the smaller of the distances to the line above and to the line below a pair of lines.
+
+    In a table with wide spaces between all rows, this distance is about as large as the distance within the pair.
+    """
     near = [usual]
     if number >= 2:
         near.append(_pitch(lines[number - 2], lines[number - 1]))
@@ -178,12 +182,12 @@ def _smallest_near_pitch(lines: list[Line], number: int, usual: float) -> float:
 
 
 def _is_short_bold(bold: Line, other: Line) -> bool:
-    """Whether a bold line is short enough for a heading: clearly shorter than its neighbour, or few characters."""
+    """Return whether a bold line is short enough for a heading: it ends before its neighbour or has few characters."""
     return bold.box[2] < other.box[2] - 2 * bold.size or len(bold.text) < 60
 
 
 def _is_indented(lines: list[Line], number: int) -> bool:
-    """Whether a line is the indented first line of a paragraph, after the end of a sentence, as in books."""
+    """Return whether a line is the indented first line of a paragraph, as in books, and a sentence ends above it."""
     upper, lower = lines[number - 1], lines[number]
     if not _SENTENCE_END.search(upper.text) or upper.tabular or lower.tabular:
         return False

@@ -1,8 +1,9 @@
 """Turn runs in the order of the content stream into lines in reading order.
 
-PDF producers nearly always write text in reading order, columns included. So this order is kept unless the page
-contradicts it: lines that cross the gap between two columns, columns written row by row, or text that jumps back
-up the page without columns (footnote marks, late headers, tables written column by column).
+PDF producers nearly always write text in reading order, even on pages with columns. So the order of the content stream
+is kept, except in three cases: lines cross the gap between two columns; columns are written row by row; or the text
+jumps back up a page without columns. Such jumps occur at footnote marks, at headers that are written after the text,
+and in tables that are written column by column.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ _MOST_RUNS = 4000
 
 
 def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
-    """Return lines in reading order; every word of ``runs`` is in one of them.
+    """Return lines in reading order, which contain every word of ``runs``.
 
     Parameters
     ----------
     runs : list of Run
     written : bool
-        Whether the order of ``runs`` is that of a content stream; the order of recognised text means nothing.
+        Whether ``runs`` are in the order of a content stream. The order of recognised text has no meaning, so
+        recognised text is ordered only by position.
     """
     if len(runs) < 2 or len(runs) > _MOST_RUNS:
         return [Line([run]) for run in runs]
@@ -46,7 +48,7 @@ def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
 
 
 def _order_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
-    """Return the lines above the columns, of the left and of the right column, and below, each part in order."""
+    """Return the lines above the columns, then those of the left column, of the right column, and below the columns."""
     above = [run for run in runs if run.box[3] <= columns.top]
     below = [run for run in runs if run.box[1] >= columns.bottom and run.box[3] > columns.top]
     left: list[Run] = []
@@ -60,7 +62,10 @@ def _order_columns(runs: list[Run], columns: Columns, written: bool) -> list[Lin
 
 
 def _group_adjacent(runs: list[Run]) -> list[Line]:
-    """Return lines in content order; neighbours on one baseline, such as table cells, share a line."""
+    """Return lines in the order of the content stream.
+
+    Runs that follow each other on one baseline, such as table cells, form one line.
+    """
     lines: list[list[Run]] = []
     for run in runs:
         if lines and _continues(lines[-1][-1], run):
@@ -73,7 +78,7 @@ def _group_adjacent(runs: list[Run]) -> list[Line]:
 def _continues(before: Run, run: Run) -> bool:
     if before.hyphen or run.box[0] < before.box[2] - 1.0:
         return False
-    # Figures may be a little off the baseline of a label that is centred or takes two lines.
+    # Figures may be slightly off the baseline of their label, because a label may be centred or have two lines.
     figures = not any(char.isalpha() for word in run.words for char in word)
     tolerance = 0.6 if figures and run.box[0] > before.box[2] + before.size else 0.25
     return abs(run.box[3] - before.box[3]) < tolerance * max(min(run.size, before.size), 1.0)
@@ -84,7 +89,10 @@ def _jumps_back(runs: list[Run]) -> bool:
 
 
 def _contains_figures(rows: list[Line]) -> bool:
-    """Whether rows join figures to their labels, and not texts that are only side by side."""
+    """Return whether rows join figures and their labels, as in a table, and not texts that are only side by side.
+
+    In a table, most runs after the first run of a row are figures.
+    """
     cells = [run for row in rows for run in row.runs[1:]]
     figures = sum(
         any(char.isdigit() for word in run.words for char in word)

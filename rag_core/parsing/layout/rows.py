@@ -1,4 +1,4 @@
-"""Group runs into rows by position, and move runs that are far from their row in the content stream."""
+"""Group runs into rows by position, and move runs that the content stream has far from their row."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from rag_core.parsing.layout.runs import Run
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _JUMP, _FAR = 1.5, 6.0
-# As a share of the text size: smaller text may be a footnote mark.
+# Text that is smaller than this share of the size of its neighbour may be a footnote mark.
 _SMALL = 0.85
 _SHORT_WORDS, _SHORT_CHARACTERS = 3, 30
-# List markers. A dash may also be an empty cell, and "(1)" a footnote mark or an equation number.
+# List markers. Neither a dash nor "(1)" is among them: a dash may be an empty cell, and "(1)" may be a footnote mark or
+# an equation number.
 _MARK = re.compile(r"[•◦‣▪●○■□]|(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]")
-# In line heights.
+# Largest distance between a list marker and its item, in heights of the characters.
 _FARTHEST_ITEM = 4.0
 
 
 def group_rows(runs: list[Run]) -> list[Line]:
-    """Group runs into lines by position: rows from the top, each in the direction of its script."""
+    """Group runs into lines by position, from the top down; each line is in the direction of its script."""
     rows: list[list[Run]] = []
     for run in sorted(runs, key=lambda item: (_vertical_middle(item), item.box[0])):
-        # Runs are sorted by height, so only the last few rows can take a run.
+        # The runs are sorted from the top down, so a run can only belong to one of the last few rows.
         row = next((row for row in rows[-4:] if _fits_row(row, run)), None)
         if row is None:
             rows.append([run])
@@ -35,9 +36,9 @@ def group_rows(runs: list[Run]) -> list[Line]:
 
 
 def move_list_markers(runs: list[Run]) -> list[Run]:
-    """Move each list marker directly before its item if the content stream has it elsewhere.
+    """Move each list marker directly before its item if the content stream has the marker elsewhere.
 
-    Some producers write the markers of a page after all its text.
+    Some PDF producers write the markers of a page after all text of the page.
     """
     places = [(number, 1) for number in range(len(runs))]
     for number, mark in enumerate(runs):
@@ -54,7 +55,10 @@ def _is_list_marker(run: Run) -> bool:
 
 
 def _is_item(run: Run, mark: Run) -> bool:
-    """Whether a run is just right of a marker and not clearly larger, as text is after a footnote mark."""
+    """Return whether a run is directly right of a list marker and not clearly larger than the marker.
+
+    If the run is clearly larger, the marker is a footnote mark.
+    """
     shared = min(run.box[3], mark.box[3]) - max(run.box[1], mark.box[1])
     beside = shared > 0.5 * min(run.box[3] - run.box[1], mark.box[3] - mark.box[1])
     near = 0 <= run.box[0] - mark.box[2] < _FARTHEST_ITEM * max(run.size, mark.size)
@@ -62,9 +66,10 @@ def _is_item(run: Run, mark: Run) -> bool:
 
 
 def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
-    """Split off short runs to which the content stream jumps back up the page without continuing there.
+    """Return the runs of the main text, and the strays: short runs that are out of order in the content stream.
 
-    Some producers write footnote marks, page numbers and headers in this way, after all other text.
+    The content stream jumps back up the page to write a stray, and the text after it does not continue there. Some PDF
+    producers write footnote marks, page numbers and headers in this way, after all other text.
     """
     main: list[Run] = []
     strays: list[Run] = []
@@ -97,7 +102,7 @@ def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
 
 
 def place_strays(lines: list[Line], strays: list[Run]) -> list[Line]:
-    """Put each run into the line that it is next to or within, otherwise between two lines by its height."""
+    """Add each stray to the line next to it or around it; if there is no such line, insert it as a separate line."""
     placed = list(lines)
     for run in strays:
         best, most = -1, 0.0
@@ -126,13 +131,17 @@ def _is_above(run: Run, last: Run) -> bool:
 
 
 def _is_mark(run: Run, last: Run) -> bool:
-    """Whether a run is small and over or next to the run before it: a footnote mark or a raised "rd"."""
+    """Return whether a run is small and overlaps the run before it, as a footnote mark or a raised "rd"."""
     beside = last.box[1] < _vertical_middle(run) < last.box[3] and run.box[0] < last.box[2] - 1.0
     return beside and run.box[2] > last.box[0] and run.size < _SMALL * last.size and _is_short(run)
 
 
 def _are_strays(group: list[Run], last: Run, following: Run) -> bool:
-    """Whether runs inside the text are small marks or far up the page, and not the next cell of a table head."""
+    """Return whether runs between ``last`` and ``following`` are strays: small runs, or runs far up the page.
+
+    The runs are not strays if ``following`` is also above ``last``: the text continues there, as in the next cell of a
+    table head.
+    """
     if _is_above(following, last):
         return False
     far = all(run.box[3] < last.box[1] - _FAR * max(run.size, 4.0) for run in group)
@@ -166,7 +175,7 @@ def _build_line(row: list[Run]) -> Line:
         return Line(sorted(row, key=lambda run: -run.box[2]))
     placed: list[Run] = []
     for run in sorted(row, key=lambda item: -item.size):
-        # A footnote mark belongs between two words of the run that it is over.
+        # A footnote mark may be drawn over a run; it then belongs between two words of this run.
         for index, other in enumerate(placed):
             if other.box[0] < run.box[0] < other.box[2] and len(other.words) > 1:
                 first, second = split_run(other, (run.box[0] + run.box[2]) / 2)
@@ -174,5 +183,5 @@ def _build_line(row: list[Run]) -> Line:
                 break
         placed.append(run)
     placed.sort(key=lambda run: run.box[0])
-    # Only the hyphen at the end of the row is at a line end.
+    # Only the last run of the row is at the line end, so only its hyphen divides a word.
     return Line([replace(run, hyphen=False) if run is not placed[-1] else run for run in placed])

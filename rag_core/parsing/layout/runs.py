@@ -1,4 +1,4 @@
-"""A run, the unit of layout analysis: adjacent words on one line, in reading order."""
+"""Define the unit of layout analysis: a run of adjacent words on one line, in reading order."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ class Run:
     Attributes
     ----------
     words : list of str
-        Cleaned; none is empty.
+        Cleaned words, none of which is empty.
     spaced : list of bool
-        Whether there is a space before the word; the first is ignored.
+        Whether there is a space before each word; the value of the first word is ignored.
     rects : FloatArray, shape (n, 4)
         ``x0, y0, x1, y1`` of each word as fractions of the displayed page.
     line_boxes : FloatArray, shape (n, 4)
-        The same in points, with x along the line and y down the lines, for any rotation of the text.
+        ``x0, y0, x1, y1`` of each word in points. For any rotation of the text, x is the direction of the line, and y
+        points to the next line.
     box : tuple of float
-        ``x0, y0, x1, y1`` of the whole run, like ``line_boxes``.
+        ``x0, y0, x1, y1`` of the whole run, in the coordinates of ``line_boxes``.
     size : float
         Height of the characters in points.
     bold : bool
         Whether the font is bold.
     cells : int
-        Number of groups of words with a clear gap between them; more than one in tables.
+        Number of groups of words with wide gaps between the groups; more than one in table rows.
     hyphen : bool
-        Whether the run ends in a hyphen that divides a word at the line end; ``words`` does not contain it.
+        Whether the run ends in a hyphen that divides a word at the line end. ``words`` does not contain this hyphen.
     """
 
     words: list[str]
@@ -58,7 +59,7 @@ class Run:
 
 
 def rotate_boxes(rects: FloatArray, direction: str, width: float, height: float) -> FloatArray:
-    """Convert page fractions to points in the frame in which text of this direction runs from left to right.
+    """Convert boxes from page fractions to points, rotated so that text of this direction runs from left to right.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def rotate_boxes(rects: FloatArray, direction: str, width: float, height: float)
     direction : {"right", "left", "down", "up"}
         Direction of the text on the displayed page.
     width, height : float
-        Of the displayed page, in points.
+        Size of the displayed page in points.
     """
     x0, y0, x1, y1 = (rects * np.array([width, height, width, height], np.float32)).T
     corners: Sequence[FloatArray] = {

@@ -1,7 +1,7 @@
-"""Compose letters with accents that the text layer has as separate characters.
+"""Compose letters and accents that are separate characters in the text layer.
 
-TeX's first fonts have no letters with accents: TeX draws an accent and the letter under it, and the text layer
-contains "Schr¨odinger", with a blank or line end between the two if one was moved up or down.
+TeX's original fonts have no letters with accents. TeX draws an accent and the letter under it, so the text layer has
+"Schr¨odinger". If one of the two is moved up or down, a blank or a line end is between the accent and the letter.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ _DOTLESS = {"ı": "i", "ȷ": "j"}
 # `characters.clean_word` drops this character.
 _DROPPED = 0x200B
 _DRAWS_NOTHING = frozenset((2, 9, 10, 13, 32, _DROPPED))
-# Boxes are on one line if they share this part of the height of the lower one.
+# Two boxes are on one line if they overlap vertically by more than this share of the smaller height.
 _LEAST_SHARED = 0.3
-# As shares of a letter's height: the least width of a blank between words, and the largest distance of the middle of
-# an accent from its letter.
+# Least width of a blank between words, and largest horizontal distance of the middle of an accent from the box of its
+# letter, both as shares of the letter's height.
 _BLANK, _NEAR = 0.15, 0.1
-# Each accent is compared with the whole page, so the number is limited; a page with more of them is not text.
+# Each accent is compared with all characters of the page, so the number of accents is limited. A page with more accents
+# is not normal text.
 _MOST_ACCENTS = 2000
 
 
@@ -46,10 +47,11 @@ def compose_accents(characters: Characters) -> Characters:
     boxes = characters.boxes * np.array((characters.width, characters.height) * 2, np.float32)
     for place in places:
         under = np.flatnonzero(_is_over(boxes[place], boxes))
-        # If two letters overlap, prefer the one that is nearer in the content stream.
+        # If the accent is over two letters, prefer the letter that is nearer in the content stream.
         for letter in sorted(under.tolist(), key=lambda one: abs(one - place)):
             if composed := _compose(int(codes[letter]), int(codes[place])):
-                # Pdfium may have put the accent into another word, whose box must not extend to here.
+                # Remove the accent's box: pdfium may have put the accent into another word, and the box of this other
+                # word would extend to the accent.
                 codes[letter], codes[place], new_boxes[place] = composed, _DROPPED, np.nan
                 _remove_blanks(codes, boxes, place)
                 break
@@ -57,14 +59,17 @@ def compose_accents(characters: Characters) -> Characters:
 
 
 def _compose(letter: int, accent: int) -> int:
-    """Return the code point of a letter with an accent; 0 if there is none."""
+    """Return the code point of a letter with an accent; 0 if there is no such character."""
     plain = chr(letter)
     composed = unicodedata.normalize("NFC", _DOTLESS.get(plain, plain) + _ACCENTS[accent])
     return ord(composed) if len(composed) == 1 and plain.isalpha() else 0
 
 
 def _is_over(accent: FloatArray, boxes: FloatArray) -> BoolArray:
-    """Return which boxes contain the middle of the accent's box, shape (n,); a box without drawing never does."""
+    """Return which boxes are on the accent's line and below or above its middle, shape (n,).
+
+    A character that is not drawn is never among them.
+    """
     middle, slack = (accent[0] + accent[2]) / 2, _NEAR * (boxes[:, 3] - boxes[:, 1])
     within = (boxes[:, 0] - slack <= middle) & (middle <= boxes[:, 2] + slack)
     over: BoolArray = within & _are_on_one_line(accent, boxes)
@@ -78,7 +83,7 @@ def _are_on_one_line(box: FloatArray, boxes: FloatArray) -> BoolArray:
 
 
 def _remove_blanks(codes: IntArray, boxes: FloatArray, place: int) -> None:
-    """Remove the blanks around a moved accent if the characters before and after belong to one word."""
+    """Remove the blanks around a composed accent if the characters before and after them belong to one word."""
     first, last = place, place
     while first > 0 and codes[first] in _DRAWS_NOTHING:
         first -= 1

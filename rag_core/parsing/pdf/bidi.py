@@ -1,7 +1,7 @@
-"""Put right-to-left lines into logical order where the text layer has parts of them in visual order.
+"""Put right-to-left lines into reading order if the text layer has parts of the lines in another order.
 
-Pdfium leaves Arabic presentation forms in left-to-right order, the words of a Latin phrase in right-to-left order,
-and brackets mirrored, as they are drawn.
+Pdfium returns Arabic presentation forms from left to right, and the words of a Latin phrase from right to left. It
+returns brackets in the mirrored form in which they are drawn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 
 from rag_core.parsing.pdf.text_page import Characters
 
-# Letters and combining marks; figures of these scripts are excluded, because they run from left to right.
+# Letters and combining marks of right-to-left scripts. The digits of these scripts are excluded, because numbers run
+# from left to right.
 _LETTERS = "\u0591-\u05f2\u0610-\u061a\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u08ff\ufb1d-\ufdfd\ufe70-\ufefc"
 _LETTER, _WORD = re.compile(f"[{_LETTERS}]"), re.compile(f"[{_LETTERS}]{{2,}}")
 _LINE = re.compile("[^\r\n\x02]+")
@@ -27,7 +28,7 @@ _MIRRORED = _PAIRS | {right: left for left, right in _PAIRS.items()}
 
 
 def reorder_bidi(characters: Characters) -> Characters:
-    """Return the characters with right-to-left lines in logical order."""
+    """Return the characters with right-to-left lines in reading order."""
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
     if not _LETTER.search(text):
         return characters
@@ -44,7 +45,8 @@ def reorder_bidi(characters: Characters) -> Characters:
         for phrase in _PHRASE.finditer(text, *line.span()):
             places, stops = _order_phrase(text, *phrase.span(), centres)
             order[slice(*phrase.span())] = places
-            # They are drawn at the other end of the phrase, so the box of the word before them would span the phrase.
+            # The final punctuation is drawn at the other end of the phrase. If it kept its boxes, the box of the last
+            # word would extend over the whole phrase.
             boxes[stops] = np.nan
         for place in _find_mirrored(text, *line.span()):
             codes[place] = ord(_MIRRORED[text[place]])
@@ -54,12 +56,12 @@ def reorder_bidi(characters: Characters) -> Characters:
 
 
 def _order_word(text: str, start: int, end: int, centres: list[float]) -> list[int]:
-    """Return the character numbers of a right-to-left word from right to left, each letter before its marks."""
+    """Return the character numbers of a right-to-left word in reading order, each letter before its combining marks."""
     places = list(range(start, end))
     letters = [place for place in places if not unicodedata.combining(text[place])]
     if not letters or not centres[letters[0]] < centres[letters[-1]]:
         return places
-    if letters[0] > start:  # the marks are before their letters
+    if letters[0] > start:  # the combining marks are before their letters
         return places[::-1]
     ends = [*letters[1:], end]
     groups = [range(first, last) for first, last in zip(letters, ends, strict=True)]
@@ -67,7 +69,7 @@ def _order_word(text: str, start: int, end: int, centres: list[float]) -> list[i
 
 
 def _order_phrase(text: str, start: int, end: int, centres: list[float]) -> tuple[list[int], list[int]]:
-    """Return the character numbers of a Latin phrase from left to right, and its final stops drawn left of it."""
+    """Return the character numbers of a Latin phrase in reading order, and those of final punctuation left of it."""
     words = [match.span() for match in re.finditer("[^ ]+", text[start:end])]
     spans = [(start + first, start + last) for first, last in words]
     starts = [centres[first] for first, _ in spans]
@@ -79,14 +81,14 @@ def _order_phrase(text: str, start: int, end: int, centres: list[float]) -> tupl
     spans[-1] = (spans[-1][0], end - len(stops))
     places: list[int] = []
     for number, span in enumerate(reversed(spans)):
-        # The blanks between the words keep their order.
+        # Only the words are reversed; the blanks between them keep their order.
         places += [spans[number][0] - 1] if number else []
         places += range(*span)
     return places + stops, stops
 
 
 def _find_mirrored(text: str, start: int, end: int) -> list[int]:
-    """Return the positions of bracket pairs whose closing bracket is before the opening one."""
+    """Return the positions of bracket pairs whose closing bracket is before the opening bracket."""
     closing: list[int] = []
     opening: list[int] = []
     mirrored: list[int] = []
@@ -97,7 +99,7 @@ def _find_mirrored(text: str, start: int, end: int) -> list[int]:
         elif char in _MIRRORED:
             if opening and _PAIRS[text[opening[-1]]] == char:
                 opening.pop()
-            elif place - start > 2:  # otherwise it is after the letter or figure of a list item
+            elif place - start > 2:  # nearer to the line start, the bracket may end a list marker, as in "a)"
                 closing.append(place)
     for place in opening:
         partner = next(

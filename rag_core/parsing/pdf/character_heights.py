@@ -1,7 +1,7 @@
 """Give the characters of a line boxes of equal height if the text layer has tight boxes.
 
-If a font does not define its height, pdfium guesses it from two letters and gives letters that extend further higher
-boxes: words of one line then have different heights and sizes.
+If a font does not define its height, pdfium guesses the height from two letters, and returns higher boxes for letters
+that extend further. The words of a line then have different heights, which would be taken for different text sizes.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from rag_core.types import BoolArray, FloatArray, Int64Array
 
 # Descent and ascent of common fonts, in ems from the baseline.
 _DOWN, _UP = -0.22, 0.9
-# Heights are equal if they differ by less than this share.
+# Two heights count as equal if they differ by less than this share.
 _ALIKE = 0.01
-# A few changes are normal: brackets may be higher than letters in a font that defines its height.
+# A few changes of height are normal: even in a font that defines its height, brackets may be higher than letters.
 _FEWEST_CHANGES, _FEWEST_OF_FONT, _LEAST_SHARE = 20, 3, 0.2
 
 
@@ -30,11 +30,11 @@ def normalize_heights(
     Parameters
     ----------
     boxes : FloatArray, shape (n, 4)
-        Left, bottom, right and top.
+        Left, bottom, right and top of each character.
     drawn, across
         Result of `line_axis` for ``boxes``.
     text : TextPage
-        Gives details of the characters whose height differs from the one before, normally few in a text object.
+        Provides details of the characters whose height differs from the character before; normally these are few.
     """
     changes = np.flatnonzero(_differs_from_previous(boxes[drawn, across + 2] - boxes[drawn, across])) + 1
     if len(changes) < _FEWEST_CHANGES:
@@ -46,16 +46,17 @@ def normalize_heights(
     if inside.sum() < _FEWEST_CHANGES:
         return boxes
     ems = text.origins_and_ems(drawn[starts].tolist())[1]
-    # In a line that runs across the others, these differences are letter widths.
+    # Ignore a line at a right angle to most lines, because these differences are differences of its letter widths.
     inside &= np.abs(ems[:, across]) > np.abs(ems[:, 1 - across])
     numbers = drawn[np.repeat(_find_uneven(named[:, 1], inside, lengths), lengths)]
     return _extend_boxes(boxes, numbers, *text.origins_and_ems(numbers.tolist())) if len(numbers) else boxes
 
 
 def line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
-    """Return the numbers of the drawn characters, and the axis across their lines: 1, or 0 for vertical lines.
+    """Return the numbers of the drawn characters, and the axis at a right angle to their lines.
 
-    It is the axis on which neighbours differ less often in size, because the letters of a line differ in width.
+    The axis is 1 for horizontal and 0 for vertical lines. On this axis, neighbouring characters differ less often in
+    size, because the letters of a line differ in width more often than in height.
     """
     widths, heights = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
     drawn = np.flatnonzero((widths > 0) & (heights > 0))
@@ -64,18 +65,18 @@ def line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
 
 
 def _differs_from_previous(sizes: FloatArray) -> BoolArray:
-    """Return which sizes differ from the one before, shape (n - 1,)."""
+    """Return which sizes differ from the size before, shape (n - 1,)."""
     differs: BoolArray = np.abs(np.diff(sizes)) > _ALIKE * sizes[1:]
     return differs
 
 
 def _find_uneven(fonts: Int64Array, inside: BoolArray, lengths: Int64Array) -> BoolArray:
-    """Return which stretches of equal height belong to a font whose height changes often.
+    """Return which stretches of characters of equal height belong to a font whose height changes often.
 
     Parameters
     ----------
     fonts : Int64Array, shape (n,)
-        Address of the font of each stretch; 0 for a font without a name, which is never changed.
+        Address of the font of each stretch; 0 for a font without a name, for which the result is always false.
     inside : BoolArray, shape (n,)
         Whether the stretch begins inside a text object.
     lengths : Int64Array, shape (n,)
@@ -93,7 +94,7 @@ def _extend_boxes(boxes: FloatArray, numbers: Int64Array, origins: FloatArray, e
     ends = np.stack([origins + _DOWN * ems, origins + _UP * ems])
     extended = boxes.copy()
     for axis in (0, 1):
-        # Rotated letters extend to the left or right.
+        # Extend each box along the axis on which its letter stands: rotated letters extend to the left or right.
         up = np.abs(ems[:, axis]) > np.abs(ems[:, 1 - axis])
         extended[numbers[up], axis] = ends[:, up, axis].min(axis=0)
         extended[numbers[up], axis + 2] = ends[:, up, axis].max(axis=0)

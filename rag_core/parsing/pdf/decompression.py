@@ -13,11 +13,12 @@ _DEEPEST = 3
 
 
 def exceeds_decompressed_size(path: Path, limit: int) -> bool:
-    """Whether a stream of a PDF is larger than ``most`` bytes after decompression.
+    """Return whether a stream of a PDF is larger than ``limit`` bytes after decompression.
 
-    Deflated streams, nested ones included, are decompressed piece by piece and discarded. Other filters
-    compress little (LZW, run lengths) or give pictures, whose size the renderer limits; for them and for
-    encrypted streams the worker's memory limit has to suffice.
+    Deflated streams, and deflated streams inside them, are decompressed piece by piece, and the result is discarded.
+    Streams with other filters are not checked: LZW and run-length filters compress little, and image filters produce
+    pictures, whose size the renderer limits. For these streams and for encrypted streams, the memory limit of the
+    worker is the only protection.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         position = 0
@@ -33,7 +34,7 @@ def exceeds_decompressed_size(path: Path, limit: int) -> bool:
 
 
 def _is_deflated(start: bytes) -> bool:
-    """Whether bytes begin with a zlib header (RFC 1950)."""
+    """Return whether bytes begin with a zlib header (RFC 1950)."""
     return len(start) == 2 and start[0] & 0x0F == 8 and int.from_bytes(start, "big") % 31 == 0
 
 
@@ -53,7 +54,7 @@ class _StreamCounter:
         return max(self._size, self._inner.largest if self._inner else 0)
 
     def feed(self, piece: bytes) -> int:
-        """Decompress the next piece; return the number of its bytes that belong to the stream."""
+        """Decompress the next piece of the file, and return the number of its bytes that belong to the stream."""
         left = piece
         while left and not self.ended:
             try:

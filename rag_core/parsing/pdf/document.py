@@ -1,6 +1,6 @@
-"""Open a file with pdfium: pages with form fields, outline, and page labels.
+"""Open a file with pdfium, and read its pages with form fields, its outline and its page labels.
 
-Pdfium has the file open, so it also reads outline and labels; pypdf would have to open the file again.
+Outline and labels are read with pdfium because it already has the file open; pypdf would have to open it again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REASONS = {
 
 
 class PasswordNeededError(Exception):
-    """The file is encrypted and the password, if any, does not open it."""
+    """The file is encrypted and cannot be opened with the given password or without a password."""
 
 
 class UnreadableError(Exception):
@@ -48,8 +48,8 @@ class PdfiumDocument:
     """A file opened by pdfium."""
 
     def __init__(self, path: Path, password: str | None = None) -> None:
-        # pypdfium2's constructor treats a file without pages as an error and reports pdfium's last error, which then
-        # belongs to an earlier file.
+        # Do not open the file with pypdfium2's constructor. It treats a file without pages as an error, and then
+        # reports pdfium's last error, which belongs to an earlier file.
         secret = None if password is None else password.encode() + b"\0"
         handle = raw.FPDF_LoadDocument(os.fsencode(path) + b"\0", secret)
         if not handle:
@@ -58,8 +58,8 @@ class PdfiumDocument:
                 raise PasswordNeededError(_REASONS[code])
             raise UnreadableError(_REASONS.get(code, f"error {code}"))
         self._document = PdfDocument(handle)
-        # Needed to draw typed values of fields without a picture in the file. The log level hides the warning that
-        # this pdfium does not support XFA forms.
+        # Initialise forms, because pdfium otherwise does not draw values of fields for which the file contains no
+        # picture. The log level hides the warning that this build of pdfium does not support XFA forms.
         logging.getLogger("pypdfium2").setLevel(logging.ERROR)
         self._document.init_forms()
         self.page_count = len(self._document)
@@ -68,11 +68,11 @@ class PdfiumDocument:
         self._document.close()
 
     def page_label(self, index: int) -> str:
-        """Return the printed number of a page, empty if the file does not define one."""
+        """Return the printed number of a page; empty if the file does not define it."""
         return _read_text(raw.FPDF_GetPageLabel, self._document.raw, index)
 
     def bookmarks(self, depth: int) -> Iterator[tuple[int, str, int | None]]:
-        """Yield level, title and page of the outline entries in order; a loop ends at its start."""
+        """Yield level, title and page index of the outline entries in order; in a loop, yield each entry only once."""
         for entry in self._document.get_toc(max_depth=depth):
             destination = entry.get_dest()
             page = destination.get_index() if destination is not None else None
@@ -80,7 +80,7 @@ class PdfiumDocument:
 
     @contextmanager
     def open_page(self, index: int) -> Iterator[PdfPage]:
-        """Load a page; the values typed into its form fields become part of its text."""
+        """Load a page; the values that are typed into its form fields become part of its text."""
         try:
             page = self._document[index]
             fields = _read_fields(page)
@@ -101,8 +101,9 @@ class PdfiumDocument:
 class Metadata:
     """Page labels and outline of a file.
 
-    ``outline`` has ``(page_index, path)`` in document order, ``labels`` one printed label per page, or is
-    empty.
+    ``labels`` contains the printed label of each page, or is empty if no page has a label. ``outline`` contains
+    ``(page_index, path)`` of each outline entry in document order; ``path`` consists of the titles of the entry and its
+    parents.
     """
 
     labels: tuple[str, ...] = ()
@@ -110,7 +111,7 @@ class Metadata:
 
 
 def read_metadata(document: PdfiumDocument) -> Metadata:
-    """Read labels and outline; broken parts are empty."""
+    """Return the page labels and the outline of a file; both may be empty."""
     labels = tuple(clean_line(document.page_label(index))[:_LONGEST_LABEL] for index in range(document.page_count))
     return Metadata(
         labels=labels if any(labels) else (),
@@ -128,7 +129,10 @@ def _iter_outline(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
 
 
 def _read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
-    """Return the UTF-16 text of a pdfium function, which returns the buffer size if called without a buffer."""
+    """Return the UTF-16 text that a pdfium function writes into a buffer.
+
+    The function is called twice, because it returns the necessary size of the buffer if it is called without a buffer.
+    """
     size = call(*arguments, None, 0)
     buffer = (unit * (size // ctypes.sizeof(unit)))()
     call(*arguments, buffer, size)
@@ -166,6 +170,7 @@ def _read_fields(page: Any) -> FormFields:
 
 
 def _is_ticked(annotation: Any) -> bool:
-    # Read the appearance state, because pdfium reports a box without a picture of its state as not checked.
+    # Read the appearance state from the file: pdfium reports a ticked box as not checked if the file contains no
+    # picture of the ticked box.
     state = _read_text(raw.FPDFAnnot_GetStringValue, annotation, b"AS\0", unit=ctypes.c_ushort)
     return state not in ("", "Off")

@@ -1,7 +1,7 @@
-"""Read PDF objects that pdfium does not expose: the page tree and the glyph names of fonts. Only this uses pypdf.
+"""Read PDF objects that pdfium does not expose: the page tree, and the glyph names of fonts.
 
-Pdfium accepts nearly any file. It does not report whether a file is valid, which distinguishes a file without pages
-from one that pdfium cannot read, nor the names of the glyphs of a font.
+Pdfium accepts nearly any file, and reports no pages for a file that it cannot read. Only the page tree shows whether
+the file really has no pages. No other module uses pypdf.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     from pypdf import PdfReader
 
-# pypdf does not check the types of objects, so it also raises these on broken input.
+# pypdf does not check the types of objects, so broken files also cause these errors.
 _BROKEN = (
     *(ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, NotImplementedError),
     *(RecursionError, OSError, ZeroDivisionError, OverflowError),
 )
-# Largest number of fonts of a page or group, and of groups of a page; the others are ignored.
+# Largest number of fonts that are read of a page or group, and largest number of groups that are read of a page.
 _MOST_FONTS, _MOST_GROUPS = 200, 200
-# In larger files, pypdf takes too long to find a page.
+# In files with more pages, pypdf takes too long to find a page, so their glyph names are not read.
 _MOST_PAGES = 5000
 _SUBSET = re.compile(r"^/?(?:[A-Z]{6}\+)?")
-# The encoding of a Type 1 font program is before its encrypted part.
+# An entry of the encoding in a Type 1 font program, and the word that ends the readable part of the program.
 _ENTRY = re.compile(rb"dup\s+(\d{1,3})\s*/([!-.0-~]{1,64})\s+put")
 _ENCRYPTED = b"eexec"
 
 
 def has_no_pages(path: Path) -> bool:
-    """Whether the file is a valid PDF with an empty page tree."""
+    """Return whether the file is a valid PDF with an empty page tree."""
     with suppress(*_pypdf_errors()), path.open("rb") as file:
         pages: Any = _open_reader(file, strict=True).root_object["/Pages"].get_object()
         return bool(pages["/Count"] == 0 and len(pages["/Kids"]) == 0)
@@ -45,7 +45,7 @@ class Fonts:
     Parameters
     ----------
     path : Path
-        Opened at the first call of `glyph_names`.
+        Path of the file, which is opened at the first call of `glyph_names`.
     password : str, optional
     """
 
@@ -61,9 +61,10 @@ class Fonts:
             self._file.close()
 
     def glyph_names(self, page_index: int) -> dict[str, dict[int, str]]:
-        """Return the glyph names of each font of a page: font name to code to glyph name.
+        """Return a dictionary that maps each font name of a page to the glyph names of the font, by code.
 
-        Codes for which two fonts of the same name disagree are left out, and broken fonts too.
+        If two fonts have the same name but different glyphs for a code, the code is left out. If a font is broken, the
+        fonts after it are left out as well.
         """
         fonts: dict[str, dict[int, str]] = {}
         conflicts: set[tuple[str, int]] = set()
@@ -85,7 +86,7 @@ class Fonts:
             reader = _open_reader(self._file, strict=False)
             if reader.is_encrypted:
                 reader.decrypt(self._password or "")
-            # Use the count in the file, because pypdf would read all pages to count them.
+            # Use the page count that the file states, because pypdf would have to read all pages to count them.
             page_tree: Any = reader.root_object["/Pages"].get_object()
             self._pages = reader.pages if page_tree["/Count"] <= _MOST_PAGES else ()
         return self._pages[page_index]
@@ -101,7 +102,7 @@ def font_name(written: str) -> str:
 
 
 def _open_reader(file: Any, *, strict: bool) -> PdfReader:
-    # Imported here because the import takes time and memory, and few files need it.
+    # Import pypdf only here, because the import takes time and memory, and few files need it.
     from pypdf import PdfReader
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -115,7 +116,10 @@ def _pypdf_errors() -> tuple[type[Exception], ...]:
 
 
 def _iter_fonts(resources: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the fonts of a page and of its groups, each group once: a group may contain another, or itself."""
+    """Yield the fonts of a page and of the groups on the page.
+
+    Each group is read only once, because a group may contain other groups, and even itself.
+    """
     pending, seen = [resources], set[int]()
     while pending and len(seen) < _MOST_GROUPS:
         resource = _resolve(pending.pop())
@@ -134,7 +138,10 @@ def _resolve(entry: Any) -> Any:
 
 
 def _read_encoding(font: Mapping[str, Any]) -> dict[int, str]:
-    """Return glyph names by code, from the font program and, with priority, from the file."""
+    """Return the glyph names of a font by code.
+
+    Names in the ``/Differences`` of the encoding replace names in the font program.
+    """
     names: dict[int, str] = {}
     program = _resolve(font.get("/FontDescriptor")).get("/FontFile")
     if program is not None:

@@ -1,7 +1,7 @@
 """Put form fields into the text of a page: typed values next to their labels, and ticks as characters.
 
 Pdfium puts all typed values after the printed text. A tick is drawn with lines, or with a letter of a symbol font, and
-an empty box leaves no character.
+an empty box has no character in the text layer.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from rag_core.types import BoolArray, FloatArray, IntArray
 
 _TICKED, _NOT_TICKED = 0x2612, 0x2610
 _BLANK, _LINE_END = 0x20, 0x0A
-# A box with more printed characters than a tick contains its label.
+# A tick has at most this many characters. A box with more characters contains its label, which is kept.
 _MOST_IN_BOX = 2
 _ABOVE_POINTS = 40.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Characters of a field, the number of the character before which they belong, and their rank at that place.
+    """Characters of a form field, and their place in the text.
 
-    ``alone`` says that they are on a separate line.
+    The characters ``numbers`` are put before the character with the number ``place``. ``rank`` is the order of pieces
+    with the same place. ``alone`` says that the piece is on a separate line.
     """
 
     numbers: IntArray
@@ -42,7 +43,7 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
     -------
     characters : Characters
     numbers : IntArray, shape (n,)
-        Former number of each character; -1 for an added one.
+        Number of each character in the input; -1 for an added character.
     """
     rects, ticks, printed = reader.form_fields()
     count = len(characters.codes)
@@ -53,7 +54,7 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
     unplaced = typed.copy()
     heights = (characters.boxes[:, 3] - characters.boxes[:, 1])[~np.isnan(characters.boxes[:, 0])]
     height = float(np.median(heights)) if len(heights) else 1.0
-    # Added characters get the numbers that follow.
+    # Added characters have the numbers from ``count`` on.
     added = [_BLANK, _LINE_END]
     added_boxes = [np.full(4, np.nan, np.float32)] * 2
     pieces = []
@@ -64,14 +65,14 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
                 codes[inside] = _BLANK
             numbers = np.array([count + len(added)])
             added.append(_TICKED if ticked else _NOT_TICKED)
-            # As high as a letter, because a larger character looks like a heading.
+            # Make the box as high as a letter, because a larger character would look like a heading.
             middle, half = (rect[1] + rect[3]) / 2, min(height, rect[3] - rect[1]) / 2
             added_boxes.append(np.array([rect[0], middle - half, rect[2], middle + half], np.float32))
         else:
             typed_inside = np.flatnonzero(inside & unplaced)
             if not len(typed_inside):
                 continue
-            # Include the blanks between them, which have no position.
+            # Include the blanks between the typed characters, which have no position.
             numbers = np.flatnonzero(unplaced[: typed_inside[-1] + 1])
             numbers = numbers[numbers >= typed_inside[0]]
             unplaced[numbers] = False
@@ -90,7 +91,11 @@ def _is_inside(boxes: FloatArray, rect: FloatArray) -> BoolArray:
 def _place_field(
     characters: Characters, numbers: IntArray, others: BoolArray, rect: FloatArray, *, before: bool
 ) -> _Piece:
-    """Return the place of a field: after or under its label, or before it if it is a box and the label is nearer."""
+    """Return a field with its place: after the label on its left, or below the label above it.
+
+    If ``before`` is true, as for a tick box, and the label on its right is nearer, the field is put before this label.
+    A field without a label is put at the end of the page.
+    """
     scale = np.array((characters.width, characters.height) * 2, np.float32)
     boxes = characters.boxes * scale
     x0, y0, x1, y1 = (rect * scale).tolist()
@@ -116,7 +121,7 @@ def _place_field(
 
 
 def _order_characters(pieces: list[_Piece], count: int) -> IntArray:
-    """Return the character numbers in their new order, each piece between two blanks or line ends."""
+    """Return the character numbers in their new order, with a blank or a line end before and after each piece."""
     stay = np.ones(count, bool)
     for piece in pieces:
         stay[piece.numbers[piece.numbers < count]] = False

@@ -1,7 +1,7 @@
 """Decode characters that pdfium cannot map to Unicode, by the names of their glyphs.
 
-If a font does not define its letters, pdfium uses the glyph number as the code point: "field" becomes "eld" if "fi" is
-one glyph, and ⟨name⟩ becomes "hnamei". LaTeX writes such files by default.
+If a font does not map its codes to letters, pdfium uses the code in the font as the code point. Then "field"
+becomes "eld" if "fi" is one glyph, and ⟨name⟩ becomes "hnamei". LaTeX writes such files by default.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-# One character each, so that the characters of a page keep their numbers; `characters.clean_word` spells them out.
+# Each ligature is one character, so that the characters of a page keep their numbers. `characters.clean_word` later
+# spells the ligatures out.
 _TEX_LIGATURES = "\ufb00\ufb01\ufb02\ufb03\ufb04"
 _LIGATURES = {**dict(zip(("ff", "fi", "fl", "ffi", "ffl"), _TEX_LIGATURES, strict=True)), "st": "\ufb06"}
-# Glyph names of TeX's fonts that are not in the Adobe Glyph List, each with its character. A negation stroke comes
-# before the sign that it negates, and the bar of an arrow before the arrow.
+# Glyph names of TeX's fonts without the suffix for the size, each followed by its character. The glyph "negationslash"
+# is the stroke before the sign that it negates, and "mapsto" is the bar before an arrow.
 _PAIRS = (
     "angbracketleft ⟨ angbracketright ⟩ floorleft ⌊ floorright ⌋ ceilingleft ⌈ ceilingright ⌉ parenleft ( parenright ) "
     "bracketleft [ bracketright ] braceleft { braceright } bardbl ‖ slash / "
@@ -24,20 +25,20 @@ _PAIRS = (
     "greaterorsimilar ≳ leadsto ⇝"
 ).split()
 _NAMES = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
-# Suffixes for another size of the same glyph.
+# Suffixes of glyph names for other sizes of the same glyph.
 _SIZE = re.compile(r"(?:[bB]igg?|text|display)$")
-# Glyphs of bitmap fonts have no names, only codes: these are the codes below the space in TeX's two encodings (OT1
-# and T1; the LaTeX font encodings guide, 2.2 and 3.1).
+# The glyphs of bitmap fonts have no names, only codes. These are the characters of codes below the space in the
+# encodings of TeX, OT1 and T1 (LaTeX font encodings guide, sections 2.2 and 3.1).
 _UNNAMED = {
     **dict(zip(range(11, 16), _TEX_LIGATURES, strict=True)),
     **dict(zip(range(16, 23), "“”„«»–—", strict=True)),
     **dict(zip(range(27, 32), _TEX_LIGATURES, strict=True)),
 }
 _FIRST_PRINTED = 32
-# Codes of one byte are correct characters in many fonts. A larger code is the index of a glyph in the font; as a
-# code point it would be a letter of another script.
+# In many fonts, a code of one byte is the correct code point. A larger code is the index of a glyph in the font. It is
+# replaced, because as a code point it would be a letter of another script.
 _LARGEST_BYTE, _UNKNOWN = 255, 0xFFFD
-# If a larger share of the codes is below the space, the font numbers its glyphs in order of use.
+# If a larger share of the codes is below the space, the font numbers its glyphs in order of use, not as TeX does.
 _MOST_BELOW = 0.1
 
 
@@ -46,12 +47,12 @@ def decode_glyphs(
 ) -> list[int]:
     """Return the code points of characters that pdfium could not map.
 
-    The result is 0 if nothing is known, and U+FFFD if the code is certainly not a character.
+    A code point is 0 if the character is unknown, and U+FFFD if its code is certainly not a code point.
 
     Parameters
     ----------
     unmapped : sequence of (str, int)
-        Font name, empty if there is none, and the character's code in the font.
+        For each character, the font name and the code in the font. The name is empty if the font has no name.
     glyph_names : callable
         Returns the glyph names of the page's fonts; called at most once. See `fonts.Fonts`.
     """
@@ -68,7 +69,7 @@ def decode_glyphs(
 
 
 def glyph_character(name: str) -> str:
-    """Return the character of a glyph name, empty if it is unknown.
+    """Return the character of a glyph name; empty if the name is unknown.
 
     >>> glyph_character("f_i"), glyph_character("parenleftbigg"), glyph_character("a27")
     ('ﬁ', '(', '')

@@ -1,9 +1,10 @@
 """Remove text that a page contains but does not show, and return it separately so that it can be reported.
 
 Text that a reader cannot see could instruct a language model without the reader's knowledge. Text is hidden if it is
-outside the page, is smaller than a point, or changes nothing when it is drawn: white on white, in the colour under it,
-painted over, clipped, in a layer that is switched off, or not painted (render mode 3; ISO 32000-1, table 106). The
-invisible letters over the picture of a scan are its text layer and are kept.
+outside the page, if it is smaller than a point, or if the page looks the same without it. The page looks the same if
+the text is white on white, has the colour of the area under it, is painted over, is clipped, is in a layer that is
+switched off, or is not painted (render mode 3; ISO 32000-1, table 106). The invisible letters over the picture of a
+scan are the text layer of the scan and are kept.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ Mask = npt.NDArray[np.bool_]
 
 _OUTSIDE = 0.02
 _TINY_POINTS = 1.0
-# Each character takes several calls, so a first test reads only every n-th one; a sentence is longer than that.
+# It takes several calls of pdfium to read how a character is painted, so a first test reads only every n-th character.
+# A hidden sentence is longer than n characters.
 _SAMPLED = 24
 _PAINTED = (0, 2, 4, 6)
 _CLIPS = 7
@@ -41,10 +43,10 @@ _BREAK = "\x00"
 
 
 def remove_hidden_text(reader: PdfPage, characters: Characters) -> tuple[Characters, str]:
-    """Return the characters with blanks in place of hidden ones, and the hidden text.
+    """Return the characters with blanks in place of hidden characters, and the hidden text.
 
-    The hidden text has at most 2,000 characters, with white space folded; tag characters are decoded to the
-    letters that they encode.
+    The hidden text has at most 2,000 characters. White space in it is reduced to single blanks, and Unicode tag
+    characters are decoded to the letters that they encode.
     """
     codes = characters.codes
     mask = _extend_to_words(codes, _find_undisplayed(characters) | _find_unpainted(reader, characters))
@@ -57,7 +59,7 @@ def remove_hidden_text(reader: PdfPage, characters: Characters) -> tuple[Charact
 
 def _find_undisplayed(characters: Characters) -> Mask:
     """Return which characters are smaller than a point or have their middle outside the displayed page."""
-    x0, y0, x1, y1 = characters.boxes.T  # NaN for an unknown position, which compares false
+    x0, y0, x1, y1 = characters.boxes.T  # an unknown position is NaN, and every comparison with NaN is false
     across, down = x0 + x1, y0 + y1
     low, high = 2 * -_OUTSIDE, 2 * (1 + _OUTSIDE)
     tiny = ((x1 - x0) * characters.width < _TINY_POINTS) & ((y1 - y0) * characters.height < _TINY_POINTS)
@@ -66,7 +68,7 @@ def _find_undisplayed(characters: Characters) -> Mask:
 
 
 def _find_unpainted(reader: PdfPage, characters: Characters) -> Mask:
-    """Return which characters change nothing when they are drawn."""
+    """Return which characters do not change the picture of the page when they are drawn."""
     boxes, count = characters.boxes, len(characters.codes)
     none = np.zeros(count, bool)
     rects, fills = reader.filled_areas()
@@ -87,7 +89,7 @@ def _find_unpainted(reader: PdfPage, characters: Characters) -> Mask:
         )
     if clipped:
         suspect |= _is_clipped(reader, boxes, items)
-    # Keep the invisible letters of a scan, whose picture may also be over them.
+    # Keep the invisible letters of a scan. The picture of the scan may be under or over the letters.
     unpainted = inks[:, 1] == 3
     suspect &= ~(unpainted & _is_inside(boxes, reader.images()))
     suspect |= (under >= 0) & ~(unpainted & np.append(covers.clear, False)[under])
@@ -96,7 +98,8 @@ def _find_unpainted(reader: PdfPage, characters: Characters) -> Mask:
         return none
     whole, rest = reader.render_without(set(items[suspect].tolist()), _SCALE)
     unchanged = ~_contains_marked(_largest_step(np.abs(whole - rest)) >= _LEAST_CHANGE, boxes)
-    # Letters that clip later drawing paint nothing but may be visible; so may letters of a scan.
+    # Letters that clip later drawings, and letters of a scan, may be visible although the page looks the same without
+    # them. They count as visible if the page picture has edges inside their boxes.
     perhaps = (inks[:, 1] == _CLIPS) | ((under >= 0) & (unpainted | np.append(covers.pictures, False)[under]))
     if perhaps.any():
         steps = np.abs(np.diff(whole, axis=1, prepend=whole[:, :1]))
@@ -105,14 +108,14 @@ def _find_unpainted(reader: PdfPage, characters: Characters) -> Mask:
 
 
 def _find_covers(reader: PdfPage, boxes: FloatArray, covers: Covers) -> IntArray:
-    """Return for each character the last area that is painted over its middle, or -1."""
+    """Return for each character the number of the last area that is painted over its middle; -1 if there is none."""
     under = np.full(len(boxes), -1, np.int32)
     if not len(covers.rects):
         return under
     sizes = (covers.rects[:, 2:] - covers.rects[:, :2]).prod(axis=1)
     across, down = np.ascontiguousarray(((boxes[:, :2] + boxes[:, 2:]) / 2).T)
     for number, (x0, y0, x1, y1) in enumerate(covers.rects):
-        # The picture of a scan is over its letters if they were written first.
+        # Ignore a large image: it may be the picture of a scan that is painted after the invisible letters of the scan.
         if not (covers.pictures[number] and sizes[number] >= _PAGE_SHARE):
             under[(across >= x0) & (across <= x1) & (down >= y0) & (down <= y1)] = number
     over = np.flatnonzero(under >= 0)
@@ -130,13 +133,13 @@ def _is_clipped(reader: PdfPage, boxes: FloatArray, items: Int64Array) -> Mask:
 
 
 def _largest_step(steps: IntArray) -> IntArray:
-    """Return the largest step of the three colours at each pixel."""
+    """Return the largest of the three colour differences at each pixel."""
     most: IntArray = steps.max(axis=2)
     return most
 
 
 def _has_doubtful_style(looks: Int64Array, fills: Int64Array) -> bool:
-    """Whether characters of these styles may be invisible on some part of the page."""
+    """Return whether characters of these styles may be invisible on some part of the page."""
     modes, colours, opacities = looks[:, 0], looks[:, 1:4], looks[:, 4]
     pale = (opacities < _SHEER) | (colours.min(axis=1, initial=255) >= _LIGHT)
     if (pale | ~np.isin(modes, _PAINTED)).any():
@@ -164,7 +167,7 @@ def _is_inside(boxes: FloatArray, rects: FloatArray) -> Mask:
 
 
 def _contains_marked(marked: Mask, boxes: FloatArray) -> Mask:
-    """Return whether each box contains a marked pixel; false for a box without a position."""
+    """Return for each box whether it contains a pixel that ``marked`` selects; false for a box without a position."""
     height, width = marked.shape
     sums = np.pad(marked.cumsum(axis=0, dtype=np.int64).cumsum(axis=1), ((1, 0), (1, 0)))
     places = np.clip(np.nan_to_num(boxes), 0, 1) * (width, height, width, height)
@@ -175,9 +178,10 @@ def _contains_marked(marked: Mask, boxes: FloatArray) -> Mask:
 
 
 def _extend_to_words(codes: IntArray, hidden: Mask) -> Mask:
-    """Extend the mask to whole words: show words with few hidden characters, hide words with few visible ones.
+    """Return the mask, adapted so that words are hidden or shown as a whole where possible.
 
-    So a faint full stop stays in its number, and 1,200 does not become 1 if most of it is painted over.
+    Hide all characters of a word with few visible characters, and show a few hidden characters of a longer word. So a
+    faint full stop stays in its number, and "1,200" does not become "1" if most of it is painted over.
     """
     if not hidden.any():
         return hidden
@@ -196,7 +200,7 @@ def _extend_to_words(codes: IntArray, hidden: Mask) -> Mask:
 
 
 def _extract_text(codes: IntArray, mask: Mask) -> str:
-    """Return the masked characters as text, with a blank between separate parts."""
+    """Return the characters that ``mask`` selects as text, with a blank between characters that are not neighbours."""
     text = _decode(codes)
     characters = (char if shown or char.isspace() else _BREAK for char, shown in zip(text, mask.tolist(), strict=True))
     return " ".join("".join(characters).replace(_BREAK, " ").split())[:_MOST_CHARACTERS]

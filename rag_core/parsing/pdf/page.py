@@ -20,19 +20,22 @@ from rag_core.types import FloatArray, Int64Array, IntArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Maps characters, each a font name and a code in the font, to code points; 0 if the code may stay.
+# Maps characters to code points. A character is given by its font name and its code in the font. The code point is 0 if
+# the code should stay.
 GlyphDecoder: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
 
 _MOST_PIXELS = 40_000_000
-# In points: neither people nor text recognition can read smaller letters.
+# Neither people nor text recognition can read letters smaller than this, in points.
 _SMALLEST_LETTERS = 2.0
 
 
 @dataclass
 class FormFields:
-    """Visible form fields of a page: left, bottom, right and top of each in points, and whether it is ticked.
+    """Visible form fields of a page.
 
-    ``printed`` is the number of characters of the page without typed values.
+    ``rects`` contains left, bottom, right and top of each field in points. ``ticks`` contains whether each field is
+    ticked, or `None` for a field that cannot be ticked. ``printed`` is the number of characters of the page without the
+    values that are typed into fields.
     """
 
     rects: list[tuple[float, ...]] = field(default_factory=list)
@@ -54,12 +57,12 @@ class PdfPage:
         self._page.close()
 
     def characters(self, letters: GlyphDecoder) -> Characters:
-        """Return every character of the text layer, controls included.
+        """Return every character of the text layer, including control characters.
 
         Parameters
         ----------
         letters : callable
-            Decodes the characters that pdfium cannot map, because their fonts do not define their letters.
+            Decodes the characters that pdfium cannot map to code points, because their fonts define none.
         """
         codes = self._text.codes()
         if unmapped := self._text.unmapped():
@@ -72,7 +75,7 @@ class PdfPage:
         return Characters(*join_surrogates(codes, self._displayed(boxes)), self.width, self.height)
 
     def _displayed(self, boxes: FloatArray) -> FloatArray:
-        """Convert PDF user space to fractions of the displayed page, for any rotation and crop box."""
+        """Convert boxes from PDF user space to fractions of the displayed page, for any rotation and crop box."""
         empty = (boxes[:, 2] <= boxes[:, 0]) & (boxes[:, 3] <= boxes[:, 1])
         origin = np.array(self._device(0, 0))
         matrix = np.stack([(np.array(self._device(*end)) - origin) / 1000 for end in ((1000, 0), (0, 1000))])
@@ -95,18 +98,18 @@ class PdfPage:
         -------
         rects : FloatArray, shape (n, 4)
         ticks : list of bool or None
-            Whether each is ticked; None for a field that cannot be ticked.
+            Whether each field is ticked; None for a field that cannot be ticked.
         printed : int
-            Number of printed characters; the typed ones follow them.
+            Number of printed characters of the page. The typed characters are after them.
         """
         return self._fractions(self._fields.rects), self._fields.ticks, self._fields.printed
 
     def is_bold(self, index: int) -> bool:
-        """Whether the font of a character is bold by its weight or name."""
+        """Return whether the font of a character is bold according to its name."""
         return self._text.is_bold(index)
 
     def text_objects(self, numbers: Sequence[int] | range) -> list[int]:
-        """Return the address of the text object that draws each character; 0 for none."""
+        """Return the address of the text object that draws each character; 0 if there is no object."""
         return self._text.text_objects(numbers)
 
     def character_styles(self, numbers: range) -> Int64Array:
@@ -118,7 +121,7 @@ class PdfPage:
         return page_objects.styles(items)
 
     def clips(self, items: Sequence[int]) -> FloatArray:
-        """Return the clip of each object, shape (n, 4); larger than any page if it has none."""
+        """Return the clip of each object, shape (n, 4); without a clip, the values are larger than any page."""
         rects = np.full((len(items), 4), page_objects.EVERYWHERE, np.float32)
         if clips := page_objects.clips(items):
             rects[list(clips)] = self._fractions(list(clips.values()))
@@ -129,16 +132,19 @@ class PdfPage:
         return page_objects.objects_in_layers(items)
 
     def filled_areas(self) -> tuple[FloatArray, Int64Array]:
-        """Return the filled areas painted first or last on the page, shape (n, 4), and their colours, shape (n, 3)."""
+        """Return the filled areas that are painted first or last on the page, and their colours.
+
+        The shapes are (n, 4) and (n, 3).
+        """
         rects, fills = page_objects.filled_areas(self._page.raw)
         return self._fractions(rects), np.array(fills, np.int64).reshape(-1, 3)
 
     def covering_areas(self) -> page_objects.Covers:
-        """Return the areas that are painted late and may cover text, those in groups included."""
+        """Return the areas that are painted late and may cover text, including areas inside groups."""
         return page_objects.covering_areas(self._page.raw, self._fractions)
 
     def images(self) -> FloatArray:
-        """Return the boxes of images, also in groups, as fractions of the displayed page, shape (n, 4)."""
+        """Return the boxes of images, and of groups with images, as fractions of the displayed page, shape (n, 4)."""
         return self._fractions(page_objects.images(self._page.raw))
 
     def _fractions(self, rects: Sequence[tuple[float, ...]]) -> FloatArray:
@@ -147,7 +153,7 @@ class PdfPage:
         return self._displayed(np.array(rects, np.float32))
 
     def render_without(self, items: set[int], scale: float) -> tuple[IntArray, IntArray]:
-        """Return the page picture, complete and without some text objects, each of shape (height, width, 3)."""
+        """Return the page picture with and without the text objects ``items``, each of shape (height, width, 3)."""
         whole = self._pixels(scale)
         with page_objects.hidden_objects(items):
             return whole, self._pixels(scale)
@@ -156,7 +162,7 @@ class PdfPage:
         return np.asarray(self.picture(scale), np.int32)
 
     def image_share(self) -> float:
-        """Return the share of the page that its largest image covers; 0 without images."""
+        """Return the share of the page that its largest image covers; 0 if there is no image."""
         best = 0.0
         for item in self._page.get_objects(max_depth=2):
             if item.type == raw.FPDF_PAGEOBJ_IMAGE:
@@ -165,7 +171,7 @@ class PdfPage:
         return min(best, 1.0)
 
     def draws(self) -> bool:
-        """Whether the page draws anything that could be letters; a single rule cannot be."""
+        """Return whether the page draws anything that is large enough for letters, and not only a single thin line."""
         low, high = (math.inf, math.inf), (-math.inf, -math.inf)
         for item in self._page.get_objects(max_depth=1):
             left, bottom, right, top = item.get_bounds()
@@ -176,7 +182,7 @@ class PdfPage:
         return False
 
     def picture(self, scale: float) -> Image:
-        """Return the page picture at ``scale`` pixels per point, or fewer if it would have too many pixels."""
+        """Return the page picture at ``scale`` pixels per point, or at a smaller scale if it would be too large."""
         most = (_MOST_PIXELS / max(self.width * self.height, 1.0)) ** 0.5
         bitmap = self._page.render(scale=min(scale, most), may_draw_forms=False)
         try:

@@ -1,7 +1,8 @@
 """Read the objects of a page: positions, styles, clips, and layers.
 
 A page is given by its pdfium handle. An object is given by its address, a plain number that is valid while its page
-is open. Bounds are left, bottom, right and top in points, in PDF user space.
+is open. A group is an object that contains other objects (a form XObject). Bounds are left, bottom, right and top in
+points, in PDF user space.
 """
 
 from __future__ import annotations
@@ -20,20 +21,22 @@ from rag_core.types import BoolArray, FloatArray, Int64Array
 
 Matrix: TypeAlias = Any
 Bounds: TypeAlias = tuple[float, ...]
-# Larger than any page.
+# A rectangle that is larger than any page.
 EVERYWHERE = (-1e6, -1e6, 1e6, 1e6)
 _NOWHERE = (-1e6, -1e6, 1 - 1e6, 1 - 1e6)
 
-# Areas under text are usually painted first, and areas added to a page later are last.
+# Number of objects at the start and at the end of a page that are searched for filled areas. Areas under text are
+# usually painted first, and areas that are added to a finished page are painted last.
 _ENDS = 16
 _LEAST_FILL_POINTS = 6.0
-# Areas that cover text are last too: this many objects from the end of a page and of each group are read.
+# Number of objects at the end of a page, and of each group, that are searched for areas that cover text. Such areas are
+# painted after the text.
 _LATE = 160
 _COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING
 _DEEPEST = 3
-# Objects of a group that are searched for an image.
+# Largest number of objects of a group that are searched for an image.
 _MOST_WITHIN = 2000
-# A clip with more parts than these is not a rectangle, so it is ignored.
+# A clip with more paths, or a path with more segments, is not a simple rectangle and is ignored.
 _MOST_CLIPS, _MOST_SEGMENTS = 8, 16
 
 _render_mode = bind_function("FPDFTextObj_GetTextRenderMode", INT, POINTER)
@@ -55,21 +58,23 @@ _count_clips = bind_function("FPDFClipPath_CountPaths", INT, POINTER)
 _count_segments = bind_function("FPDFClipPath_CountPathSegments", INT, POINTER, INT)
 _segment = bind_function("FPDFClipPath_GetPathSegment", POINTER, POINTER, INT, INT)
 _segment_point = bind_function("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
-# One buffer for all colours is enough, because pdfium runs on one thread.
+# One buffer is enough for the colours of all objects, because pdfium runs on one thread.
 _COLOUR_PARTS = (ctypes.c_uint * 4)()
 _NO_COLOUR = (0, 0, 0, 255)
 _PART_ADDRESSES = [ctypes.addressof(_COLOUR_PARTS) + 4 * place for place in range(4)]
-# Buffer for the name of a mark in UTF-16, followed by its length.
+# Buffer for the name of a content mark in UTF-16, followed by the length of the name.
 _NAME = (ctypes.c_ushort * 12)()
 _NAME_ADDRESS, _NAME_BYTES = ctypes.addressof(_NAME), 16
 
 
 @dataclass(frozen=True)
 class Covers:
-    """Painted areas of a page, in order: ``rects`` as fractions of the displayed page, shape (n, 4).
+    """Areas that may cover text, in the order in which the page paints them.
 
-    ``pictures`` says which areas are images, ``clear`` which are transparent. ``before`` has, for each text object, the
-    number of areas painted before it; 0 for objects not in it. ``layered`` are text objects of groups in layers.
+    ``rects`` has shape (n, 4), in fractions of the displayed page. ``pictures`` says which areas are images, and
+    ``clear`` which areas are transparent. ``before`` contains for text objects the number of areas that are painted
+    before the object; for other text objects, this number is 0. ``layered`` contains the text objects of groups in
+    layers.
     """
 
     rects: FloatArray
@@ -96,7 +101,7 @@ def styles(items: Sequence[int]) -> Int64Array:
 
 
 def clips(items: Sequence[int]) -> dict[int, Bounds]:
-    """Return the bounds of the clips, by the number of the object in ``items``; only for objects with a clip."""
+    """Return the bounds of the clip of each object that has a clip, by the index of the object in ``items``."""
     counts = map(_count_clips, map(_clip, items))
     clipped = [number for number, count in enumerate(counts) if 0 < count <= _MOST_CLIPS]
     return {number: _clip_bounds(_clip(items[number])) for number in clipped}
@@ -105,7 +110,8 @@ def clips(items: Sequence[int]) -> dict[int, Bounds]:
 def objects_in_layers(items: Sequence[int]) -> set[int]:
     """Return the objects that are part of a layer, which may be switched off.
 
-    They have a mark with the name "OC"; objects that are marked together share it.
+    Such an object has a content mark with the name "OC" (optional content). Objects that are marked together share one
+    mark.
     """
     counts = list(map(_count_marks, items))
     layered = set[int]()
@@ -118,7 +124,7 @@ def objects_in_layers(items: Sequence[int]) -> set[int]:
 
 
 def filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
-    """Return the bounds of filled areas painted first or last on the page, and red, green and blue of each."""
+    """Return the bounds of filled areas that are painted first or last on the page, and red, green and blue of each."""
     handle = handle_address(page)
     count = int(raw.FPDFPage_CountObjects(page))
     rects: list[Bounds] = []
@@ -134,7 +140,7 @@ def filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
 
 
 def covering_areas(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray]) -> Covers:
-    """Return the areas that are painted late and may cover text, those in groups included.
+    """Return the areas that are painted late and may cover text, including areas inside groups.
 
     Parameters
     ----------
@@ -156,7 +162,7 @@ def covering_areas(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray
 
 
 def images(page: Any) -> list[Bounds]:
-    """Return the bounds of images, also of images in groups."""
+    """Return the bounds of images, and of groups that contain images."""
     handle = handle_address(page)
     items = (_page_object(handle, index) for index in range(raw.FPDFPage_CountObjects(page)))
     return [_bounds(item) for item in items if _contains_image(item)]
@@ -183,7 +189,7 @@ def _bounds(item: int) -> Bounds:
 
 
 def _colour(item: int) -> tuple[int, ...]:
-    """Return red, green, blue and opacity of an object's fill; black for a pattern, which has no colour."""
+    """Return red, green, blue and opacity of an object's fill; opaque black for a pattern, which has no colour."""
     return tuple(_COLOUR_PARTS) if _fill_colour(item, *_PART_ADDRESSES) else _NO_COLOUR
 
 
@@ -224,7 +230,7 @@ class _CoverCollector:
 
 
 def _matrix_of(group: int, outer: Matrix | None) -> Matrix:
-    """Return the matrix from the space of a group to that of the page."""
+    """Return the matrix that converts coordinates in a group to coordinates on the page."""
     parts = (ctypes.c_float * 6)()
     _object_matrix(group, ctypes.addressof(parts))
     a, b, c, d, e, f = parts
@@ -240,7 +246,7 @@ def _transform(rect: Bounds, matrix: Matrix) -> Bounds:
 
 def _is_of_layer(mark: int) -> bool:
     _mark_name(mark, _NAME_ADDRESS, _NAME_BYTES, _NAME_ADDRESS + _NAME_BYTES)
-    # Pdfium does not write a name that is too long, so check the length first.
+    # Check the length first: pdfium does not write a name that is too long, so the buffer may contain an earlier name.
     return _NAME[_NAME_BYTES // 2] == 2 * len("OC\0") and _NAME[:2] == [*b"OC"]
 
 

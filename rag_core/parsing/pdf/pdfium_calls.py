@@ -1,4 +1,4 @@
-"""Call pdfium, with a faster way for functions that are called for each character or object.
+"""Give access to pdfium, with faster calls of functions that are needed for each character or object.
 
 Only this module imports pypdfium2. Pdfium is not thread-safe, and a hostile file may crash it, so it runs on one
 thread of a worker process.
@@ -24,11 +24,11 @@ def bind_function(name: str, result: Any, *arguments: Any) -> Any:
     ----------
     name : str
     result, *arguments : ctypes types
-        Types as in pdfium's headers, with `POINTER` for every pointer.
+        Types of the result and the arguments, as in pdfium's headers, with `POINTER` for every pointer.
     """
     return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(getattr(raw, name), ctypes.c_void_p).value or 0)
 
 
 def handle_address(handle: Any) -> int:
-    """Return a handle as the plain number that functions from `bind_function` take; 0 for none."""
+    """Return a handle as the plain number that functions from `bind_function` take; 0 for a null handle."""
     return ctypes.cast(handle, POINTER).value or 0

@@ -1,6 +1,6 @@
 """Write raised figures, such as footnote marks and exponents, as superscript characters.
 
-As a normal figure, a footnote mark after "$5.2" would give another number: "$5.21".
+With a normal digit, "$5.2" with the footnote mark "1" would become another number: "$5.21".
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.pdf.text_page import TextPage
 from rag_core.types import BoolArray, FloatArray, Int64Array, IntArray
 
-# Range of the rise and the size of a raised character, as shares of the em of the largest character of its word.
+# Ranges for the rise and for the size of a raised character, as shares of the em of the largest character of its word.
 _RISE, _SIZE = (0.2, 1.0), (0.4, 0.9)
-# Some fonts have raised figures as glyphs: their origin is on the baseline, they are narrow and drawn far above it.
-# Largest width and least empty part below or above, as shares of the height of the box.
+# Some fonts have glyphs for raised figures. The origin of such a glyph is on the baseline, but the glyph is narrow and
+# drawn far above the baseline. Its largest width, and the least empty part of its box above or below the drawing, are
+# shares of the height of the box.
 _NARROW, _EMPTY = 0.37, 0.4
 _FEWEST_EMS_UP, _MOST_EMS_HIGH = 0.2, 0.6
 _ALIKE, _NEAR = 0.1, 0.15
-# Characters besides letters and figures that may have a raised figure. Figures in brackets cannot be misread.
+# Characters, besides letters and digits, that a raised figure may follow.
 _MARKED = frozenset("%$€£¥)]}.,;:!?'\"’”»")
 _STRETCH = re.compile("\x01+")
 
@@ -38,11 +39,11 @@ def mark_superscripts(
     ----------
     codes : IntArray, shape (n,)
     boxes : FloatArray, shape (n, 4)
-        Left, bottom, right and top.
+        Left, bottom, right and top of each character.
     drawn, across
         Result of `character_heights.line_axis` for ``boxes``.
     text : TextPage
-        Gives origins and drawn boxes of the characters of words with figures.
+        Provides origins and drawn boxes for the characters of words with figures.
     """
     visible = codes[drawn]
     order = np.flatnonzero(visible > 0x20)
@@ -52,7 +53,7 @@ def mark_superscripts(
         return codes
     next_to_figure = figures[1:] | figures[:-1]
     joined = np.diff(drawn) == 1
-    # In text that runs up the page, pdfium puts a line end before a mark.
+    # In text that runs up the page, pdfium inserts a line end before a raised figure, so join characters that touch.
     broken = np.flatnonzero(next_to_figure & ~joined & (np.diff(order) == 1))
     joined[broken] = _touches(boxes[drawn[broken]], boxes[drawn[broken + 1]], across)
     ends = np.concatenate([[0], np.flatnonzero(~joined) + 1, [len(drawn)]])
@@ -77,13 +78,13 @@ def mark_superscripts(
 
 
 def _word_ranges(characters: Int64Array, ends: Int64Array) -> list[tuple[int, int]]:
-    """Return start and end of the words that contain any of these characters."""
+    """Return start and end of each word that contains any of these characters."""
     words = np.unique(np.searchsorted(ends, characters, "right"))
     return list(zip(ends[words - 1].tolist(), ends[words].tolist(), strict=True))
 
 
 def _touches(boxes: FloatArray, following: FloatArray, across: int) -> BoolArray:
-    """Return which of the following boxes are directly after those before them, on the same line."""
+    """Return for each box whether the box at the same index of ``following`` is close to it and on the same line."""
     gaps = np.maximum(boxes[:, :2], following[:, :2]) - np.minimum(boxes[:, 2:], following[:, 2:])
     least = _NEAR * (following[:, across + 2] - following[:, across])
     touches: BoolArray = (np.abs(gaps[:, 1 - across]) < least) & (gaps[:, across] < 0)
@@ -91,7 +92,10 @@ def _touches(boxes: FloatArray, following: FloatArray, across: int) -> BoolArray
 
 
 def _write_superscripts(codes: IntArray, numbers: Int64Array, raised: BoolArray) -> None:
-    """Replace raised characters of a word by superscripts if there are figures among them."""
+    """Replace raised characters of a word by superscripts if there are figures among them.
+
+    Raised figures in brackets are not replaced, because they cannot be misread as part of a number.
+    """
     for stretch in _STRETCH.finditer(raised.tobytes().decode("latin-1")):
         here = numbers[slice(*stretch.span())]
         values = codes[here].tolist()
@@ -100,7 +104,7 @@ def _write_superscripts(codes: IntArray, numbers: Int64Array, raised: BoolArray)
 
 
 def _is_raised(codes: IntArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
-    """Return which characters of a word are smaller and higher than its largest character."""
+    """Return which characters of a word are smaller than its largest character and raised above its baseline."""
     sizes = np.hypot(*ems.T)
     marked = [char.isalnum() or char in _MARKED for char in map(chr, codes.tolist())]
     base = int(np.argmax(np.where(marked, sizes, 0)))
@@ -126,7 +130,7 @@ def _is_half_empty(boxes: FloatArray, inks: FloatArray, across: int) -> BoolArra
 
 
 def _is_drawn_high(codes: IntArray, inks: FloatArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
-    """Return which characters of a word are small glyphs drawn above the baseline; none if the whole word is."""
+    """Return which characters of a word are small glyphs far above the baseline; none if all letters and digits are."""
     sizes = np.hypot(*ems.T)
     if not (sizes > 0).all():
         return np.zeros(len(codes), bool)

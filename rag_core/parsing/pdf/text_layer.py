@@ -23,10 +23,11 @@ _LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
 _WORD = re.compile(f"[{UNSPACED_SCRIPTS}]|[^\\s{UNSPACED_SCRIPTS}\x00-\x1f]+")
 _LETTER = re.compile(r"[^\W_]")
 _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
-# Lines drawn with characters, and dot leaders before a page number: many tokens without meaning.
+# Lines drawn with characters, and dot leaders before a page number. They are removed, because they have no meaning and
+# would be many tokens.
 _RULE = re.compile(r"^(?:[_=*~]{3,}|[-–—.·…]{4,})$|_{6,}|\.{6,}")
 _PERHAPS_RULE = re.compile(r"[_=*~]{3}|[-–—.·…]{4}")
-# Dots with blanks between them are leaders too, from this number on.
+# A row of at least ``_FEWEST_DOTS`` dots with blanks between them is a leader as well.
 _DOTS = frozenset(".·…")
 _FEWEST_DOTS = 4
 _RAISED = re.compile(f"[{SUPERSCRIPT_DIGITS}]")
@@ -41,7 +42,8 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     ----------
     characters : Characters
     is_bold : callable
-        Takes the number of a character; called for both ends of a run only, because it is slow.
+        Returns whether the character with the given number is bold. It is slow, so it is called only for the first and
+        the last character of each run.
     """
     characters = reorder_bidi(characters)
     text = replace_look_alikes(characters.codes.astype("<u4").tobytes().decode("utf-32-le"))
@@ -59,7 +61,7 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
         words = [_RULE.sub("", word) for word in words]
     words = _remove_leaders(words)
     heights = _word_heights(words, spans, turned, characters, direction)
-    # A reader of the page cannot check text outside the displayed page.
+    # Drop text outside the displayed page, because a person who reads the page cannot check it.
     kept = _is_displayed(rects) & np.array([bool(word) for word in words])
     numbers, before = np.flatnonzero(kept).tolist(), [0, *np.cumsum(kept).tolist()]
     spaced = _find_spaces(text, spans)
@@ -71,7 +73,7 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
         for part in _split_at_jumps(begin, end, jumps, strays, text, spans):
             first, last = before[part[0]], before[part[1]]
             if first < last:
-                # Test both ends, because a paragraph may begin in bold.
+                # Test the first and the last character, because a line may begin in bold and continue in normal type.
                 bold = is_bold(spans[numbers[first]][0]) and is_bold(spans[numbers[last - 1]][1] - 1)
                 parts.append((first, last, bold, divided))
     words, spaced = [words[number] for number in numbers], [spaced[number] for number in numbers]
@@ -80,7 +82,7 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
 
 
 def _remove_leaders(words: list[str]) -> list[str]:
-    """Return the words with each row of single dots emptied."""
+    """Return the words, with empty strings for the single dots of a dot leader."""
     if sum(word in _DOTS for word in words) < _FEWEST_DOTS:
         return words
     kept: list[str] = []
@@ -91,7 +93,11 @@ def _remove_leaders(words: list[str]) -> list[str]:
 
 
 def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
-    """Return the spans of words, and for each line the first and past-the-last word and whether it is hyphenated."""
+    """Return the spans of words, and ``(first, end, hyphen)`` for each line.
+
+    ``first`` and ``end`` (exclusive) are indices of the words. ``hyphen`` says that the line ends in a hyphen that
+    divides a word.
+    """
     spans: list[tuple[int, int]] = []
     lines: list[tuple[int, int, bool]] = []
     for line in _LINE.finditer(text):
@@ -101,7 +107,7 @@ def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, 
             continue
         hyphen = text[line.end() : line.end() + 1] == _HYPHEN
         if not hyphen and _DIVIDED.match(text, spans[-1][1] - 2):
-            # Pdfium does not mark every hyphen that divides a word.
+            # Pdfium does not mark every hyphen that divides a word, so find the unmarked hyphens.
             hyphen = True
             spans[-1] = (spans[-1][0], spans[-1][1] - 1)
         lines.append((first, len(spans), hyphen))
@@ -111,16 +117,18 @@ def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, 
 def _split_at_jumps(
     first: int, last: int, jumps: list[int], strays: set[int], text: str, spans: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Split a line of the content stream where it jumps back or to another height; yield the parts.
+    """Split a line where it jumps to the left, up or down; yield ``(first, end)`` of each part, ``end`` exclusive.
 
-    ``jumps`` are the numbers, ascending, of the words that are further left than the word before, or entirely above
-    or below it; ``strays`` are those above or below. Pdfium puts a footnote mark that was written last at the end of
-    the line with its height, and puts the values of form fields one after another.
+    ``jumps`` contains, in ascending order, the numbers of the words that are further left than the word before, or
+    entirely above or below it. ``strays`` contains the words that are entirely above or below the word before. Such
+    jumps occur because pdfium puts a footnote mark that was written last at the end of the line with the same height,
+    and puts the values of form fields one after another.
     """
     begin = first
     for number in jumps[bisect_right(jumps, first) : bisect_left(jumps, last)]:
         if number in strays:
-            # With tight boxes, a stop is entirely below a quotation mark.
+            # Split only between words with letters or digits: in a font with tight boxes, a full stop is entirely below
+            # a quotation mark.
             if not all(_LETTER.search(text, *span) for span in spans[number - 1 : number + 1]):
                 continue
         elif _BACKWARDS.search(text, spans[number - 1][0], spans[number][1]):
@@ -131,8 +139,8 @@ def _split_at_jumps(
 
 
 def _word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
-    # reduceat over start, end, start, end …: every second result is a word, the others are gaps. The extra row keeps
-    # an end at the end of the page in range.
+    # `reduceat` gets the start and the end of every word, so its results are words and gaps in turn; the gaps are
+    # dropped. The extra row is necessary because a word may end at the end of the page.
     bounds = np.array(spans, np.int64).ravel()
     padded = np.concatenate([boxes, np.full((1, 4), np.nan, np.float32)])
     low = np.fmin.reduceat(padded[:, :2], bounds, axis=0)[::2]
@@ -143,7 +151,7 @@ def _word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
 def _word_heights(
     words: list[str], spans: list[tuple[int, int]], turned: FloatArray, characters: Characters, direction: str
 ) -> list[float]:
-    """Return the height of each word in points; for a word with a raised figure, that of its highest character."""
+    """Return the height of each word in points; with a raised figure, the height of the tallest character."""
     heights: list[float] = (turned[:, 3] - turned[:, 1]).tolist()
     if _RAISED.search("".join(words)):
         for number in (number for number, word in enumerate(words) if _RAISED.search(word)):
@@ -155,7 +163,7 @@ def _word_heights(
 
 
 def _text_direction(characters: Characters, lines: list[tuple[int, int, bool]], spans: list[tuple[int, int]]) -> str:
-    """Return the text direction in which first and last characters of the lines are farthest apart."""
+    """Return the direction with the largest sum of distances from the first to the last character of the lines."""
     votes = {"right": 1e-6, "left": 0.0, "down": 0.0, "up": 0.0}
     ends = np.array([(spans[first][0], spans[last - 1][1] - 1) for first, last, _ in lines])
     centres = (characters.boxes[:, :2] + characters.boxes[:, 2:]) / 2
@@ -166,7 +174,7 @@ def _text_direction(characters: Characters, lines: list[tuple[int, int, bool]], 
         else:
             votes["right" if across >= 0 else "left"] += abs(across)
     best = max(votes, key=lambda name: votes[name])
-    # Right-to-left scripts also run to the left, but are not upside down.
+    # Lines of right-to-left scripts run to the left as well, but are not upside down.
     if best == "left" and np.any((characters.codes >= 0x590) & (characters.codes < 0x8FF)):
         return "right"
     return best
@@ -176,13 +184,13 @@ def _is_displayed(rects: FloatArray) -> BoolArray:
     x0, y0, x1, y1 = rects.T.astype(np.float64)
     across, down = (x0 + x1) / 2, (y0 + y1) / 2
     within = (np.abs(across - 0.5) <= 0.5 + _OUTSIDE) & (np.abs(down - 0.5) <= 0.5 + _OUTSIDE)
-    # NaN: pdfium does not know the position, but the word must not be lost.
+    # The position is NaN if pdfium does not know it. Such a word must not be lost, so it counts as displayed.
     displayed: BoolArray = np.isnan(x0) | within
     return displayed
 
 
 def _find_spaces(text: str, spans: list[tuple[int, int]]) -> list[bool]:
-    """Return whether there is a space before each word; false for the first."""
+    """Return for each word whether there is a space before it; false for the first word."""
     spaced = [False, *(before[1] != here[0] for before, here in pairwise(spans))]
     if not _UNSPACED.search(text):
         return spaced
@@ -200,9 +208,10 @@ def _assemble_runs(
     heights: list[float],
     parts: list[tuple[int, int, bool, bool]],
 ) -> list[Run]:
-    """Return the runs of a page; ``parts`` has first and past-the-last word, bold and hyphen of each.
+    """Return the runs of a page.
 
-    Boxes are computed for all runs at once, because the overhead of NumPy calls is large for small arrays.
+    ``parts`` contains ``(first, end, bold, hyphen)`` of each run; ``first`` and ``end`` (exclusive) are word indices.
+    The boxes of all runs are computed at once, because the overhead of NumPy calls is large for small arrays.
     """
     if not parts:
         return []

@@ -37,7 +37,7 @@ class Characters:
     """The text layer of a page in the order of its content stream.
 
     ``codes`` are code points, with CR LF for a line end and 2 for a hyphen that divides a word at a line end.
-    ``boxes`` are fractions of the displayed page, NaN if a character is not drawn.
+    ``boxes`` are fractions of the displayed page; the box of a character that is not drawn is NaN.
     """
 
     codes: IntArray
@@ -47,7 +47,7 @@ class Characters:
 
 
 class TextPage:
-    """The characters of one page in the order of its content stream, by number.
+    """The characters of one page, which are numbered in the order of its content stream.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class TextPage:
     def codes(self) -> IntArray:
         """Return the code points of all characters, shape (n,), with 2 for a hyphen at a line end."""
         count = self.count
-        # On nearly all pages each character is one UTF-16 unit, so one call reads the whole page.
+        # On nearly all pages, each character is one UTF-16 unit, so a single call can read the whole page.
         buffer = (ctypes.c_ushort * (count + 1))()
         if raw.FPDFText_GetText(self._page.raw, 0, count, buffer) == count + 1:
             codes: IntArray = np.frombuffer(bytes(buffer), np.uint16, count).astype(np.int32)
@@ -85,7 +85,7 @@ class TextPage:
         return rects[:, [0, 3, 2, 1]]
 
     def unmapped(self) -> dict[int, tuple[str, int]]:
-        """Return font and code, by the character's number, of each character for which pdfium has no code point."""
+        """Return font name and code of each character for which pdfium has no code point, by the character's number."""
         handle, count = self._handle, self.count
         lacking = np.fromiter(map(_lacks_letter, repeat(handle), range(count)), np.int32, count) == 1
         fonts: dict[int | None, str] = {None: ""}
@@ -98,15 +98,18 @@ class TextPage:
         return unmapped
 
     def objects_and_fonts(self, numbers: Iterable[int]) -> Int64Array:
-        """Return the addresses of the text objects of characters and of their fonts, shape (n, 2); 0 for none."""
+        """Return the addresses of each character's text object and font, shape (n, 2); 0 if there is none."""
         handle = self._handle
         items = [_text_object(handle, number) or 0 for number in numbers]
-        # A Type 3 font, which the file draws, has no name, and its letters can have any size.
+        # Ignore a font without a name: it is a Type 3 font, whose glyphs are drawings that can have any size.
         fonts = {item: _font(item) or 0 if _font_name(item) else 0 for item in {*items}}
         return np.array([(item, fonts[item]) for item in items], np.int64).reshape(-1, 2)
 
     def origins_and_ems(self, numbers: Iterable[int]) -> tuple[FloatArray, FloatArray]:
-        """Return the origins of characters and their vectors of one em upwards in PDF user space, each shape (n, 2)."""
+        """Return the origin of each character, and the vector of one em upwards from it.
+
+        Both are in PDF user space and have shape (n, 2).
+        """
         handle, matrix, point = self._handle, (ctypes.c_float * 6)(), (ctypes.c_double * 2)()
         matrix_address, point_address = ctypes.addressof(matrix), ctypes.addressof(point)
         known: dict[int | None, tuple[float, float]] = {}
@@ -133,15 +136,15 @@ class TextPage:
         return np.array(rows, np.float32).reshape(-1, 4)
 
     def text_objects(self, numbers: Sequence[int] | range) -> list[int]:
-        """Return the address of the text object that draws each character; 0 for none."""
+        """Return the address of the text object that draws each character; 0 if there is no object."""
         handle = self._handle
         return [item or 0 for item in map(_text_object, repeat(handle), numbers)]
 
     def styles(self, numbers: range) -> Int64Array:
         """Return how characters are painted, shape (n, 6).
 
-        Each row has the address of the text object, 0 for none; its render mode; red, green, blue and opacity of
-        its fill, 0..255.
+        Each row contains the address of the text object (0 if there is none), its render mode, and red, green, blue and
+        opacity of its fill (0..255).
         """
         handle = self._handle
         known: dict[int | None, tuple[int, ...]] = {None: (0, 0, 0, 0, 0, 255)}
@@ -154,14 +157,14 @@ class TextPage:
         return np.array(rows, np.int64).reshape(-1, 6)
 
     def is_bold(self, index: int) -> bool:
-        """Whether the font of a character is bold by its weight or name."""
+        """Return whether the font of a character is bold according to its name."""
         name, flags = ctypes.create_string_buffer(96), ctypes.c_int()
         raw.FPDFText_GetFontInfo(self._page.raw, index, name, 96, ctypes.byref(flags))
         return _is_bold_name(name.value)
 
 
 def _font_name(item: int) -> str:
-    """Return the name of a text object's font without its subset prefix, empty if it has none."""
+    """Return the name of a text object's font without its subset prefix; empty if the font has no name."""
     name = ctypes.create_string_buffer(128)
     length = raw.FPDFFont_GetBaseFontName(ctypes.cast(_font(item) or 0, raw.FPDF_FONT), name, 128)
     return font_name(name.value.decode("utf-8", "replace")) if 0 < length <= 128 else ""
@@ -180,6 +183,6 @@ def join_surrogates(codes: IntArray, boxes: FloatArray) -> tuple[IntArray, Float
         codes = codes.copy()
         codes[where] = 0x10000 + ((codes[where] - 0xD800) << 10) + (codes[where + 1] - 0xDC00)
         codes, boxes = np.delete(codes, where + 1), np.delete(boxes, where + 1, axis=0)
-    # For some broken fonts pdfium returns lone surrogates or numbers beyond Unicode, which cannot be decoded.
+    # For some broken fonts, pdfium returns lone surrogates or numbers beyond Unicode, which cannot be decoded.
     bad = ((codes >= 0xD800) & (codes < 0xE000)) | (codes < 0) | (codes > 0x10FFFF)
     return np.where(bad, 0xFFFD, codes).astype(np.int32), boxes

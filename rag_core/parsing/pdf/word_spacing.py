@@ -1,7 +1,7 @@
-"""Insert blanks between words that are missing in the text layer.
+"""Insert the blanks between words that the text layer lacks.
 
-Some typesetters, such as troff, position each word and draw no blanks. Pdfium inserts blanks in most of these gaps;
-without a blank in the others, two words would be joined: "invokedwith".
+Some typesetters, such as troff, position each word and draw no blanks. Pdfium inserts a blank in most gaps between
+words, but not in all. Without a blank, two words would be joined: "invokedwith".
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types import FloatArray, Int64Array, IntArray
 
 _BLANK = 0x20
-# In line heights: least gap between words, and least gap between letters of a letter-spaced word.
+# Least gap between words, and least gap between the letters of a letter-spaced word, both in line heights.
 _GAP, _TRACKED = 0.2, 0.1
 _LEAST_SHARED = 0.5
-# Scripts without blanks, and right-to-left scripts.
+# Scripts without blanks, and right-to-left scripts, in which no blanks are inserted.
 _OTHER_SCRIPTS = re.compile(f"[{UNSPACED_SCRIPTS}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
 def insert_word_spaces(characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
-    """Return the characters with a blank in each gap between words, and their numbers, -1 for each new blank."""
+    """Return the characters with a blank in each gap between words, and their numbers; new blanks have number -1."""
     codes = characters.codes
     gaps = _gaps(characters.boxes * np.array((characters.width, characters.height) * 2, np.float32))
     wide = np.flatnonzero((gaps > _GAP) & (codes[:-1] > _BLANK) & (codes[1:] > _BLANK))
@@ -51,7 +51,7 @@ def _gaps(boxes: FloatArray) -> FloatArray:
 
 
 def _separates_words(codes: IntArray, gaps: FloatArray, ends: Int64Array, place: int) -> bool:
-    """Whether a gap is between words, and not between the letters of a letter-spaced word, as in some headings."""
+    """Return whether a gap is between two words, and not between the letters of a letter-spaced word."""
     if _OTHER_SCRIPTS.search("".join(map(chr, codes[place : place + 2].tolist()))):
         return False
     after = int(np.searchsorted(ends, place))

@@ -1,4 +1,4 @@
-"""The worker process: it opens one file at a time and reads or draws its pages.
+"""Run the worker process, which opens one file at a time and reads or draws its pages.
 
 The parent starts it with ``python -m rag_core.parsing.workers.child MEMORY_MB OCR`` and exchanges `messages` with
 it over pipes. A hostile file can crash only this process.
@@ -23,8 +23,9 @@ from rag_core.parsing.workers import messages
 
 
 def main() -> None:
-    """Serve until standard input ends."""
-    # The protocol uses separate descriptors, because output that a library prints would break it.
+    """Answer requests until standard input ends."""
+    # Exchange the messages over copies of the descriptors of standard input and output, because text that a library
+    # prints to standard output would otherwise be mixed with the messages.
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -40,22 +41,25 @@ def main() -> None:
 def _limit_memory(megabytes: int) -> None:
     try:
         import resource
-    except ImportError:  # Windows
+    except ImportError:  # the module does not exist on Windows
         return
     limit = megabytes * 1024 * 1024
-    # RLIMIT_DATA counts memory that is written; RLIMIT_AS also counts libraries and reserved stacks.
+    # RLIMIT_DATA counts writable memory. RLIMIT_AS also counts libraries and reserved memory, so its limit is higher.
     for kind, value in ((resource.RLIMIT_DATA, limit), (resource.RLIMIT_AS, 4 * limit)):
         _, hard = resource.getrlimit(kind)
         if hard == resource.RLIM_INFINITY or hard > value:
             try:
                 resource.setrlimit(kind, (value, value))
-            except (ValueError, OSError):  # macOS refuses some
+            except (ValueError, OSError):  # macOS refuses some limits
                 continue
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _read_requests(stream: BinaryIO) -> Any:
-    """Yield requests in order. A thread reads them, so that this process ends with the parent even if a page hangs."""
+    """Yield requests in order.
+
+    A thread reads them and ends this process when the parent ends, so that a page that hangs cannot keep it running.
+    """
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def read() -> None:
@@ -83,7 +87,7 @@ class Service:
         self._fonts: Any = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to one request; errors are answers too."""
+        """Return the answer to one request; if an error is raised, the answer reports it."""
         try:
             handler = getattr(self, f"do_{request['do']}")
             return {"result": handler(request)}
@@ -95,7 +99,7 @@ class Service:
             return {"error": "unpacks", "detail": ""}
         except MemoryError:
             return {"error": "memory", "detail": ""}
-        except Exception as error:  # noqa: BLE001 - process boundary: a bug on one page must not lose the others
+        except Exception as error:  # noqa: BLE001 - process boundary: a bug on one page must not lose the other pages
             return {"error": "bug", "detail": f"{type(error).__name__}: {error}"[:500]}
 
     def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +109,7 @@ class Service:
         if limit and exceeds_decompressed_size(self._path, limit):
             raise DecompressedSizeError
         self._document = PdfiumDocument(self._path, self._password)
-        # Pdfium also finds no pages in a file that it does not understand.
+        # Pdfium also reports no pages if it cannot read a file, so check whether the file really has no pages.
         if not self._document.page_count and not has_no_pages(self._path):
             raise UnreadableError("no pages can be found in it")
         self._fonts = Fonts(self._path, self._password)

@@ -1,4 +1,4 @@
-"""Read one file with several workers; a worker that the file kills is replaced."""
+"""Read one file with several workers, and replace workers that the file crashes."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from rag_core.system import available_cores
 from rag_core.types import Page, PageState
 from rag_core.types.documents import ParsedPage
 
-# Workers per file; fewer if each would get fewer than `_LEAST_PAGES` pages.
+# Largest number of workers per file. A short file gets fewer workers, so that each has at least `_LEAST_PAGES` pages.
 READERS = min(available_cores(), 4)
 _LEAST_PAGES = 24
 _METADATA_TIMEOUT_S = 20.0
-# Pages requested from each worker in advance.
+# Number of pages that are requested from each worker in advance.
 _AHEAD = 2
 _MOST_LOSSES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ParserLimits:
-    """Limits on time, memory and size of a file."""
+    """Limits on time, memory and size for reading a file, and the mode of text recognition."""
 
     page_timeout_s: float
     memory_mb: int
@@ -40,7 +40,11 @@ class ParserLimits:
 
 @dataclass(frozen=True, slots=True)
 class PdfHeader:
-    """Page count, outline and page labels of a document; ``outline`` has ``(page_index, path)`` in document order."""
+    """Page count, outline and page labels of a document.
+
+    ``outline`` contains ``(page_index, path)`` of each outline entry in document order; ``path`` consists of the titles
+    of the entry and its parents.
+    """
 
     page_count: int
     outline: tuple[tuple[int, str], ...] = ()
@@ -66,7 +70,7 @@ class DocumentReader:
         self._password = password
         self._cancelled = cancelled
         self._readers = [self._open_reader(most_unpacked=limits.max_decompressed_mb * 1_000_000)]
-        # Before the first page is read, the file may be a scan.
+        # Read the first page with one worker: it shows whether the file is a scan, and only one worker reads a scan.
         self._sequential = True
         self._lost_worker = False
 
@@ -111,7 +115,7 @@ class DocumentReader:
         if set(states) <= {PageState.EMPTY, PageState.FAILED}:
             raise ExtractionFailed(f"No page of {self._name} could be read: {reason}. Save it again and retry.")
 
-    # Opening
+    # Opening the file
 
     def _raise_open_error(self, answer: dict[str, Any]) -> None:
         if answer["error"] == "password":
@@ -153,7 +157,7 @@ class DocumentReader:
         try:
             answer = self._readers[0].ask({"do": "metadata"}, _METADATA_TIMEOUT_S)
         except (WorkerDiedError, WorkerTimedOutError):
-            # The text is useful without outline and labels.
+            # Continue without outline and labels, because the text is useful without them.
             return PdfHeader(page_count)
         metadata = answer.get("result", {})
         return PdfHeader(
@@ -162,10 +166,10 @@ class DocumentReader:
             tuple(metadata.get("labels", ())),
         )
 
-    # Pages
+    # Reading the pages
 
     def _read_pages(self, page_count: int) -> Iterator[ParsedPage]:
-        """Yield every page in order; the workers read the next pages in the meantime."""
+        """Yield every page in order, while the workers already read the next pages."""
         for _ in range(min(READERS, page_count // _LEAST_PAGES) - 1):
             reader = self._open_reader()
             reader.start()
@@ -193,8 +197,11 @@ class DocumentReader:
                 yield parsed
 
     def _request_pages(self, index: int, page_count: int, pending: deque[FileReader]) -> None:
-        """Request the pages from ``index`` on; ``pending`` has the reader of each requested page."""
-        # Text recognition uses all cores and much memory a worker, so it reads page by page with one worker.
+        """Request pages in advance, and append the reader of each requested page to ``pending``.
+
+        ``index`` is the next page to yield.
+        """
+        # Text recognition uses all cores, and much memory per worker, so only one worker reads scanned pages.
         readers = (
             self._readers[:1] if self._sequential else [reader for reader in self._readers if reader.can_request()]
         )

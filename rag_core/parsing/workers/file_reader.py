@@ -1,4 +1,4 @@
-"""Read pages of one file with one worker process, which is replaced if it dies."""
+"""Read pages of one file with one worker process, and replace the worker if it dies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FileReader:
     Attributes
     ----------
     recognised : bool
-        Set by the caller once text recognition has read a page.
+        Whether text recognition has read a page of the file. The caller sets it.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class FileReader:
 
     @property
     def pending_count(self) -> int:
-        """Number of pages requested and not yet received."""
+        """Number of pages that are requested and not yet received."""
         return len(self._requested)
 
     def start(self) -> None:
-        """Send the request to open the file, and those for pages, to a worker; do not wait for answers."""
+        """Send the opening request and all pending page requests to a worker, without waiting for answers."""
         self._worker = self._pool.acquire()
         self._is_opening = True
         self._worker.send(self._opening)
@@ -58,7 +58,7 @@ class FileReader:
             self._send(index)
 
     def wait_until_open(self) -> dict[str, Any]:
-        """Wait for the answer to the opening request and return it; it may be an error.
+        """Wait for the answer to the opening request and return this answer, which may report an error.
 
         Raises
         ------
@@ -71,7 +71,7 @@ class FileReader:
         return answer
 
     def can_request(self) -> bool:
-        """Whether pages may be requested: not while the file is being opened, nor if opening it failed."""
+        """Return whether pages may be requested; false while the file is being opened or if it cannot be opened."""
         if self._worker is not None and self._is_opening:
             if not self._worker.has_answered:
                 return False
@@ -82,7 +82,7 @@ class FileReader:
         return self._can_read
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send a request other than for a page, and return its answer; raises the same errors as `wait_until_open`."""
+        """Send a request that is not for a page, and return its answer; raise the same errors as `wait_until_open`."""
         assert self._worker is not None
         self._worker.send(request)
         return self._receive(timeout_s)
@@ -94,12 +94,12 @@ class FileReader:
             self._send(index)
 
     def receive(self) -> dict[str, Any]:
-        """Wait for the page that was requested first and return the answer.
+        """Wait for the answer to the oldest pending page request, and return this answer.
 
         Raises
         ------
         WorkerDiedError, WorkerTimedOutError
-            This page is lost; the pages requested after it are not.
+            The page of this request is lost. The pages requested after it can still be received.
         """
         try:
             if self._worker is None:
@@ -116,13 +116,13 @@ class FileReader:
         if self._requested:
             worker.kill()
         elif self.recognised:
-            worker.close()  # text recognition keeps much memory, which an idle worker does not need
+            worker.close()  # text recognition keeps much memory, so the worker must not stay idle
         elif worker.alive:
             try:
                 if self._is_opening:
                     worker.receive(_CLOSE_TIMEOUT_S, _never)
                 worker.ask({"do": "close"}, _CLOSE_TIMEOUT_S)
-            except (WorkerDiedError, WorkerTimedOutError):  # the worker is no longer needed
+            except (WorkerDiedError, WorkerTimedOutError):  # no page is lost, because all requested pages are here
                 pass
         self._pool.release(worker)
 

@@ -1,4 +1,7 @@
-"""Messages between a worker process and its parent: one JSON object per line, without pickle."""
+"""Encode and decode the messages between a worker process and its parent: one JSON object per line.
+
+Pickle is not used, because a message from a compromised worker could run code in the parent.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from rag_core.types.documents import ParsedPage
 
 
 def dumps(message: dict[str, Any]) -> bytes:
-    """Encode a message as one ASCII line, which neither a lone surrogate nor a locale can break."""
+    """Encode a message as one line of ASCII, because a lone surrogate cannot be encoded in UTF-8."""
     return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
 
 
@@ -24,7 +27,7 @@ def loads(line: bytes) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        The line is not such a message.
+        The line is not a JSON object.
     """
     message = json.loads(line)
     if not isinstance(message, dict):
@@ -33,7 +36,10 @@ def loads(line: bytes) -> dict[str, Any]:
 
 
 def pack_array(array: npt.NDArray[Any]) -> dict[str, Any]:
-    """Encode an array as little-endian bytes in base64; compression would take longer than sending it."""
+    """Encode an array as little-endian bytes in base64.
+
+    The bytes are not compressed, because compression takes longer than sending them uncompressed.
+    """
     little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
     data = base64.b64encode(little.tobytes()).decode("ascii")
     return {"dtype": little.dtype.str, "shape": list(array.shape), "data": data}

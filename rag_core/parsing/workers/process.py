@@ -19,12 +19,13 @@ from rag_core.system import available_cores
 _ROOT = Path(__file__).resolve().parents[3]
 _SLICE_S = 0.1
 WORKER_MODULE = "rag_core.parsing.workers.child"
-# The child gets only these environment variables, so that a hostile file cannot read the keys in other settings.
+# The child process inherits only these environment variables. So a hostile file that takes over the child cannot read
+# API keys from the environment.
 _INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
 
 
 class WorkerDiedError(Exception):
-    """The process ended without an answer; the message says how."""
+    """The process ended without an answer; the message says how it ended."""
 
 
 class WorkerTimedOutError(Exception):
@@ -36,7 +37,7 @@ class ReadCancelledError(Exception):
 
 
 class WorkerProcess:
-    """A worker process; it answers requests in order."""
+    """A worker process, which answers requests in order."""
 
     def __init__(self, memory_mb: int, ocr: str) -> None:
         self.memory_mb = memory_mb
@@ -47,7 +48,7 @@ class WorkerProcess:
             "PYTHONIOENCODING": "utf-8",
             "OMP_NUM_THREADS": str(available_cores()),
             "OPENBLAS_NUM_THREADS": "1",
-            # glibc reserves a heap for each thread, which can use up the memory limit.
+            # By default, glibc reserves a heap for each thread, and these heaps can use up the memory limit.
             "MALLOC_ARENA_MAX": "2",
         }
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -68,7 +69,7 @@ class WorkerProcess:
 
     @property
     def has_answered(self) -> bool:
-        """Whether `receive` returns at once: there is an answer, or the process has ended."""
+        """Whether `receive` does not have to wait, because an answer has arrived or the process has ended."""
         return not self._answers.empty()
 
     @property
@@ -81,13 +82,13 @@ class WorkerProcess:
         try:
             for line in stream:
                 self._answers.put(messages.loads(line))
-        except ValueError:  # half a line of a process that died while writing
+        except ValueError:  # the process died while it wrote a line, so the line is incomplete
             pass
         finally:
             self._answers.put(None)
 
     def send(self, request: dict[str, Any]) -> None:
-        """Send a request; if the process has ended, `receive` raises the error."""
+        """Send a request. If the process has ended, this method raises no error, but `receive` does."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(messages.dumps(request))
@@ -101,7 +102,7 @@ class WorkerProcess:
         Raises
         ------
         WorkerDiedError, WorkerTimedOutError, ReadCancelledError
-            In each case the process has ended.
+            The process has ended, or has been killed by this method.
         """
         deadline = time.monotonic() + timeout_s
         if cancelled():
@@ -149,7 +150,7 @@ class WorkerProcess:
         self._reap()
 
     def close(self) -> None:
-        """Close the process; kill it after two seconds."""
+        """Close the input of the process, so that it ends; kill it if it does not end within two seconds."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.close()
@@ -165,12 +166,12 @@ class WorkerProcess:
             if stream is not None:
                 try:
                     stream.close()
-                except OSError:  # the reader of the buffered data has ended
+                except OSError:  # the process that should read the buffered data has ended
                     continue
 
 
 class WorkerPool:
-    """Provide worker processes and take them back; the pool starts a new one if none is idle.
+    """Provide worker processes and take them back; the pool starts a new process if no process is idle.
 
     Parameters
     ----------
@@ -187,7 +188,7 @@ class WorkerPool:
         self._closed = False
 
     def acquire(self) -> WorkerProcess:
-        """Return a running worker without an open file; start one if none is idle."""
+        """Return a running worker without an open file; start a new worker if no worker is idle."""
         with self._lock:
             while self._idle:
                 worker = self._idle.pop()
@@ -197,7 +198,7 @@ class WorkerPool:
         return WorkerProcess(self._memory_mb, self._ocr)
 
     def release(self, worker: WorkerProcess) -> None:
-        """Take a worker back; it may have ended."""
+        """Take a worker back, which may have ended."""
         with self._lock:
             if worker.alive and not self._closed:
                 self._idle.append(worker)
@@ -205,7 +206,7 @@ class WorkerPool:
         worker.close()
 
     def close(self) -> None:
-        """End the idle workers, and each busy one when it is released."""
+        """End the idle workers now, and each busy worker when it is released."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
