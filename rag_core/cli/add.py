@@ -75,7 +75,10 @@ def _wait_for_jobs(
     """Yield rows of files whose jobs end, until at most ``most`` jobs remain."""
     while len(pending) > most:
         for job in engine.jobs.as_completed(list(pending), bars.show):
-            yield json_rows.added(pending.pop(job.job_id), job, _find_document(engine, job))
+            shown = pending.pop(job.job_id)
+            yield json_rows.added(shown, job, _find_document(engine, job))
+            attached = job.details.get("attached", {})
+            pending |= {job_id: f"{shown}/{name}" for job_id, name in attached.items()}
             if len(pending) <= most:
                 return
 

@@ -34,8 +34,8 @@ def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
     """Yield the files of the paths; files of a folder or an archive are sorted by name.
 
     A folder yields its PDFs and the PDFs in its archives, including subfolders. A link in a folder yields the file that
-    it leads to, unless that file is yielded anyway; a link to a folder or to nothing yields a problem. The name of a PDF
-    in an archive omits the folders within the archive.
+    it leads to, unless that file is yielded anyway; a link to a folder or to nothing yields a problem. The name of a
+    PDF in an archive omits the folders within the archive.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ import logging
 import queue
 import threading
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rag_core.errors import (
@@ -33,17 +34,21 @@ from rag_core.indexing.task import (
     TaskResult,
     summarize_pages,
 )
-from rag_core.parsing import PARSER_VERSION, PdfParser
+from rag_core.parsing import PARSER_VERSION, Attachment, PdfParser
 from rag_core.parsing.layout.printed_numbers import find_printed_numbers
 from rag_core.parsing.workers.document_reader import PdfHeader
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.serialization import text_hash
-from rag_core.types import ChunkSpan, DocumentStatus, Page, VersionRow
+from rag_core.types import ChunkSpan, DocumentStatus, Job, Page, VersionRow
 
 log = logging.getLogger(__name__)
 REPORT_EVERY_S = 0.25
+
+# Attached files of attached files are read, but not those of the latter.
+MAX_NESTING = 2
+SubmitAttachment = Callable[[str, bytes, str, str], Job]
 
 
 class ParsingStage:
@@ -62,6 +67,8 @@ class ParsingStage:
         Receives each task whose chunks are stored.
     results : queue of TaskResult
         Receives the results of tasks that were rejected, failed or were cancelled.
+    submit_attachment : callable
+        Queues a PDF that is attached to another; takes its name, bytes, collection and folder.
     """
 
     def __init__(
@@ -74,6 +81,7 @@ class ParsingStage:
         stopping: threading.Event,
         chunked: EmbeddingQueue,
         results: queue.SimpleQueue[TaskResult | None],
+        submit_attachment: SubmitAttachment,
     ) -> None:
         self._max_bytes = settings.max_file_mb * 1_000_000
         self._stores = stores
@@ -83,6 +91,7 @@ class ParsingStage:
         self._stopping = stopping
         self._chunked = chunked
         self._results = results
+        self._submit_attachment = submit_attachment
         self._parser = PdfParser(
             page_timeout_s=settings.page_timeout_s,
             memory_mb=settings.worker_memory_mb,
@@ -130,8 +139,13 @@ class ParsingStage:
         values = {"generation_id": generation.generation_id, "status": DocumentStatus.INDEXING.value}
         library.update_version(task.version_id, **values)
         if task.parsed_version_id is None:
-            pages, spans = self._parse(task, row.sha256, generation)
-            return ChunkedDocument(task, generation, PARSER_VERSION, pages, spans)
+            attachments: list[Attachment] = []
+            try:
+                pages, spans = self._parse(task, row.sha256, generation, attachments)
+            finally:
+                # Also if the document itself has no text, as the cover of a portfolio.
+                note = self._submit_attachments(task, row, attachments)
+            return ChunkedDocument(task, generation, PARSER_VERSION, pages, spans, note)
         pages = library.pages(task.parsed_version_id, with_boxes=True)
         spans = generation.chunker().chunk(task.name, pages)
         return ChunkedDocument(task, generation, generation.fingerprint.extractor, pages, spans)
@@ -145,9 +159,9 @@ class ParsingStage:
             )
 
     def _parse(
-        self, task: IndexingTask, sha256: str, generation: IndexGeneration
+        self, task: IndexingTask, sha256: str, generation: IndexGeneration, attachments: list[Attachment]
     ) -> tuple[list[Page], list[ChunkSpan]]:
-        """Return the pages and chunks of a version's file."""
+        """Return the pages and chunks of a version's file, and append its attached files to ``attachments``."""
         chunker = generation.chunker().start(task.name)
         pages: list[Page] = []
         spans: list[ChunkSpan] = []
@@ -163,6 +177,9 @@ class ParsingStage:
                 if isinstance(item, PdfHeader):
                     total, has_labels = item.page_count, bool(item.labels)
                     continue
+                if isinstance(item, Attachment):
+                    attachments.append(item)
+                    continue
                 pages.append(item)
                 spans += chunker.add(item)
                 if time.monotonic() - reported > REPORT_EVERY_S:
@@ -174,6 +191,23 @@ class ParsingStage:
         if labels:
             pages = [replace(page, page_label=label) for page, label in zip(pages, labels, strict=True)]
         return pages, spans + chunker.finish()
+
+    def _submit_attachments(self, task: IndexingTask, row: VersionRow, attachments: Sequence[Attachment]) -> str:
+        """Queue the attached PDFs as documents, and return a sentence about the attached files; empty if none."""
+        folder = f"{row.folder or ''}/{row.name}"
+        is_too_deep = folder.lower().count(".pdf/") >= MAX_NESTING
+        read = [] if is_too_deep else [one for one in attachments if b"%PDF-" in one.data[:1024]]
+        jobs = {self._submit_attachment(one.name, one.data, row.collection, folder).job_id: one.name for one in read}
+        if jobs:
+            self._stores.jobs.add_details(task.job_id, attached=jobs)
+        unread = [one.name for one in attachments if one not in read]
+        parts = []
+        if read:
+            names = ", ".join(one.name for one in read)
+            parts.append(f"The attached files are documents of their own: {names}.")
+        if unread:
+            parts.append(f"Attached and not read, because only PDFs of up to 50 MB are: {', '.join(unread)}.")
+        return " ".join(parts)
 
     def _process(self, task: IndexingTask) -> EmbeddingTask | TaskResult:
         embedding_task = self._store(self.parse_and_chunk(task))
@@ -195,6 +229,7 @@ class ParsingStage:
             chunk_ids = stores.documents.save_chunks(task.version_id, spans)
             stores.word_index.add(chunk_ids, [(span.prefix, span.text, task.version_id) for span in spans])
         status, reason = summarize_pages(pages)
+        reason = " ".join(filter(None, (reason, document.note)))
         hashes = [text_hash(span.prefix, span.text) for span in spans]
         return EmbeddingTask(task, document.generation, spans, chunk_ids, hashes, status, reason)
 

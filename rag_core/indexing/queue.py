@@ -78,7 +78,15 @@ class IndexingQueue:
         reindexed: queue.SimpleQueue[TaskResult] = queue.SimpleQueue()
         self._in_flight = TaskCounter()
         self._parsing = ParsingStage(
-            settings, stores, generations, removal, self._cancelled, self._stopping, chunked, results
+            settings,
+            stores,
+            generations,
+            removal,
+            self._cancelled,
+            self._stopping,
+            chunked,
+            results,
+            self._submit_attachment,
         )
         self._embedding = EmbeddingStage(stores, self._cancelled, chunked, embedded, results)
         self._publication = PublicationStage(stores, removal, self._cancelled, embedded, chunked, results)
@@ -132,6 +140,9 @@ class IndexingQueue:
         job = self._submission.submit(name, data, collection, on_same_name, password, document_id, folder)
         self._in_flight.notify()
         return job
+
+    def _submit_attachment(self, name: str, data: bytes, collection: str, folder: str) -> Job:
+        return self.submit(name, data, collection, "replace", None, folder=folder)
 
     def retry(self, document_id: str, password: str | None) -> Job:
         """Queue a document's file again; see `Documents.retry`."""

@@ -58,13 +58,14 @@ class IndexingTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChunkedDocument:
-    """A version that was parsed and chunked but not stored yet."""
+    """A version that was parsed and chunked but not stored yet; ``note`` is a sentence about attached files."""
 
     task: IndexingTask
     generation: IndexGeneration
     parser_version: str
     pages: Sequence[Page]
     spans: Sequence[ChunkSpan]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from rag_core.errors import EmptyDocument, NotAPdf
-from rag_core.parsing.workers.document_reader import READERS, DocumentReader, ParserLimits, PdfHeader
+from rag_core.parsing.workers.document_reader import READERS, Attachment, DocumentReader, ParserLimits, PdfHeader
 from rag_core.parsing.workers.process import ReadCancelledError, WorkerPool
 from rag_core.types import Page
 
@@ -84,7 +84,7 @@ class PdfParser:
         name: str | None = None,
         password: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
-    ) -> Iterator[PdfHeader | Page]:
+    ) -> Iterator[PdfHeader | Page | Attachment]:
         """Read a file and yield its pages.
 
         Parameters
@@ -99,9 +99,9 @@ class PdfParser:
 
         Yields
         ------
-        PdfHeader, then Page
-            First the header of the document, then every page in order. A page is yielded after up to four more pages
-            are read, because these pages are needed to detect page headers.
+        PdfHeader, then Page, then Attachment
+            First the header of the document, then every page in order, then the attached files. A page is yielded
+            after up to four more pages are read, because these pages are needed to detect page headers.
 
         Raises
         ------

@@ -170,7 +170,13 @@ class DocumentQueries:
         """Return the versions that meet the conditions, oldest first."""
         version_columns = [versions.c[name] for name in VersionRow._fields[: VersionRow._fields.index("name")]]
         query = (
-            select(*version_columns, documents.c.name, documents.c.collection, documents.c.active_version)
+            select(
+                *version_columns,
+                documents.c.name,
+                documents.c.collection,
+                documents.c.active_version,
+                documents.c.folder,
+            )
             .join(documents, documents.c.id == versions.c.document_id)
             .where(*conditions)
             .order_by(versions.c.added_at)

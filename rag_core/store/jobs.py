@@ -103,17 +103,24 @@ class JobStore:
     def finish(
         self, job_id: str, state: JobState, result: DocumentStatus | None, reason: str = "", **details: Any
     ) -> None:
-        """End a job that has not ended yet."""
+        """End a job that has not ended yet; ``details``, if any, replace those of the job."""
         values = {
             "state": state.value,
             "result": result.value if result else None,
             "reason": reason,
             "finished_at": now(),
-            "details": details,
+            **({"details": details} if details else {}),
         }
         with self._db.begin() as connection:
             query = update(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(ACTIVE))
             connection.execute(query.values(**values))
+
+    def add_details(self, job_id: str, **values: Any) -> None:
+        """Add values to the details of a job."""
+        with self._db.begin() as connection:
+            of_job = jobs.c.id == job_id
+            details = connection.execute(select(jobs.c.details).where(of_job)).scalar() or {}
+            connection.execute(update(jobs).where(of_job).values(details={**details, **values}))
 
     def requeue(self, job_id: str) -> None:
         """Queue a running job again that no thread works on."""

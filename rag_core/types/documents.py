@@ -175,7 +175,7 @@ class ParsedPage:
 
 
 class VersionRow(NamedTuple):
-    """A stored version of a document, with the document's name, collection and active version.
+    """A stored version of a document, with the document's name, collection, active version and source folder.
 
     ``generation_id`` is ``None`` while the version is in the queue; ``state`` is ``building``, ``words``, ``full``,
     ``ended`` or ``removing``.
@@ -201,3 +201,4 @@ class VersionRow(NamedTuple):
     name: str
     collection: str
     active_version: str | None
+    folder: str | None

@@ -44,3 +44,13 @@ def encrypted(password: str, *pages: str) -> bytes:
     buffer = io.BytesIO()
     writer.write(buffer)
     return buffer.getvalue()
+
+
+def with_attachments(pdf: bytes, **files: bytes) -> bytes:
+    """Return a PDF with attached files; ``a_pdf`` becomes ``a.pdf``."""
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf)))
+    for name, data in files.items():
+        writer.add_attachment(".".join(name.rsplit("_", 1)), data)
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    return buffer.getvalue()

@@ -67,16 +67,25 @@ class PdfiumDocument:
     def close(self) -> None:
         self._document.close()
 
+    @property
+    def attachment_count(self) -> int:
+        """Number of attached files."""
+        return int(raw.FPDFDoc_GetAttachmentCount(self._document.raw))
+
+    def attachment(self, index: int) -> Any:
+        """Return pdfium's handle of an attached file."""
+        return raw.FPDFDoc_GetAttachment(self._document.raw, index)
+
     def page_label(self, index: int) -> str:
         """Return the printed number of a page; empty if the file does not define it."""
-        return _read_text(raw.FPDF_GetPageLabel, self._document.raw, index)
+        return read_text(raw.FPDF_GetPageLabel, self._document.raw, index)
 
     def bookmarks(self, depth: int) -> Iterator[tuple[int, str, int | None]]:
         """Yield level, title and page index of the outline entries in order; in a loop, yield each entry only once."""
         for entry in self._document.get_toc(max_depth=depth):
             destination = entry.get_dest()
             page = destination.get_index() if destination is not None else None
-            yield entry.level, _read_text(raw.FPDFBookmark_GetTitle, entry.raw), page
+            yield entry.level, read_text(raw.FPDFBookmark_GetTitle, entry.raw), page
 
     @contextmanager
     def open_page(self, index: int) -> Iterator[PdfPage]:
@@ -128,7 +137,7 @@ def _iter_outline(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
             yield index, HEADING_SEPARATOR.join(path)
 
 
-def _read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
+def read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
     """Return the UTF-16 text that a pdfium function writes into a buffer.
 
     The function is called twice, because it returns the necessary size of the buffer if it is called without a buffer.
@@ -172,5 +181,5 @@ def _read_fields(page: Any) -> FormFields:
 def _is_ticked(annotation: Any) -> bool:
     # Read the appearance state from the file: pdfium reports a ticked box as not checked if the file contains no
     # picture of the ticked box.
-    state = _read_text(raw.FPDFAnnot_GetStringValue, annotation, b"AS\0", unit=ctypes.c_ushort)
+    state = read_text(raw.FPDFAnnot_GetStringValue, annotation, b"AS\0", unit=ctypes.c_ushort)
     return state not in ("", "Off")

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 from rag_core.parsing.highlights import draw_highlights
 from rag_core.parsing.page_parser import parse_page
+from rag_core.parsing.pdf.attachments import list_attachments, read_attachment
 from rag_core.parsing.pdf.decompression import exceeds_decompressed_size
 from rag_core.parsing.pdf.document import PasswordNeededError, PdfiumDocument, UnreadableError, read_metadata
 from rag_core.parsing.pdf.fonts import Fonts, has_no_pages
@@ -117,7 +118,11 @@ class Service:
 
     def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
         metadata = read_metadata(self._document)
-        return {"labels": metadata.labels, "outline": metadata.outline}
+        attachments = list(list_attachments(self._document))
+        return {"labels": metadata.labels, "outline": metadata.outline, "attachments": attachments}
+
+    def do_attachment(self, request: dict[str, Any]) -> dict[str, Any]:
+        return {"data": base64.b64encode(read_attachment(self._document, request["index"])).decode("ascii")}
 
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as page:

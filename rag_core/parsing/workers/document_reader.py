@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ _METADATA_TIMEOUT_S = 20.0
 # Number of pages that are requested from each worker in advance.
 _AHEAD = 2
 _MOST_LOSSES = 5
+MAX_ATTACHMENT_BYTES = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,26 @@ class PdfHeader:
     """Page count, outline and page labels of a document.
 
     ``outline`` contains ``(page_index, path)`` of each outline entry in document order; ``path`` consists of the titles
-    of the entry and its parents.
+    of the entry and its parents. ``attachments`` contains name and size in bytes of each attached file.
     """
 
     page_count: int
     outline: tuple[tuple[int, str], ...] = ()
     labels: tuple[str, ...] = ()
+    attachments: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that is attached to the document; ``data`` is empty if the file is not a PDF or too large."""
+
+    name: str
+    data: bytes
+
+
+def is_readable_attachment(name: str, size: int) -> bool:
+    """Return whether an attached file may be a PDF and is small enough to be read."""
+    return name.lower().endswith(".pdf") and 0 < size <= MAX_ATTACHMENT_BYTES
 
 
 class DocumentReader:
@@ -82,7 +98,7 @@ class DocumentReader:
         opening = {"do": "open", "path": str(self._path), "password": self._password, **checks}
         return FileReader(self._pool, opening, self._limits.page_timeout_s, self._cancelled)
 
-    def run(self) -> Iterator[PdfHeader | Page]:
+    def run(self) -> Iterator[PdfHeader | Page | Attachment]:
         header = self._read_header()
         yield header
         assembler = PageAssembler(Sections(header.outline), self._name)
@@ -95,6 +111,8 @@ class DocumentReader:
             reason = reason or (page.reason if page.state is PageState.FAILED else "")
             yield from assembler.add(replace(parsed, page=page))
         yield from assembler.flush()
+        for index, (name, size) in enumerate(header.attachments):
+            yield Attachment(name, self._read_attachment(index) if is_readable_attachment(name, size) else b"")
         self._check_states(states, reason)
 
     def _check_states(self, states: dict[PageState, int], reason: str) -> None:
@@ -164,7 +182,15 @@ class DocumentReader:
             page_count,
             tuple((int(index), str(title)) for index, title in metadata.get("outline", ())),
             tuple(metadata.get("labels", ())),
+            tuple((str(name), int(size)) for name, size in metadata.get("attachments", ())),
         )
+
+    def _read_attachment(self, index: int) -> bytes:
+        try:
+            answer = self._readers[0].ask({"do": "attachment", "index": index}, _METADATA_TIMEOUT_S)
+        except (WorkerDiedError, WorkerTimedOutError):
+            return b""
+        return base64.b64decode(answer.get("result", {}).get("data", ""))
 
     # Reading the pages
 
