@@ -66,6 +66,8 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     lines = order_lines(remove_line_numbers(page_runs.runs), written=page_runs.written)
     separators = choose_separators(lines)
     text, boxes, spans = join_lines(lines, separators)
+    # Notes have no place in the text of the page, so they follow it.
+    text = "\n\n".join([text, *reader.notes]) if text.strip() else "\n\n".join(reader.notes)
     state = page_runs.state if text.strip() or page_runs.state is PageState.FAILED else PageState.EMPTY
     page = Page(
         page_index=page_index,

@@ -23,6 +23,12 @@ from rag_core.types.chunks import HEADING_SEPARATOR
 _WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
 _TICKED = raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON
 _NOT_SHOWN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
+_NOTES = (
+    *(raw.FPDF_ANNOT_TEXT, raw.FPDF_ANNOT_HIGHLIGHT, raw.FPDF_ANNOT_UNDERLINE, raw.FPDF_ANNOT_SQUIGGLY),
+    *(raw.FPDF_ANNOT_STRIKEOUT, raw.FPDF_ANNOT_CARET, raw.FPDF_ANNOT_INK, raw.FPDF_ANNOT_LINE),
+    *(raw.FPDF_ANNOT_SQUARE, raw.FPDF_ANNOT_CIRCLE, raw.FPDF_ANNOT_POLYGON),
+)
+_MOST_NOTES, _LONGEST_NOTE = 100, 1000
 _MOST_ANNOTATIONS = 2000
 _MOST_ENTRIES = 20_000
 _DEEPEST = 3
@@ -92,12 +98,12 @@ class PdfiumDocument:
         """Load a page; the values that are typed into its form fields become part of its text."""
         try:
             page = self._document[index]
-            fields = _read_fields(page)
+            fields, notes = _read_fields(page), _read_notes(page)
             if _has_written_annotations(page):
                 raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
                 page.close()
                 page = self._document[index]
-            reader = PdfPage(page, fields)
+            reader = PdfPage(page, fields, notes)
         except PdfiumError as error:
             raise UnreadableError(str(error)) from None
         try:
@@ -176,6 +182,21 @@ def _read_fields(page: Any) -> FormFields:
         fields.printed = text.count_chars()
         text.close()
     return fields
+
+
+def _read_notes(page: Any) -> tuple[str, ...]:
+    """Return the notes of readers: sticky notes, and comments on highlighted or marked text."""
+    notes: list[str] = []
+    for annotation in _iter_annotations(page):
+        if raw.FPDFAnnot_GetSubtype(annotation) in _NOTES and not raw.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
+            contents, author = (
+                clean_line(read_text(raw.FPDFAnnot_GetStringValue, annotation, key, unit=ctypes.c_ushort))
+                for key in (b"Contents\0", b"T\0")
+            )
+            if contents and len(notes) < _MOST_NOTES:
+                written_by = f" by {author[:_LONGEST_LABEL]}" if author else ""
+                notes.append(f"Note{written_by}: {contents[:_LONGEST_NOTE]}")
+    return tuple(notes)
 
 
 def _is_ticked(annotation: Any) -> bool:

@@ -44,9 +44,13 @@ class FormFields:
 
 
 class PdfPage:
-    """One loaded page; `PdfiumDocument.open_page` returns it."""
+    """One loaded page; `PdfiumDocument.open_page` returns it.
 
-    def __init__(self, page: Any, fields: FormFields) -> None:
+    ``notes`` contains the notes that readers added to the page.
+    """
+
+    def __init__(self, page: Any, fields: FormFields, notes: tuple[str, ...] = ()) -> None:
+        self.notes = notes
         self._page = page
         self._fields = fields
         self._text = TextPage(page.get_textpage())
