@@ -20,13 +20,17 @@ _STEPS = {
 
 
 def show_gate_decision(explanation: Explanation) -> None:
-    """Show the decision of the gate, its score and threshold, and how long each stage took."""
+    """Show the decision of the gate, its score and threshold, and how long each stage took.
+
+    The colour is neutral, because the decision says nothing about whether the answer is right.
+    """
     gate = explanation.gate
     value, needed = (format_score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
     if gate.answerable:
-        st.success(f"Would be answered: {gate.score_name} {value}, needs {needed}.", icon=":material/check_circle:")
+        decision, icon = "The gate lets this question through", ":material/login:"
     else:
-        st.warning(f"Would not be answered: {gate.score_name} {value}, needs {needed}.", icon=":material/block:")
+        decision, icon = "The gate refuses this question", ":material/block:"
+    st.info(f"{decision}: {gate.score_name} {value}, threshold {needed}.", icon=icon)
     times = explanation.timings_ms
     st.caption(
         " · ".join(f"{words} {format_duration(times[name] / 1000)}" for name, words in _STEPS.items() if name in times)

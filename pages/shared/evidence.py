@@ -20,11 +20,10 @@ def name_sources(answer: Answer) -> dict[int, str]:
 
 
 def format_for_copy(answer: Answer) -> str:
-    """Return an answer with its sources as plain text; an empty string for a refusal."""
+    """Return an answer with its cited sources as plain text; an empty string for a refusal."""
     if answer.state is AnswerState.ABSTAINED:
         return ""
-    names = name_sources(answer)
-    listed = "\n".join(f"[{one.rank}] {names[one.rank]}" for one in answer.passages)
+    listed = "\n".join(f"[{rank}] {name}" for rank, name in name_sources(answer).items() if f"[{rank}]" in answer.text)
     return "\n\n".join(part for part in (answer.short, answer.marked_text, listed) if part)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared.evidence import build_score_bars, find_citations, find_quotes
 from pages.shared.nodes import build_marked_text
 from pages.shared.richtext import show_richtext
-from pages.shared.text import escape_markdown, format_score
+from pages.shared.text import escape_markdown
 from rag_core.types import Answer, AnswerState, Passage, format_count
 
 # Maximum number of copies of a passage that are listed.
@@ -102,12 +102,9 @@ def show_unmet(passage: Passage) -> None:
 
 
 def _label(answer: Answer, passage: Passage) -> str:
-    name = answer.gate.score_name
     parts = [
         f"{escape_markdown(f'[{passage.rank}]')} {escape_markdown(passage.document)}",
         f"p. {escape_markdown(passage.page_label)}",
-        # The passages of a summary have no score, because no search found them.
-        *([f"{name} {format_score(name, passage.scores[name])}"] if name in passage.scores else []),
     ]
     if answer.state is AnswerState.ANSWERED and not answer.stopped:
         parts.append("cited" if find_citations(answer, passage) else "not cited")

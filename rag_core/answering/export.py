@@ -18,7 +18,8 @@ SHORTEST_SECRET = 8
 # All special characters of Markdown are escaped in quotes. In a model's text, only the characters that ``_LINK_MARKUP``
 # matches are escaped: emphasis and lists stay, but links, images and HTML do not.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!<>|~&$])")
-_LEADING = re.compile(r"^(\s*)([-=]|\d+(?=[.)]))", re.MULTILINE)
+# A dash, or a number with its full stop, begins a list; in "4.1 Scope" there is no list to escape.
+_LEADING = re.compile(r"^(\s*)(?:(?=[-=])|(\d+)(?=[.)](?:\s|$)))", re.MULTILINE)
 _LINK_MARKUP = re.compile(r"([\\`\[\]<>!&|$])")
 _FONTS = {"Export": "Vera.ttf", "Export-Bold": "VeraBd.ttf"}
 _MISSING_GLYPHS = "Characters that are missing in this PDF’s font appear as “?”. The Markdown export contains them."
@@ -120,7 +121,7 @@ def _list_sources(answer: Answer) -> list[str]:
 
 def _escape_markdown(text: str) -> str:
     """Escape a text so that Markdown displays the same characters and line breaks."""
-    escaped = _LEADING.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", text))
+    escaped = _LEADING.sub(lambda match: f"{match[1]}{match[2] or ''}\\", _MARKUP.sub(r"\\\1", text))
     return escaped.replace("\n", "  \n")
 
 

@@ -115,7 +115,7 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
         **searched(answer, question_id),
         "state": answer.state.value,
         "text": answer.text,
-        "short": answer.short,
+        "short": answer.short or None,
         "citations": [_citation(citation) for citation in answer.citations],
         "statements": [
             {

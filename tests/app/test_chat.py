@@ -98,7 +98,7 @@ def test_answer_has_citations_and_a_list_of_passages(open_page: OpenPage, ids: d
     assert "412 metres" in plain_text(answer["blocks"])
     assert answer["sources"]["1"] == "bridge.pdf, page 1"
     labels = [expander.label for expander in app.expander]
-    assert any("bridge" in label and "answerable" in label and label.endswith("· cited") for label in labels)
+    assert "\\[1\\] bridge\\.pdf · p. 1 · cited" in labels
     bars = [node for item in shown(app) for node in item["blocks"] if node["t"] == "scores"]
     assert {row["name"] for row in bars[0]["rows"]} >= {"rerank", "dense", "bm25"}
     assert all(0 <= row["share"] <= 1 for bar in bars for row in bar["rows"])

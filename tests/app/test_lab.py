@@ -72,7 +72,7 @@ def test_question_in_the_address_is_asked_with_marks(open_page: OpenPage, librar
     assert len(marks) == len({chunk_id for chunk_id, _, _ in marks}) == len({letter for _, letter, _ in marks})
     best = stages(app)[-1]["rows"][0]
     assert (best["letter"], best["document"], best["page"]) == ("A", "bridge.pdf", "p. 1")
-    assert "Would be answered: answerable" in app.success[0].value
+    assert "The gate lets this question through: answerable" in app.info[0].value
     assert "total" in texts(app)
 
 
@@ -87,7 +87,7 @@ def test_typed_question_replaces_the_former_one(open_page: OpenPage, library: En
 def test_documents_in_the_address_limit_the_search(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH, document="canal.pdf")
     assert {row["document"] for stage in stages(app) for row in stage["rows"]} == {"canal.pdf"}
-    assert "Would not be answered" in app.warning[0].value
+    assert "The gate refuses this question" in app.info[0].value
     app.multiselect(key=keys.LAB_DOCUMENTS).set_value(["bridge.pdf"]).run()
     assert app.query_params["document"] in ("bridge.pdf", ["bridge.pdf"])
     assert stages(app)[-1]["rows"][0]["document"] == "bridge.pdf"

@@ -13,6 +13,8 @@ _LINES = 2
 # Fewer numbered pages could be a coincidence, and numbers on fewer than this share of the pages are something else.
 _FEWEST_PAGES = 3
 _LEAST_SHARE = 0.5
+# A longer line, or one that ends like a sentence, is text and not a header.
+_MOST_WORDS, _SENTENCE_ENDS = 10, (".", "!", "?", ":", ";", ",")
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 
 
@@ -67,7 +69,7 @@ def _read_numbers(line: EdgeLine) -> Iterator[_PrintedNumber]:
         yield _PrintedNumber(_parse_roman(roman), roman, True)
     elif line.counts:
         yield from (_PrintedNumber(number, str(number), False) for number in line.numbers[:1])
-    else:
+    elif len(words) <= _MOST_WORDS and not line.literal.endswith(_SENTENCE_ENDS):
         ends = dict.fromkeys(word.strip("-–—|[]().") for word in (words[0], words[-1]))
         yield from (_PrintedNumber(int(word), word, False) for word in ends if word.isdecimal() and len(word) < 5)
 
