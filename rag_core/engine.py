@@ -152,6 +152,7 @@ class Engine:
             if self._is_recovered:
                 record_clean_shutdown(self._stores)
         finally:
+            self._searcher.close()
             self._pool.shutdown()
             self._stores.close()
 

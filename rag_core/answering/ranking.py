@@ -13,6 +13,7 @@ import numpy as np
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.cross_encoder import cross_encode_chunks
 from rag_core.retrieval.late_interaction import compute_token_weights, rerank_chunks
+from rag_core.retrieval.on_demand import OnDemandEmbeddings
 from rag_core.retrieval.pipeline import LOOKUP_CHUNKS, Rerank, RetrievedHits, SectionRanker, rank_chunks
 from rag_core.retrieval.reordering import prefer_named_documents, prefer_recent_documents
 from rag_core.runtime.index_generations import IndexGeneration
@@ -54,16 +55,25 @@ class Ranker:
     lookup : DomainLookup
     pool : SearchPool
         Runs searches in the background, for example while the question is embedded.
+    on_demand : OnDemandEmbeddings
+        Embeds chunks that indexing has not embedded yet.
     """
 
     def __init__(
-        self, settings: Settings, stores: Stores, models: LocalModels, lookup: DomainLookup, pool: SearchPool
+        self,
+        settings: Settings,
+        stores: Stores,
+        models: LocalModels,
+        lookup: DomainLookup,
+        pool: SearchPool,
+        on_demand: OnDemandEmbeddings,
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._models = models
         self._lookup = lookup
         self._pool = pool
+        self._on_demand = on_demand
 
     def rank(self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration) -> RankedChunks:
         """Return the ranked chunks; see `Searcher.rank`."""
@@ -76,7 +86,8 @@ class Ranker:
         configuration = query.configuration
         rank_by = configuration.rank_by or self._settings.rank_by
         candidates = max(configuration.candidates or self._settings.candidates, query.top_k)
-        loader = ChunkLoader(self._stores.documents, self._stores.embeddings, generation.embedder, tasks)
+        documents, embeddings = self._stores.documents, self._stores.embeddings
+        loader = ChunkLoader(documents, embeddings, generation.embedder, tasks, self._on_demand)
         plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None
         versions, embedded_versions = self._select_versions(query.documents, generation.generation_id)
         start_search = partial(_start_search, tasks, loader)

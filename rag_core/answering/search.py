@@ -13,6 +13,7 @@ from rag_core.gate.calibration import PASSAGES_SCORED, apply_threshold, load_cal
 from rag_core.gate.features import score_answerability
 from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
 from rag_core.retrieval.near_duplicates import fold_near_duplicates
+from rag_core.retrieval.on_demand import OnDemandEmbeddings
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.models import LocalModels
@@ -49,11 +50,16 @@ class Searcher:
         self._settings = settings
         self._stores = stores
         self._models = models
-        self._ranker = Ranker(settings, stores, models, lookup, pool)
+        self._on_demand = OnDemandEmbeddings()
+        self._ranker = Ranker(settings, stores, models, lookup, pool, self._on_demand)
         self._generations = generations
         self._preferences = preferences
         self._pool = pool
         self._searched = False
+
+    def close(self) -> None:
+        """Stop to embed chunks in the background."""
+        self._on_demand.close()
 
     def warm_up(self) -> None:
         """Run one search to fill caches and open connections, then load the token vectors into memory."""
@@ -170,7 +176,8 @@ class Searcher:
     def load_vectors(self, row: ChunkRow, generation: IndexGeneration) -> ChunkVectors | None:
         """Return the token vectors of one chunk; ``None`` if the chunk has none."""
         with self._pool.tasks() as tasks:
-            loader = ChunkLoader(self._stores.documents, self._stores.embeddings, generation.embedder, tasks)
+            documents, embeddings = self._stores.documents, self._stores.embeddings
+            loader = ChunkLoader(documents, embeddings, generation.embedder, tasks, self._on_demand)
             return loader.vectors([row.id]).get(row.id)
 
     def _is_active(self, generation: IndexGeneration) -> bool:

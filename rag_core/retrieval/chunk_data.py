@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future
 
+from rag_core.retrieval.on_demand import OnDemandEmbeddings
 from rag_core.store.serialization import unpack_sentences
 from rag_core.types import ChunkRow, ChunkVectors
 from rag_core.types.protocols import ChunkStore, QuestionEmbedder, TokenVectorStore
@@ -14,6 +15,8 @@ from rag_core.types.searches import PassageTokens
 # Maximum number of chunks to embed during a search. A new document is found by word search before it is embedded;
 # its best chunks need token vectors to be reranked and scored for the gate.
 EMBED_ON_DEMAND = 8
+# Maximum time that a question waits for them; chunks without token vectors keep their order by words.
+EMBED_WITHIN_S = 0.3
 
 
 class ChunkLoader:
@@ -27,15 +30,23 @@ class ChunkLoader:
         The embedder of the index that contains the chunks.
     pool : Executor
         Prefetches rows.
+    on_demand : OnDemandEmbeddings
+        Embeds chunks that have no stored token vectors yet.
     """
 
     def __init__(
-        self, chunks: ChunkStore, vectors: TokenVectorStore, embedder: QuestionEmbedder, pool: Executor
+        self,
+        chunks: ChunkStore,
+        vectors: TokenVectorStore,
+        embedder: QuestionEmbedder,
+        pool: Executor,
+        on_demand: OnDemandEmbeddings,
     ) -> None:
         self._chunks = chunks
         self._vector_store = vectors
         self._embedder = embedder
         self._pool = pool
+        self._on_demand = on_demand
         self._requested: set[int] = set()
         self._pending: list[Future[dict[int, ChunkRow]]] = []
         self._rows: dict[int, ChunkRow] = {}
@@ -92,9 +103,10 @@ class ChunkLoader:
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in stored][:EMBED_ON_DEMAND]
         if missing:
             rows = list(self._chunks.visible_chunks(missing).values())
-            embeddings = self._embedder.embed([row.embedded_text for row in rows], background=False)
+            embeddings = self._on_demand.embed(self._embedder, [row.embedded_text for row in rows], EMBED_WITHIN_S)
             for row, one in zip(rows, embeddings, strict=True):
-                stored[row.id] = ChunkVectors(one.tokens, one.scales, unpack_sentences(row.sentences))
+                if one is not None:
+                    stored[row.id] = ChunkVectors(one.tokens, one.scales, unpack_sentences(row.sentences))
         return stored
 
 

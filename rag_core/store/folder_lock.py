@@ -29,7 +29,7 @@ class FolderLock:
             folder.mkdir(parents=True, exist_ok=True)
             # Also a folder that an earlier version created; it contains documents, conversations and keys.
             with suppress(PermissionError):  # a folder of another user
-                folder.chmod(0o700)
+                folder.chmod(folder.stat().st_mode & 0o700)
             self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
             self._lock.acquire()
             self._pid_file = folder / ".pid"

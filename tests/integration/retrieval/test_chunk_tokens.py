@@ -22,6 +22,7 @@ def chunk_tokens(engine: Engine) -> ChunkLoader:
             engine._stores.embeddings,
             engine._generations.active().embedder,
             engine._pool._executor,
+            engine._searcher._on_demand,
         )
     )
 

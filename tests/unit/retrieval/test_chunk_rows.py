@@ -10,6 +10,7 @@ import pytest
 
 from rag_core.errors import StoreUnavailable
 from rag_core.retrieval.chunk_data import ChunkLoader
+from rag_core.retrieval.on_demand import OnDemandEmbeddings
 from rag_core.types.protocols import ChunkStore, QuestionEmbedder, TokenVectorStore
 
 
@@ -27,7 +28,13 @@ class RecordingStore:
 
 
 def loader(store: RecordingStore, pool: ThreadPoolExecutor) -> ChunkLoader:
-    return ChunkLoader(cast(ChunkStore, store), cast(TokenVectorStore, None), cast(QuestionEmbedder, None), pool)
+    return ChunkLoader(
+        cast(ChunkStore, store),
+        cast(TokenVectorStore, None),
+        cast(QuestionEmbedder, None),
+        pool,
+        cast(OnDemandEmbeddings, None),
+    )
 
 
 @pytest.fixture
