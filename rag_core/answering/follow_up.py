@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_core.answering.anaphora import is_anchored, is_dependent
 from rag_core.answering.ask import Answerer
+from rag_core.answering.long_questions import extract_questions
 from rag_core.answering.search import Searcher
 from rag_core.answering.suggestions import suggest_questions
 from rag_core.errors import GeneratorError, RagError
@@ -59,6 +60,8 @@ class FollowUps:
         if search_for is not None:
             query = " ".join(search_for.split())
             rewriting = Rewriting("" if query == question else query)
+        elif questions := extract_questions(question):
+            rewriting = Rewriting(questions)
         elif history:
             yield Stage("rewrite", LABEL)
             rewriting = Rewriter(self._generators.active()).rewrite(question, history)

@@ -11,15 +11,22 @@ from rag_core.store.schema import preferences
 
 
 class PreferenceStore:
-    """JSON values by name. One method is one transaction."""
+    """JSON values by name, cached in memory. One method is one transaction.
+
+    Every question reads several values, and no other process can change them, because the database is locked.
+    """
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self._cache: dict[str, Any] = {}
 
     def get(self, name: str) -> Any:
         """Return a stored value, or ``None``."""
-        with self._db.read() as connection:
-            return connection.execute(select(preferences.c.value).where(preferences.c.name == name)).scalar()
+        if name not in self._cache:
+            with self._db.read() as connection:
+                query = select(preferences.c.value).where(preferences.c.name == name)
+                self._cache[name] = connection.execute(query).scalar()
+        return self._cache[name]
 
     def set(self, name: str, value: Any) -> None:
         """Store a value; ``None`` removes it."""
@@ -27,3 +34,4 @@ class PreferenceStore:
             connection.execute(delete(preferences).where(preferences.c.name == name))
             if value is not None:
                 connection.execute(insert(preferences).values(name=name, value=value))
+        self._cache[name] = value
