@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 import numpy as np
 
+from rag_core.answering.retrievers import collect_hits, start_search
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.cross_encoder import cross_encode_chunks
+from rag_core.retrieval.guarded_search import GuardedSearch
 from rag_core.retrieval.late_interaction import compute_token_weights, rerank_chunks
 from rag_core.retrieval.on_demand import OnDemandEmbeddings
-from rag_core.retrieval.pipeline import LOOKUP_CHUNKS, Rerank, RetrievedHits, SectionRanker, rank_chunks
+from rag_core.retrieval.pipeline import LOOKUP_CHUNKS, SectionRanker, rank_chunks
 from rag_core.retrieval.reordering import prefer_named_documents, prefer_recent_documents
 from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.runtime.models import LocalModels
@@ -33,7 +35,7 @@ from rag_core.types import (
     VersionFilter,
     build_unembedded_question,
 )
-from rag_core.types.protocols import DomainLookup, LookupPlan, QuestionEmbedder, Retriever
+from rag_core.types.protocols import DomainLookup, LookupPlan, QuestionEmbedder
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
 
@@ -74,6 +76,11 @@ class Ranker:
         self._lookup = lookup
         self._pool = pool
         self._on_demand = on_demand
+        self._dense_search = GuardedSearch()
+
+    def close(self) -> None:
+        """Stop the searches in the background."""
+        self._dense_search.close()
 
     def rank(self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration) -> RankedChunks:
         """Return the ranked chunks; see `Searcher.rank`."""
@@ -90,26 +97,32 @@ class Ranker:
         loader = ChunkLoader(documents, embeddings, generation.embedder, tasks, self._on_demand)
         plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None
         versions, embedded_versions = self._select_versions(query.documents, generation.generation_id)
-        start_search = partial(_start_search, tasks, loader)
-        words_index, word_query = self._stores.word_index, build_unembedded_question(query.text)
-        words = start_search(words_index, word_query, candidates, versions) if rank_by != "dense" else None
-        lines = (
-            start_search(words_index, build_unembedded_question(plan.text), LOOKUP_CHUNKS, versions) if plan else None
-        )
+        search_words = partial(start_search, tasks, loader, self._stores.word_index)
+        word_query = build_unembedded_question(query.text)
+        words = search_words(word_query, candidates, versions) if rank_by != "dense" else None
+        lines = search_words(build_unembedded_question(plan.text), LOOKUP_CHUNKS, versions) if plan else None
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
             if hypothesis:
                 question = _mean_embedding(question, generation.embedder.embed_question(hypothesis).dense)
-        dense_index = self._stores.dense_index(generation.generation_id)
-        dense = start_search(dense_index, question, candidates, embedded_versions) if rank_by != "bm25" else None
+        dense = None
+        if rank_by != "bm25":
+
+            def search_dense() -> list[Hit]:
+                index = self._stores.dense_index(generation.generation_id)
+                found = index.retrieve(question, candidates, embedded_versions)
+                loader.prefetch_vectors([hit.chunk_id for hit in found])
+                return found
+
+            dense = self._dense_search.start(search_dense)
         lookup = tasks.submit(self._embed_lookup, plan, generation.embedder) if plan else None
-        weights = compute_token_weights(question, words_index.idf, STOP_WORDS)
+        weights = compute_token_weights(question, self._stores.word_index.idf, STOP_WORDS)
 
         def rerank(chunk_ids: Sequence[int]) -> list[Hit]:
             loader.prefetch_rows(chunk_ids)
             return rerank_chunks(question, weights, loader.vectors, chunk_ids)
 
-        hits = _collect_hits(words, lines, dense, rerank, timer)
+        hits, problem = collect_hits(words, lines, dense, self._dense_search, rerank, timer)
         embedded_lookup = None
         if lookup is not None:
             with timer.measure("financials"):
@@ -135,6 +148,7 @@ class Ranker:
             *(question, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
             lookup=embedded_lookup,
             one_document=one_document,
+            problem=problem,
         )
 
     def _plan_lookup(self, text: str) -> LookupPlan | None:
@@ -178,54 +192,6 @@ class Ranker:
         hidden = self._stores.documents.hidden_versions()
         embedded = [version for version, generation in hidden.items() if generation == generation_id]
         return Excluding(list(hidden)) if hidden else None, Excluding(embedded) if embedded else None
-
-
-def _start_search(
-    tasks: Executor,
-    loader: ChunkLoader,
-    retriever: Retriever,
-    question: Question,
-    k: int,
-    versions: VersionFilter | None,
-) -> Future[list[Hit]]:
-    """Start a background task that searches and then loads the token vectors of the hits."""
-
-    def search() -> list[Hit]:
-        hits = retriever.retrieve(question, k, versions)
-        loader.prefetch_vectors([hit.chunk_id for hit in hits])
-        return hits
-
-    return tasks.submit(search)
-
-
-def _collect_hits(
-    words: Future[list[Hit]] | None,
-    lines: Future[list[Hit]] | None,
-    dense: Future[list[Hit]] | None,
-    rerank: Rerank,
-    timer: Timer,
-) -> RetrievedHits:
-    """Wait for the retrievers, and rerank their hits.
-
-    The hits of word search are reranked while dense retrieval is still running. The timer measures only how long this
-    function waits for each retriever, not how long the retriever runs.
-    """
-    hits: dict[str, list[Hit]] = {}
-    for name, search in (("lexical", words), ("financials", lines)):
-        if search is not None:
-            with timer.measure(name):
-                hits[name] = search.result()
-    word_hits, line_hits = hits.get("lexical", []), hits.get("financials", [])
-    known = dict.fromkeys(hit.chunk_id for hit in (*word_hits, *line_hits))
-    with timer.measure("rerank"):
-        reranked = rerank(list(known))
-    if dense is None:
-        return RetrievedHits((), word_hits, line_hits, reranked)
-    with timer.measure("dense"):
-        dense_hits = dense.result()
-    with timer.measure("rerank"):
-        rest = rerank([hit.chunk_id for hit in dense_hits if hit.chunk_id not in known])
-    return RetrievedHits(dense_hits, word_hits, line_hits, [*reranked, *rest])
 
 
 def _section_ranker(lookup: EmbeddedLookup | None, loader: ChunkLoader) -> SectionRanker | None:

@@ -60,6 +60,7 @@ class Searcher:
     def close(self) -> None:
         """Stop to embed chunks in the background."""
         self._on_demand.close()
+        self._ranker.close()
 
     def warm_up(self) -> None:
         """Run one search to fill caches and open connections, then load the token vectors into memory."""
@@ -123,6 +124,8 @@ class Searcher:
             self._preferences.gate,
         )
         notices = self._notices(query.documents, ranked.embedder)
+        if ranked.problem:
+            notices = (f"Only words were searched, because the vectors are not available. {ranked.problem}", *notices)
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices)
         return SearchOutcome(result, ranked, passages, tokens)
 

@@ -15,6 +15,8 @@ from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailabl
 
 _ADDRESS = "[0-9a-f]{64}"
 _PARTIAL_SUFFIX = ".part"
+# With a cache of listings, a file that was deleted and added again would be missing.
+_NO_LISTING_CACHE = {"use_listings_cache": False}
 
 
 def sha256_of(data: bytes) -> str:
@@ -38,7 +40,7 @@ class FileStore:
             if isinstance(url, Path):  # its name may contain characters with a meaning in a URL
                 self._fs, self._root = fsspec.filesystem("file"), str(url)
             else:
-                self._fs, self._root = fsspec.core.url_to_fs(url)
+                self._fs, self._root = fsspec.core.url_to_fs(url, **_NO_LISTING_CACHE)
             self._fs.makedirs(self._root, exist_ok=True)
         except (ImportError, ValueError) as error:
             raise SettingsError(f"RAG_FILES_URL cannot be used: {error}.") from None
@@ -163,7 +165,7 @@ def open_url(url: str) -> tuple[Any, str]:
     import fsspec
 
     try:
-        fs, root = fsspec.core.url_to_fs(url)
+        fs, root = fsspec.core.url_to_fs(url, **_NO_LISTING_CACHE)
         str(fs.unstrip_protocol(root)).encode()  # the database stores UTF-8
     except (ImportError, ValueError, OSError) as error:
         raise unreadable_url(url, error) from None

@@ -60,6 +60,8 @@ class RankedChunks:
         The domain look-up that ran in addition to the question's search.
     one_document : bool
         Whether a look-up ran and the search covered a single document.
+    problem : str
+        Why only words were searched; empty if the vectors were searched too.
     """
 
     question: Question
@@ -70,6 +72,7 @@ class RankedChunks:
     embedder: QuestionEmbedder
     lookup: EmbeddedLookup | None = None
     one_document: bool = False
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
