@@ -13,7 +13,7 @@ from rag_core.types import Answer
 def show_refusal(back: Backend, answer: Answer) -> None:
     """Show why a question is not answered, and what the reader can do."""
     if not answer.passages and not find_searchable(back.engine.documents.list()):
-        st.caption("There are no documents to ask yet. Drop PDFs on the input field below, then ask again.")
+        st.caption("Drop PDFs on the input field below, then ask again.")
         return
     if answer.passages:
         gate = answer.gate

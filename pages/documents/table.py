@@ -16,7 +16,7 @@ from pages.documents.statuses import describe_status, describe_status_with_reaso
 from pages.shared import keys
 from pages.shared.library import collection_label, count_by_collection
 from pages.shared.text import escape_markdown
-from rag_core.types import DocumentInfo, format_count
+from rag_core.types import DocumentInfo, DocumentStatus, format_count
 
 _STATUSES = "document_statuses"
 _COLLECTIONS = "document_collections"
@@ -105,8 +105,13 @@ def _matches(document: DocumentInfo, query: str) -> bool:
 
 
 def _summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -> str:
-    of = f"{len(shown):,} of " if len(shown) != len(documents) else ""
-    return f"{of}{format_count(len(documents), 'document')}. Tick rows to open, delete, re-index or move documents."
+    of = f"{len(shown):,} of {len(documents):,} shown: " if len(shown) != len(documents) else ""
+    failed = sum(one.status in (DocumentStatus.FAILED, DocumentStatus.REJECTED) for one in documents)
+    # As the other pages count them: a rejected file is no document that a question can be asked about.
+    counts = format_count(len(documents) - failed, "document")
+    if failed:
+        counts = f"{counts} and {format_count(failed, 'file')} that could not be read"
+    return f"{of}{counts}. Tick rows to open, delete, re-index or move documents."
 
 
 def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:

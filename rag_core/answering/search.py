@@ -30,6 +30,7 @@ from rag_core.types.searches import DEFAULT_CONFIGURATION, PassageTokens, Query,
 
 # Maximum number of attempts if the index changes during a search; the result of the last attempt is always accepted.
 TRIES = 3
+NO_DOCUMENTS = "There are no documents to search. Add PDFs, then ask again."
 # A search for this question runs every stage, including the domain look-up.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
 
@@ -124,6 +125,8 @@ class Searcher:
             self._preferences.gate,
         )
         notices = self._notices(query.documents, ranked.embedder)
+        if not passages and not self._stores.documents.documents():
+            notices = (NO_DOCUMENTS, *notices)
         if ranked.problem:
             notices = (f"Only words were searched, because the vectors are not available. {ranked.problem}", *notices)
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices)

@@ -60,7 +60,8 @@ def test_empty_library_offers_the_guide_and_its_questions(open_page: OpenPage) -
 
 def test_question_to_empty_library_is_explained(open_page: OpenPage) -> None:
     app = ask(open_page(), LENGTH)
-    assert "There are no documents to ask yet" in texts(app)
+    assert "There are no documents to search" in texts(app)
+    assert "Drop PDFs on the input field below" in texts(app)
     assert "Rephrase the question" not in texts(app)
 
 

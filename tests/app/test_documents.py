@@ -88,6 +88,7 @@ def test_rejected_file_shows_its_reason(open_page: OpenPage) -> None:
     app.file_uploader[0].upload("bridge.pdf", BRIDGE, "application/pdf").run()
     settle(app, lambda app: bool(app.dataframe) and rows(app).get("bridge.pdf") == "Ready")
     assert rows(app)["notes.pdf"].startswith("Not accepted: it is not a PDF")
+    assert "1 document and 1 file that could not be read. Tick rows" in texts(app)
 
 
 def test_search_filters_the_table(open_page: OpenPage, ids: dict[str, str]) -> None:
@@ -108,7 +109,7 @@ def test_documents_can_be_filtered_by_status(open_page: OpenPage, engine: Engine
     assert [option.content for option in statuses.proto.options] == ["Not accepted (2)", "Ready (1)"]
     statuses.set_value(["Not accepted"]).run()
     assert sorted(rows(app)) == ["empty.pdf", "notes.pdf"]
-    assert "2 of 3 documents" in texts(app)
+    assert "2 of 3 shown: 1 document and 2 files that could not be read." in texts(app)
     app.text_input(key="document_search").set_value("bridge").run()
     assert "No document of the chosen status has these words" in texts(app)
     app.text_input(key="document_search").set_value("").run()

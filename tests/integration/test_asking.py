@@ -177,6 +177,7 @@ def test_configuration_sets_score_threshold_and_top_k(library: Engine) -> None:
 def test_empty_library_refuses(engine: Engine) -> None:
     answer = engine.answer("What is the budget?")
     assert (answer.state, answer.passages) == (AnswerState.ABSTAINED, ())
+    assert answer.notices == ("There are no documents to search. Add PDFs, then ask again.",)
 
 
 def test_stream_ends_with_the_answer(library: Engine) -> None:
