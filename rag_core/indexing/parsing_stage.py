@@ -69,6 +69,9 @@ class ParsingStage:
         Receives the results of tasks that were rejected, failed or were cancelled.
     submit_attachment : callable
         Queues a PDF that is attached to another; takes its name, bytes, collection and folder.
+    run_smaller_file : callable
+        Called with the task of a large file a few times a second, between two of its pages: processes a much smaller
+        file that is queued, so that this file need not wait for the large one.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class ParsingStage:
         chunked: EmbeddingQueue,
         results: queue.SimpleQueue[TaskResult | None],
         submit_attachment: SubmitAttachment,
+        run_smaller_file: Callable[[IndexingTask], None],
     ) -> None:
         self._max_bytes = settings.max_file_mb * 1_000_000
         self._stores = stores
@@ -92,6 +96,7 @@ class ParsingStage:
         self._chunked = chunked
         self._results = results
         self._submit_attachment = submit_attachment
+        self._run_smaller_file = run_smaller_file
         self._parser = PdfParser(
             page_timeout_s=settings.page_timeout_s,
             memory_mb=settings.worker_memory_mb,
@@ -185,6 +190,7 @@ class ParsingStage:
                 if time.monotonic() - reported > REPORT_EVERY_S:
                     reported = time.monotonic()
                     self._stores.jobs.progress(task.job_id, "reading", len(pages), total)
+                    self._run_smaller_file(task)
         if len(pages) < total and task.job_id not in self._cancelled:
             raise ExtractionFailed(f"Reading {task.name} ended after {len(pages)} of {total} pages. Retry it.")
         labels = None if has_labels else find_printed_numbers([page.text for page in pages])

@@ -45,6 +45,9 @@ from rag_core.types.documents import SameName
 log = logging.getLogger(__name__)
 # Attempts per job: if a store still fails then, a person must act.
 MAX_ATTEMPTS = 3
+# A file is processed between two pages of another file if it is at least ten times smaller. Only the oldest queued
+# files are compared.
+SMALLER_BY, MAX_COMPARED = 10, 20
 PRUNE_JOBS_EVERY_S = 3600.0
 REMOVE_EVERY_S = 10.0
 # Ended jobs are kept for at least this time, so that waiting threads see how they ended.
@@ -87,6 +90,7 @@ class IndexingQueue:
             chunked,
             results,
             self._submit_attachment,
+            self._run_smaller_file,
         )
         self._embedding = EmbeddingStage(stores, self._cancelled, chunked, embedded, results)
         self._publication = PublicationStage(stores, removal, self._cancelled, embedded, chunked, results)
@@ -96,6 +100,8 @@ class IndexingQueue:
         self._pending_jobs: deque[Job] = deque()
         self._reindex: Iterator[IndexingTask | None] | None = None
         self._reindex_had_turn = False
+        # Whether a smaller file is being processed between two pages of a larger one.
+        self._is_nested = False
         # Attempts per job; entries are removed when a job has ended.
         self._attempts: Counter[str] = Counter()
         self._jobs_pruned_at = self._removals_checked_at = time.monotonic()
@@ -227,19 +233,50 @@ class IndexingQueue:
             self._pending_jobs.extend(self._stores.jobs.queued("index"))
         while self._pending_jobs:
             # Removed only after its job has started: if the store fails, no later file may go first.
-            is_started = self._stores.jobs.start(self._pending_jobs[0].job_id)
-            job = self._pending_jobs.popleft()
-            if is_started:
-                self._attempts[job.job_id] += 1
-                return IndexingTask(
-                    job.job_id,
-                    job.details["version_id"],
-                    job.document_id or "",
-                    job.name,
-                    is_indexed_again=bool(job.details.get("reread")),
-                    password=self._passwords.get(job.job_id),
-                )
+            task = self._start_file(self._pending_jobs[0])
+            self._pending_jobs.popleft()
+            if task is not None:
+                return task
         return None
+
+    def _start_file(self, job: Job) -> IndexingTask | None:
+        """Start a job and return its task; ``None`` if the job was cancelled meanwhile."""
+        if not self._stores.jobs.start(job.job_id):
+            return None
+        self._attempts[job.job_id] += 1
+        return IndexingTask(
+            job.job_id,
+            job.details["version_id"],
+            job.document_id or "",
+            job.name,
+            is_indexed_again=bool(job.details.get("reread")),
+            password=self._passwords.get(job.job_id),
+        )
+
+    def _run_smaller_file(self, task: IndexingTask) -> None:
+        """Process the smallest queued file between two pages of another, if it is much smaller.
+
+        A version of the same document waits, because the later version must be published last.
+        """
+        if task.is_reindex or self._is_nested:
+            return
+        library = self._stores.documents
+        row = library.version(task.version_id)
+        queued = [job for job in self._stores.jobs.queued("index") if job.document_id != task.document_id]
+        files = [(library.version(job.details["version_id"]), job) for job in queued[:MAX_COMPARED]]
+        size, job = min(
+            ((version.size, job) for version, job in files if version), key=lambda pair: pair[0], default=(0, None)
+        )
+        if row is None or job is None or size * SMALLER_BY > row.size:
+            return
+        smaller = self._start_file(job)
+        if smaller is not None:
+            self._is_nested = True
+            try:
+                self._in_flight.add()
+                self._parsing.run(smaller)
+            finally:
+                self._is_nested = False
 
     def _start_reindex(self) -> Iterator[IndexingTask | None] | None:
         queued = self._stores.jobs.queued("reindex")
