@@ -1,4 +1,4 @@
-"""Persistent values by name: preferences set in the pages, and the engine's records about the library."""
+"""Store values by name: preferences that users set in the app, and the engine's records about the library."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rag_core.store.schema import preferences
 
 
 class PreferenceStore:
-    """JSON values by name. One method is one transaction."""
+    """JSON values by name. Each method makes its changes in one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def get(self, name: str) -> Any:
-        """Return a stored value, or ``None``."""
+        """Return the value with this name, or ``None`` if none is stored."""
         with self._db.read() as connection:
             return connection.execute(select(preferences.c.value).where(preferences.c.name == name)).scalar()
 
