@@ -1,4 +1,4 @@
-"""All settings with their limits and descriptions; users set them in environment variables or in ``.env``."""
+"""All settings, with their limits and descriptions. Users set them in environment variables or in the file ``.env``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from rag_core.types import RankBy
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
 FILE = Path(".env")
-# Settings that were removed. For one release, they cause a warning instead of an error.
+# Settings that earlier versions had. Until the next release, they cause a warning, and not the error for unknown
+# settings.
 REMOVED_SETTINGS = frozenset(
     {
         "RAG_EMBEDDING_BATCH",
@@ -40,17 +41,18 @@ log = logging.getLogger(__name__)
 
 
 class _KnownKeysSource(DotEnvSettingsSource):
-    """The settings in the ``.env`` file, without the keys of other programs that use the same file."""
+    """A source of settings: the ``.env`` file, without the keys of other programs that use the same file."""
 
     def __call__(self) -> dict[str, Any]:
         return {key: value for key, value in super().__call__().items() if _is_known(key)}
 
 
 class _EnvironmentSource(EnvSettingsSource):
-    """The environment without each variable ``NAME`` for which ``.env`` sets ``RAG_NAME``.
+    """A source of settings: the environment, without each variable ``NAME`` for which ``.env`` sets ``RAG_NAME``.
 
-    For example, ``OPENAI_API_KEY`` of the environment is ignored if ``.env`` sets ``RAG_OPENAI_API_KEY``. Otherwise
-    the key of one endpoint could be sent to another endpoint.
+    For example, the environment variable ``OPENAI_API_KEY`` is ignored if ``.env`` sets ``RAG_OPENAI_API_KEY``.
+    Otherwise the variable would override the key in ``.env``, and could be sent to an endpoint for which it is not
+    meant.
     """
 
     def __init__(self, settings: type[BaseSettings], file: DotEnvSettingsSource) -> None:
@@ -61,7 +63,7 @@ class _EnvironmentSource(EnvSettingsSource):
 
 
 class Settings(BaseSettings):
-    """The settings of the application; ``docs/settings.md`` lists them with their descriptions."""
+    """The settings of the application. ``docs/settings.md`` lists them with their descriptions."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_file=".env", extra="forbid", frozen=True, populate_by_name=True
@@ -262,22 +264,22 @@ class Settings(BaseSettings):
 
     @property
     def model(self) -> str:
-        """Name of the language model that writes answers; empty if none is set."""
+        """Name of the language model that writes answers; empty if no model is set."""
         return self.gguf.stem if self.gguf else self.openai_model or ""
 
     @property
     def generator_name(self) -> str:
-        """``openai:MODEL`` or ``gguf:FILE`` if a language model is set, else ``extractive``."""
+        """``openai:MODEL`` or ``gguf:FILE`` if a language model is set; ``extractive`` otherwise."""
         return f"{'gguf' if self.gguf else 'openai'}:{self.model}" if self.model else "extractive"
 
     @property
     def rank_by(self) -> RankBy:
-        """Score that orders passages: ``cross_encoder`` if a cross-encoder is set, else ``named``."""
+        """Name of the score that orders passages: ``cross_encoder`` if a cross-encoder is set, ``named`` otherwise."""
         return "cross_encoder" if self.reranker else "named"
 
 
 def known_names() -> set[str]:
-    """Return the names of all environment variables that are settings, in upper case."""
+    """Return the names of all environment variables with which settings can be set, in upper case."""
     names = set()
     for name, field in Settings.model_fields.items():
         alias = field.validation_alias
@@ -296,12 +298,12 @@ def load_settings(**overrides: Any) -> Settings:
     Parameters
     ----------
     **overrides
-        Fields that override the environment and ``.env``; ``None`` values are ignored.
+        Fields of `Settings` that override the environment and ``.env``. Fields with the value ``None`` are ignored.
 
     Raises
     ------
     SettingsError
-        A setting is unknown or its value is invalid, or ``.env`` cannot be read. The message names each such setting.
+        A setting is unknown or has an invalid value, or ``.env`` cannot be read. The message names the wrong settings.
     """
     fields = {key: value for key, value in overrides.items() if value is not None}
     try:
@@ -315,8 +317,8 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def _refuse_unreadable_lines() -> None:
-    # dotenv silently skips lines that it cannot parse. Such a line is an error only if it contains the name of a
-    # setting; other lines may belong to other programs.
+    # dotenv silently skips lines that it cannot parse. Raise an error for a skipped line only if it contains the name
+    # of a setting, because other lines may belong to other programs.
     if not FILE.is_file():
         return
     with FILE.open(encoding="utf-8-sig") as file:
@@ -329,7 +331,8 @@ def _refuse_unreadable_lines() -> None:
 
 
 def _refuse_unknown_variables() -> None:
-    # pydantic-settings does not look for unknown variables, so it would silently ignore a misspelt RAG_TRESHOLD.
+    # pydantic-settings reads only the environment variables that it knows, so it would silently ignore a misspelt name
+    # such as RAG_TRESHOLD.
     file_keys = DotEnvSettingsSource(Settings, env_file=FILE).env_vars
     keys = {key.upper() for key in (*os.environ, *file_keys)}
     if retired := sorted(keys & REMOVED_SETTINGS):

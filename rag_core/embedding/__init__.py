@@ -1,4 +1,4 @@
-"""Embedding models: text to dense and token vectors."""
+"""Embedding models, which compute a dense vector and token vectors for a text."""
 
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.embedder import Embedder
@@ -7,7 +7,7 @@ from rag_core.settings import BUNDLED_EMBEDDER
 
 
 def load_embedder(name: str, *, precision: str = "auto") -> Embedder:
-    """Return the embedder of that name: the bundled one, or a sentence-transformers model."""
+    """Return the embedder of this name: the bundled embedder, or one that runs a sentence-transformers model."""
     if name == BUNDLED_EMBEDDER:
         return BundledEmbedder(precision=precision)
     return SentenceTransformerEmbedder(name, precision=precision)

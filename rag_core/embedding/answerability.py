@@ -1,4 +1,4 @@
-"""A cross-encoder that estimates whether a text answers a question: the bundled model with LoRA adapters."""
+"""A cross-encoder that estimates whether a text answers a question; it is the bundled model with LoRA adapters."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ from rag_core.embedding.bert import LENGTH_STEP, ScoringBert, arrays
 from rag_core.embedding.transformer import check_weights, load_tokenizer, padded
 
 FITTED = Path(__file__).with_name("answerability.safetensors")
-# Maximum tokens of question and text together: most pairs are shorter, and each token takes time.
+# Maximum number of tokens of question and text together. It is low because long inputs take more time, and most pairs
+# of question and text are shorter.
 WINDOW = 160
 
 
 class AnswerabilityModel:
     """Estimates the probability that a short text answers a question.
 
-    The reranker compares tokens that were embedded separately, so "who sold Alaska" is as close to "America bought
-    Alaska" as to "Russia sold Alaska to America". This model encodes question and text together. It adds a change of
-    rank 16 to each matrix of the bundled embedder's encoder (Hu et al., "LoRA: Low-rank adaptation of large language
-    models", ICLR 2022), fitted by ``benchmarks/fit_answerability.py`` to classify pairs of question and text.
+    The reranker embeds question and text separately and then compares their tokens. To the reranker, "who sold Alaska"
+    is as similar to "America bought Alaska" as to "Russia sold Alaska to America". This model reads question and text
+    together, so that it can distinguish such texts. It is the encoder of the bundled embedder, with a matrix of rank 16
+    added to the weight matrices (Hu et al., "LoRA: Low-rank adaptation of large language models", ICLR 2022).
+    ``benchmarks/fit_answerability.py`` fits these adapters to classify pairs of question and text.
 
     Parameters
     ----------
     precision : {"auto", "fp32", "bf16"}
-        See `rag_core.embedding.bert.Bert`.
+        Arithmetic of the model; see `rag_core.embedding.bert.Bert`.
 
     Raises
     ------
     EmbedderMissing
         The package with the weights is not installed.
     EmbedderChanged
-        The weights are not those that the adapters were fitted with.
+        The installed weights are not the weights for which the adapters were fitted.
     """
 
     def __init__(self, *, precision: str = "auto") -> None:
@@ -52,9 +54,10 @@ class AnswerabilityModel:
         self._executor = ThreadPoolExecutor(self._model.max_parallel_calls, thread_name_prefix="answerability")
 
     def __call__(self, question: str, texts: Sequence[str]) -> Iterator[float]:
-        """Yield the probability that each text answers the question, in order, computed in the background.
+        """Yield, in the order of the texts, the probability that the text answers the question.
 
-        If question and text have more than `WINDOW` tokens together, the end of the longer one is cut off.
+        The probabilities are computed in background threads, which start with the call. If question and text together
+        have more than `WINDOW` tokens, the longer of the two is cut off at its end.
         """
         encodings = self._tokenizer.encode_batch([(question, text) for text in texts])
         return self._executor.map(self._score, [encoding.ids for encoding in encodings])

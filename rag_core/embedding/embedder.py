@@ -11,7 +11,10 @@ from rag_core.types import Embedding, IntArray, Question
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
-    """The properties that embedders with comparable vectors share; ``weights`` is a hexadecimal SHA-256."""
+    """The properties of an embedder. If they are equal for two embedders, their vectors are comparable.
+
+    ``weights`` is a SHA-256 hash in hexadecimal digits. ``projection`` is the name of a `Projection`.
+    """
 
     name: str
     weights: str
@@ -21,7 +24,7 @@ class EmbedderIdentity:
 
 
 class Embedder(Protocol):
-    """Computes vectors for texts. All methods are thread-safe."""
+    """A model that computes vectors for texts. All methods are thread-safe."""
 
     @property
     def identity(self) -> EmbedderIdentity: ...
@@ -37,25 +40,26 @@ class Embedder(Protocol):
         ...
 
     def offsets(self, texts: Sequence[str]) -> list[IntArray]:
-        """Return the character spans of each text's tokens without special tokens, shape (n, 2) each."""
+        """Return, for each text, the character spans of its tokens, shape (n, 2), without special tokens."""
         ...
 
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
-        """Embed texts, best in large batches; token vectors exclude special tokens.
+        """Return the embedding of each text, without token vectors of special tokens.
 
-        With ``background=False``, do not queue behind texts that are embedded in the background.
+        One call with many texts is faster than many calls. If ``background`` is false, the texts do not wait for texts
+        of earlier calls that are embedded in the background.
 
         Raises
         ------
         EmbedderError
-            A text is longer than the window; texts are never truncated silently.
+            A text has more than `window` tokens. Texts are not truncated, because their ends could then not be found.
         """
         ...
 
     def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
-        """Embed a question, truncated to the window.
+        """Return a question with its vectors. If the question has more than `window` tokens, its end is ignored.
 
-        With ``low_priority``, use one core and reduced precision, so that a question embedded at the same time is not
-        slowed down.
+        If ``low_priority`` is true, an embedder may use only one core and a lower precision, so that it does not slow
+        down another question that is embedded at the same time.
         """
         ...

@@ -1,4 +1,4 @@
-"""Compression of token vectors: a fixed linear projection, then 4-bit quantization with a scale per token."""
+"""Compress token vectors by a fixed linear projection and a quantization to 4 bits with one scale per token."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ import numpy as np
 from rag_core.types import FloatArray, Int8Array
 
 BUNDLED = Path(__file__).with_name("token_projection.npy")
-# The largest of the fifteen quantization levels, which are symmetric around zero.
+# The largest quantization level. There are fifteen levels, from -7 to 7.
 LARGEST = 7
-# Distance between levels in standard deviations, with the smallest error for normally distributed numbers
-# (Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory, 1960).
+# Distance between two quantization levels, in standard deviations. This distance gives the smallest error for normally
+# distributed numbers (Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory, 1960).
 STEP = 0.354
 
 
 class Projection:
-    """A matrix that token vectors are multiplied by.
+    """A linear projection of token vectors to vectors of another length.
 
     Parameters
     ----------
     matrix : FloatArray, shape (dimension, token_dimension)
-        Randomly rotated orthonormal axes, so that the projected numbers are about normally
-        distributed with equal variance, as `quantize` expects. ``token_dimension`` is even.
+        The matrix by which token vectors are multiplied. Its columns are orthonormal axes after a random rotation.
+        Because of the rotation, the components of projected vectors are approximately normally distributed with equal
+        variance, which `quantize` requires. ``token_dimension`` is even.
     name : str
-        Identifies the matrix in an index's fingerprint.
+        Identifies the matrix in the fingerprint of an index.
     """
 
     def __init__(self, matrix: FloatArray, name: str) -> None:
@@ -36,24 +37,30 @@ class Projection:
 
     @classmethod
     def bundled(cls) -> Projection:
-        """Return the projection of the bundled model: the leading principal axes of token vectors of
-        general text (``benchmarks/fit_projection.py``)."""
+        """Return the projection for the bundled embedder.
+
+        Its axes are the first principal components of the token vectors of general texts, computed by
+        ``benchmarks/fit_projection.py``.
+        """
         matrix = np.load(BUNDLED, allow_pickle=False).astype(np.float32)
         return cls(matrix, hashlib.sha256(matrix.astype("<f4").tobytes()).hexdigest()[:12])
 
     @classmethod
     def rotation(cls, dimension: int) -> Projection:
-        """Return a projection for any model that preserves all inner products; an odd dimension grows by one."""
+        """Return a projection that suits any embedder, because it does not change inner products.
+
+        ``token_dimension`` is ``dimension``, plus 1 if ``dimension`` is odd.
+        """
         even = dimension + dimension % 2
         return cls(rotate_randomly(np.eye(dimension, even, dtype=np.float32)), f"rotation-{dimension}")
 
     @property
     def token_dimension(self) -> int:
-        """Length of the projected vectors."""
+        """Number of components of a projected vector."""
         return int(self._matrix.shape[1])
 
     def apply(self, vectors: FloatArray) -> FloatArray:
-        """Project rows, shape (n, dimension), to unit vectors, shape (n, token_dimension)."""
+        """Project vectors of shape (n, dimension), and return unit vectors of shape (n, token_dimension)."""
         projected = vectors @ self._matrix
         norms = np.linalg.norm(projected, axis=1, keepdims=True)
         unit: FloatArray = (projected / np.maximum(norms, 1e-9)).astype(np.float32)
@@ -63,10 +70,11 @@ class Projection:
 def rotate_randomly(axes: FloatArray) -> FloatArray:
     """Return axes, shape (dimension, n), multiplied by a random rotation that is the same in every run.
 
-    Inner products of projected vectors do not change. The rotation is drawn uniformly (Mezzadri, "How to
-    generate random matrices from the classical compact groups", Notices of the AMS, 2007).
+    The rotation does not change the inner products of projected vectors. All rotations are equally probable (Mezzadri,
+    "How to generate random matrices from the classical compact groups", Notices of the AMS, 2007).
     """
-    # NumPy guarantees stable numbers only for this legacy generator.
+    # `numpy.random.RandomState` is a legacy generator, but the only one whose numbers are the same in every version of
+    # NumPy.
     normal = np.random.RandomState(0).standard_normal((axes.shape[1], axes.shape[1]))
     rotation, triangle = np.linalg.qr(normal)
     rotated: FloatArray = (axes @ (rotation * np.sign(np.diag(triangle)))).astype(np.float32)
@@ -74,12 +82,14 @@ def rotate_randomly(axes: FloatArray) -> FloatArray:
 
 
 def quantize(vectors: FloatArray) -> tuple[Int8Array, FloatArray]:
-    """Quantize rows to 4-bit integers with a scale per row: ``values * scales[:, None]`` approximates the rows.
+    """Quantize vectors to 4-bit integers and one scale per vector.
+
+    ``values * scales[:, None]`` are approximately the given vectors.
 
     Returns
     -------
     values : Int8Array, shape (n, dimension)
-        From -7 to 7.
+        Integers from -7 to 7.
     scales : FloatArray, shape (n,)
     """
     deviation = np.linalg.norm(vectors, axis=1) / math.sqrt(max(vectors.shape[1], 1))

@@ -1,4 +1,4 @@
-"""Any sentence-transformers model as an embedder or a cross-encoder; the only module that imports torch."""
+"""Run any sentence-transformers model as an embedder or a cross-encoder. No other module imports torch."""
 
 from __future__ import annotations
 
@@ -22,15 +22,18 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     Parameters
     ----------
     name : str
-        A sentence-transformers name or path. A name must be a downloaded model; nothing is downloaded.
+        Name or path of a sentence-transformers model. A name must be the name of a model that is already on this
+        machine, because nothing is downloaded.
     precision : {"auto", "fp32", "bf16"}
-        ``auto`` uses bf16 if the processor multiplies it natively, which is faster; on other processors it
-        is slower.
+        Arithmetic of the model. ``auto`` uses bf16 if the processor supports bf16 multiplication. On such processors,
+        bf16 is faster than fp32; on all others, it is slower.
 
     Raises
     ------
     EmbedderMissing
-        No weights of that name are on this machine.
+        The model is not on this machine.
+    EmbedderError
+        The model has no fast tokenizer.
     """
 
     def __init__(self, name: str, *, precision: str = "auto") -> None:
@@ -53,7 +56,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         backend = getattr(self._model.tokenizer, "backend_tokenizer", None)
         if backend is None:
             raise EmbedderError(f"The embedding model {name!r} has no fast tokenizer; choose another (RAG_EMBEDDER).")
-        # A copy, because the model's tokenizer truncates and pads, and is not thread-safe.
+        # Use a copy of the model's tokenizer, because the original truncates and pads texts and is not thread-safe.
         tokenizer = load_tokenizer(backend.to_str())
         self._pad_id = int(self._model.tokenizer.pad_token_id or 0)
         projection = Projection.rotation(int(self._forward([tokenizer.encode("a").ids])[1].shape[2]))
@@ -80,18 +83,18 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
 
 
 class CrossEncoder:
-    """A cross-encoder that runs with sentence-transformers: question and passage in one forward pass.
+    """A cross-encoder, which reads question and text in one forward pass, run with sentence-transformers.
 
     Parameters
     ----------
     name : str
-        Name or path of a sentence-transformers CrossEncoder. A name must be a downloaded model; nothing is
-        downloaded.
+        Name or path of a sentence-transformers CrossEncoder. A name must be the name of a model that is already on
+        this machine, because nothing is downloaded.
 
     Raises
     ------
     RerankerMissing
-        No weights of that name are on this machine, or they do not compute one score per pair.
+        The model is not on this machine, or it does not compute one score per pair of question and text.
     """
 
     def __init__(self, name: str) -> None:
@@ -116,9 +119,10 @@ class CrossEncoder:
         self._model.eval()
 
     def __call__(self, question: str, texts: Sequence[str]) -> FloatArray:
-        """Return how well each text answers the question, from 0 to 1, shape (len(texts),).
+        """Return a score from 0 to 1 for each text, shape (len(texts),). A better answer to the question scores higher.
 
-        If a pair is longer than the model's window, the end of the longer text is cut off.
+        If question and text together have more tokens than the model can read, the longer of the two is cut off at its
+        end.
         """
         pairs = [(question, text) for text in texts]
         scores: FloatArray = self._model.predict(pairs, batch_size=8, show_progress_bar=False)
@@ -133,7 +137,8 @@ def _silence_libraries() -> None:
 
 
 def _has_trained_head(model: Any) -> bool:
-    # The library loads any encoder with a randomly initialized head and only logs a warning.
+    # sentence-transformers also loads encoders without a trained head. It then initializes the head randomly and only
+    # logs a warning, so this function checks whether the model has a head.
     architectures = model.config.architectures or ("",)
     return len(model) > 1 or architectures[0].endswith("ForSequenceClassification")
 

@@ -1,4 +1,4 @@
-"""The base of all embedders: tokenization, batches, and quantized token vectors around a forward pass."""
+"""The base class of all embedders: tokenize texts, form batches, and quantize the token vectors of the model."""
 
 from __future__ import annotations
 
@@ -23,16 +23,19 @@ if TYPE_CHECKING:
 Encodings: TypeAlias = "Sequence[Encoding]"
 MakeBatch: TypeAlias = Callable[[Encodings], list[Embedding]]
 
-# Texts in one forward pass.
+# Maximum number of texts in one forward pass.
 BATCH = 2
-# The files of a model in its package.
+# The files that the package of a model must contain.
 FILES = ("config.json", "tokenizer.json", "model.safetensors")
-# BERT's tokenizer removes these as control characters, which would join the words around a page break.
+# Control characters that stand for white space, such as a page break. BERT's tokenizer would remove them, and so join
+# the words before and after them.
 _CONTROL_SPACE = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]")
 
 
 class TransformerEmbedder(ABC):
-    """Computes dense and token vectors from one forward pass, which subclasses implement.
+    """An embedder that computes the dense vector and the token vectors of a text in one forward pass.
+
+    Subclasses implement the forward pass.
 
     Parameters
     ----------
@@ -41,7 +44,7 @@ class TransformerEmbedder(ABC):
     window : int
         Maximum number of tokens of a text, including special tokens.
     projection : Projection
-        Applied to token vectors.
+        Projection of the token vectors.
     """
 
     def __init__(self, tokenizer: Tokenizer, window: int, projection: Projection) -> None:
@@ -57,11 +60,11 @@ class TransformerEmbedder(ABC):
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
         """Return dense vectors, shape (texts, dimension), and token vectors, shape (texts, tokens, dimension).
 
-        Dense vectors have unit length; the token vectors of padding are undefined.
+        Dense vectors have unit length. The token vectors at positions of padding have no meaning.
         """
 
     def _forward_question(self, ids: Sequence[int], low_priority: bool) -> tuple[FloatArray, FloatArray]:
-        """Return the same as `_forward` for one text that a user waits for; see `Embedder.embed_question`."""
+        """Return the same as `_forward` for one question; see `Embedder.embed_question` for ``low_priority``."""
         return self._forward([ids])
 
     @property
@@ -105,15 +108,18 @@ class TransformerEmbedder(ABC):
         )
 
     def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        """Return the batches, each as indices of texts, for texts of these lengths in tokens.
+        """Return the batches for texts of these lengths in tokens; each batch is a list of indices of texts.
 
-        Texts of similar length share a batch, because a batch is padded to its longest text.
+        Texts of similar length share a batch, because all texts of a batch are padded to the length of the longest.
         """
         order = sorted(range(len(lengths)), key=lengths.__getitem__)
         return [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
 
     def _map(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
-        """Yield the result of ``make`` for each batch, in order; see `Embedder.embed` for ``background``."""
+        """Yield the result of ``make`` for each batch, in the order of the batches.
+
+        See `Embedder.embed` for ``background``.
+        """
         return map(make, batches)
 
     def _embed_batch(self, encodings: Encodings) -> list[Embedding]:
@@ -126,7 +132,10 @@ class TransformerEmbedder(ABC):
 
 
 def load_tokenizer(serialized: str) -> Tokenizer:
-    """Return a tokenizer from its JSON without truncation and padding, so that threads can share it."""
+    """Return the tokenizer that a JSON text describes, with truncation and padding disabled.
+
+    Several threads can use the tokenizer at the same time, as long as none of them changes truncation or padding.
+    """
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(serialized)
@@ -141,22 +150,22 @@ def check_weights(folder: Path, expected: str, package: str, otherwise: str = ""
     Parameters
     ----------
     folder : Path
-        Contains the files.
+        Folder of the package that contains the files.
     expected : str
-        Hexadecimal SHA-256 of ``model.safetensors``.
+        Expected SHA-256 hash of ``model.safetensors``, in hexadecimal digits.
     package : str
-        Name of the package.
+        Name of the package, for error messages.
     otherwise : str
-        End of the error message: what users can do instead of installing the right version.
+        End of an error message, which says what users can do instead of installing the right version of the package.
     files : sequence of str
-        Files that must exist.
+        Names of the files that must exist.
 
     Raises
     ------
     EmbedderMissing
         A file is missing.
     EmbedderChanged
-        The weights have another hash.
+        The hash of the weights is not ``expected``.
     """
     for name in files:
         if not (folder / name).is_file():
@@ -173,7 +182,11 @@ def check_weights(folder: Path, expected: str, package: str, otherwise: str = ""
 
 
 def padded(ids: Sequence[Sequence[int]], pad: int, multiple: int = 1) -> tuple[Int64Array, Int64Array]:
-    """Return token ids and mask, int64, shape (texts, tokens), with tokens rounded up to ``multiple``."""
+    """Return the token ids of texts, padded to a common length, and the mask; both are int64 of shape (texts, tokens).
+
+    The length is that of the longest text, rounded up to a multiple of ``multiple``. Padding has the token id ``pad``.
+    The mask is 1 for tokens and 0 for padding.
+    """
     longest = -(-max(len(row_ids) for row_ids in ids) // multiple) * multiple
     padded_ids = np.full((len(ids), longest), pad, np.int64)
     mask = np.zeros((len(ids), longest), np.int64)
@@ -184,13 +197,13 @@ def padded(ids: Sequence[Sequence[int]], pad: int, multiple: int = 1) -> tuple[I
 
 
 def unit(vectors: FloatArray) -> FloatArray:
-    """Return the rows scaled to unit length, float32."""
+    """Return the vectors in the rows of an array, scaled to unit length, as float32."""
     scaled: FloatArray = (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)).astype(np.float32)
     return scaled
 
 
 def text_token_positions(encoding: Encoding) -> Int64Array:
-    """Return the positions of the tokens that are not special, shape (n,)."""
+    """Return the positions of all tokens that are not special tokens, shape (n,)."""
     return np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
 
 

@@ -1,4 +1,4 @@
-"""Dense vectors in Chroma, one collection per index generation; the only module that imports chromadb."""
+"""Store and search dense vectors in Chroma, with one collection per generation. Only this module imports chromadb."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from rag_core.errors import StoreUnavailable
 from rag_core.system import zero_new_allocations
 from rag_core.types import Excluding, FloatArray, Hit, Question, VersionFilter
 
-# Chroma accepts at most a few thousand records per call; the exact number depends on SQLite.
+# Maximum number of records per call. Chroma accepts at most a few thousand; the exact limit depends on SQLite.
 WRITE_BATCH = 2000
-# Chroma binds each version of a filter to an SQL statement, which accepts 32,766 values.
+# Maximum number of versions in a filter. Chroma passes each version as a parameter of an SQL statement, and SQLite
+# accepts at most 32,766 parameters.
 MOST_VERSIONS = 10_000
 
 
 class DenseIndex:
-    """Cosine similarity over the dense vectors of one generation; a retriever named ``dense``.
+    """A retriever that ranks the chunks of one generation by the cosine similarity of their dense vectors.
 
     Parameters
     ----------
     client : chromadb.ClientAPI
-        See `open_chroma`.
+        A client that `open_chroma` returned.
     generation_id : int
     library_id : str
         Part of the collection's name, so that several libraries can share one Chroma server.
@@ -40,7 +41,7 @@ class DenseIndex:
 
     @property
     def _collection(self) -> Any:
-        """The collection, or ``None`` if nothing was added yet or the generation was removed."""
+        """The Chroma collection, or ``None`` if nothing was added yet or the generation was removed."""
         from chromadb.errors import NotFoundError
 
         def find() -> Any:
@@ -54,20 +55,23 @@ class DenseIndex:
         return self._cached_collection
 
     def _get_or_create_collection(self) -> Any:
-        """Return the collection, created if necessary: only `add` does so, or reads would restore a removed one."""
+        """Return the collection; create it if necessary.
+
+        Only `add` calls this method. If reads called it, they would create the collection of a removed generation.
+        """
         if self._collection is None:
             self._cached_collection = self._call(
                 lambda: self._client.get_or_create_collection(
                     self._collection_name,
                     embedding_function=None,
-                    # Larger than the defaults, because recall of the approximate search matters more than its time.
+                    # Larger than the defaults, because recall of the approximate search matters more than its speed.
                     configuration={"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}},
                 )
             )
         return self._cached_collection
 
     def add(self, chunk_ids: Sequence[int], vectors: FloatArray, versions: Sequence[str]) -> None:
-        """Add or overwrite vectors, shape (n, dimension), one per chunk, each with its version."""
+        """Add or overwrite the vectors and versions of chunks; ``vectors`` has the shape (n, dimension)."""
         collection = self._get_or_create_collection()
         for first in range(0, len(chunk_ids), WRITE_BATCH):
             last = first + WRITE_BATCH
@@ -93,13 +97,13 @@ class DenseIndex:
             self._call(lambda ids=ids: collection.delete(ids=ids))
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
-        """Return the number of stored chunks, among these or in total."""
+        """Return how many of these chunks are stored, or the number of all stored chunks."""
         if chunk_ids is None:
             return int(self._call(self._collection.count)) if self._collection is not None else 0
         return len(self.ids(chunk_ids))
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of the stored chunks, among these or in total."""
+        """Return the ids of those of these chunks that are stored, or of all stored chunks."""
         collection = self._collection
         if collection is None:
             return set()
@@ -118,7 +122,7 @@ class DenseIndex:
     def drop(self) -> None:
         """Delete the collection of the generation, if it exists."""
         if self._collection is not None:
-            # The reference stays, so that a later search gets an error instead of an empty result.
+            # The cached collection is not reset, so that a later search raises an error instead of finding nothing.
             self._call(lambda: self._client.delete_collection(self._collection_name))
 
     def _nearest(self, question: Question, k: int, where: dict[str, Any] | None) -> list[Hit]:
@@ -136,7 +140,7 @@ class DenseIndex:
 
 
 def _where_filters(versions: VersionFilter | None) -> list[dict[str, Any] | None]:
-    """Return the Chroma filters for these versions, one per query."""
+    """Return the Chroma filters for these versions. Each filter needs its own query."""
     if versions is None:
         return [None]
     if isinstance(versions, Excluding):
@@ -146,7 +150,7 @@ def _where_filters(versions: VersionFilter | None) -> list[dict[str, Any] | None
 
 
 def open_chroma(path: Path, host: str | None, port: int) -> Any:
-    """Return a Chroma client: for a server if ``host`` is given, else for an embedded database in a folder.
+    """Return a Chroma client: for a server if ``host`` is given, or else for an embedded database at ``path``.
 
     Raises
     ------
@@ -168,13 +172,13 @@ def _open_embedded(path: str, settings: Any) -> Any:
     try:
         return chromadb.PersistentClient(path, settings=settings)
     except Exception:
-        # Chroma caches a client that failed to start and would return it at the next try.
+        # Chroma caches a client even if it failed to start, and would return the same client at the next try.
         SharedSystemClient._identifier_to_system.pop(path, None)
         raise
 
 
 def adopt_collection(client: Any, generation_id: int, library_id: str) -> None:
-    """Give the collection of a generation, named by a version without library ids, the name that has the id."""
+    """Rename the collection of a generation if an earlier version of Footnote named it without the library id."""
     from chromadb.errors import NotFoundError
 
     def rename() -> None:
@@ -192,12 +196,13 @@ def _collection_name(generation_id: int, library_id: str) -> str:
 
 
 def _call_chroma(call: Any, settings: Any) -> Any:
-    """Return the result of a call to the Chroma with these settings; raise `StoreUnavailable`."""
+    """Return the result of ``call``, a call to Chroma; raise `StoreUnavailable` if Chroma fails."""
     import httpx
     from chromadb.errors import ChromaError
 
     try:
-        # An embedded Chroma reserves space for future vectors and writes it to its files uninitialized.
+        # An embedded Chroma allocates memory for future vectors and writes it to its files without initializing it. The
+        # files could then contain earlier data of this process.
         with zero_new_allocations():
             return call()
     # chromadb raises a bare ValueError when it cannot connect to its server.

@@ -1,4 +1,4 @@
-"""Embeddings by model and text, so that re-indexing reuses them and the reranker reads them."""
+"""Store embeddings by model and text. Re-indexing reuses them, and the reranker reads their token vectors."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from rag_core.store.schema import chunks, embeddings
 from rag_core.store.serialization import pack_embedding, unpack_dense, unpack_sentences, unpack_tokens
 from rag_core.types import ChunkVectors, Embedding, FloatArray
 
-# Chunks whose token vectors are prefetched in one read, which must not delay questions for long.
+# Number of chunks whose token vectors are prefetched in one read. It is small, so that a read does not delay questions
+# for long.
 PREFETCH_BATCH = 64
 
 
 class EmbeddingStore:
-    """Embeddings keyed by space (an embedder's fingerprint) and text hash.
+    """Embeddings by space and text hash. The space identifies the embedder that computed an embedding.
 
     Parameters
     ----------
     database : Database
     kept_bytes : int
-        Size limit of the token vectors in memory.
+        Maximum size of the token vectors that are cached in memory.
     """
 
     def __init__(self, database: Database, kept_bytes: int = 0) -> None:
@@ -31,7 +32,7 @@ class EmbeddingStore:
         self._cache = TokenCache(kept_bytes)
 
     def find_ids(self, space: str, hashes: Sequence[bytes]) -> dict[bytes, int]:
-        """Return those of these texts that have embeddings in the space, as ``hash: embedding id``."""
+        """Return embedding ids by text hash; leave out texts that have no embedding in the space."""
         ids: dict[bytes, int] = {}
         with self._db.read() as connection:
             for batch in batches(list(hashes)):
@@ -42,7 +43,7 @@ class EmbeddingStore:
         return ids
 
     def save(self, space: str, vectors: Mapping[bytes, Embedding]) -> None:
-        """Store new embeddings; existing ones do not change."""
+        """Store embeddings by text hash; embeddings that are stored already do not change."""
         known = self.find_ids(space, list(vectors))
         new = {key: value for key, value in vectors.items() if key not in known}
         rows = [{"space": space, "text_hash": key, **pack_embedding(value)} for key, value in new.items()]
@@ -51,7 +52,7 @@ class EmbeddingStore:
                 connection.execute(insert(embeddings), rows)
 
     def link_chunks(self, pairs: Mapping[int, int]) -> None:
-        """Set the embeddings of chunks, as ``chunk id: embedding id``."""
+        """Link each chunk to its embedding; ``pairs`` maps chunk ids to embedding ids."""
         statement = update(chunks).where(chunks.c.id == bindparam("chunk")).values(embedding_id=bindparam("embedding"))
         rows = [{"chunk": chunk_id, "embedding": embedding_id} for chunk_id, embedding_id in pairs.items()]
         if rows:
@@ -68,7 +69,7 @@ class EmbeddingStore:
         return vectors
 
     def read_tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
-        """Return token vectors by chunk id, without the chunks that have none."""
+        """Return token vectors by chunk id; leave out chunks that have no token vectors."""
         cached = self._cache.get(chunk_ids)
         version = self._cache.clear_count
         loaded = self._read_tokens([chunk_id for chunk_id in chunk_ids if chunk_id not in cached])
@@ -76,13 +77,13 @@ class EmbeddingStore:
         return cached | loaded
 
     def prefetch(self, chunk_ids: Sequence[int]) -> None:
-        """Load the token vectors of these chunks into memory, replacing the least recently used."""
+        """Load the token vectors of these chunks into the cache, in place of the least recently used vectors."""
         if self._cache.max_bytes:
             for batch in batches(list(chunk_ids), PREFETCH_BATCH):
                 self.read_tokens(batch)
 
     def warm_up(self) -> None:
-        """Load the token vectors of the newest chunks into memory, as many as fit."""
+        """Load the token vectors of the newest chunks into the cache until it is full."""
         newest = select(chunks.c.id).where(chunks.c.embedding_id.is_not(None)).order_by(chunks.c.id.desc())
         query = newest
         while True:
@@ -104,7 +105,7 @@ class EmbeddingStore:
         )
         with self._db.read() as connection:
             for batch in batches(list(chunk_ids)):
-                # Tuples in one batch are faster than rows accessed by column name.
+                # Unpacking rows as tuples is faster than reading their columns by name.
                 rows = connection.execute(query.where(chunks.c.id.in_(batch))).all()
                 unpacked = unpack_tokens([(tokens, scales) for _, _, tokens, scales in rows])
                 for (chunk_id, sentences, _, _), (tokens, scales) in zip(rows, unpacked, strict=True):
@@ -112,7 +113,7 @@ class EmbeddingStore:
         return vectors
 
     def remove_unused(self, embedding_ids: Sequence[int] | None = None) -> int:
-        """Delete the embeddings, of these or of all, that no chunk uses, and return their number."""
+        """Delete those of these embeddings, or of all embeddings, that no chunk uses; return their number."""
         unused = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id).exists()
         conditions = [unused]
         if embedding_ids is not None:

@@ -10,7 +10,7 @@ from rag_core.types import ChunkVectors
 
 
 class TokenCache:
-    """A thread-safe LRU cache of chunks' token vectors, which saves reading and unpacking them for each search.
+    """A thread-safe LRU cache of token vectors, so that searches need not read and unpack the same vectors again.
 
     Entries are never outdated: a chunk's vectors do not change, and its id is not reused.
 
@@ -21,7 +21,8 @@ class TokenCache:
 
     Attributes
     ----------
-    most_bytes : int
+    max_bytes : int
+        The value of ``most_bytes``.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -33,14 +34,14 @@ class TokenCache:
 
     @property
     def clear_count(self) -> int:
-        """Number of calls of `empty`; read it before reading the vectors that are passed to `put`."""
+        """Number of calls of `clear`. Read it before you read the vectors that you pass to `put`."""
         return self._version
 
     def __len__(self) -> int:
         return len(self._vectors)
 
     def get(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
-        """Return those of these chunks' token vectors that are in the cache."""
+        """Return the cached token vectors of these chunks by chunk id; leave out chunks that are not cached."""
         with self._lock:
             cached = {chunk_id: self._vectors[chunk_id] for chunk_id in chunk_ids if chunk_id in self._vectors}
             for chunk_id in cached:
@@ -48,12 +49,13 @@ class TokenCache:
         return cached
 
     def has_room_for(self, vectors: Mapping[int, ChunkVectors]) -> bool:
-        """Return whether these vectors fit without removing others."""
+        """Return whether these vectors fit into the cache without removing other vectors."""
         return self._total_bytes + sum(map(_size, vectors.values())) <= self.max_bytes
 
     def put(self, vectors: Mapping[int, ChunkVectors], version: int) -> None:
-        """Add token vectors, unless `empty` was called since `version` had the given value."""
-        # Copied, because vectors that were read together are views of one array, which each view keeps alive.
+        """Add token vectors, unless `clear` was called since `clear_count` had the value ``version``."""
+        # Vectors that were read together are views of one large array. They are copied, because each view would keep
+        # the whole array in memory.
         copies = {
             chunk_id: ChunkVectors(entry.tokens.copy(), entry.scales.copy(), entry.sentences)
             for chunk_id, entry in vectors.items()

@@ -1,8 +1,8 @@
-"""The word index: BM25 by SQLite FTS5, in a separate file next to the main database.
+"""The word index: BM25 search with SQLite FTS5, in a file of the data folder that is separate from the database.
 
-Tokenizer: ``porter unicode61 remove_diacritics 2``, that is, runs of letters and digits in lower case,
-without accents, with English stemming. A code with punctuation (``10-K``, ``4.2``, ``ISO/IEC``) becomes
-several tokens and is searched as a phrase.
+The tokenizer is ``porter unicode61 remove_diacritics 2``. A token is a run of letters and digits, in lower case,
+without accents, and reduced to its English stem. A code with punctuation (``10-K``, ``4.2``, ``ISO/IEC``) becomes
+several tokens, so it is searched as a phrase.
 """
 
 from __future__ import annotations
@@ -23,22 +23,24 @@ from rag_core.text.words import ALPHANUMERIC, STOP_WORDS
 from rag_core.types import Excluding, Hit, Question, VersionFilter
 
 MAX_TERMS = 64
-# Maximum number of rows that FTS5 scores for one question. The most frequent terms beyond it are not searched;
-# the reranker still uses them.
+# Maximum number of rows that FTS5 scores for one question. If the terms of the question occur in more rows, the most
+# frequent terms are not searched. The reranker still uses them.
 MAX_POSTINGS = 50_000
 # Maximum number of cached document frequencies.
 MAX_CACHED_WORDS = 20_000
-# The tokenizer treats superscripts as digits, so "sales" would not find "sales²".
+# Superscript digits are replaced by spaces. The tokenizer treats them as part of a word, so "sales" would not find
+# "sales²".
 _SUPERSCRIPTS = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ")
-# Negations are in nearly every chunk.
+# Negations are no stop words, but they are not searched either, because they are in nearly every chunk.
 _NOT_SEARCHED = STOP_WORDS | {"no", "nor", "not"}
-# A number in groups of exactly three digits, so that 1.5 never equals 15.
+# A number with groups of exactly three digits, such as 1,500. Its groups are joined to 1500. The number 1.5 does not
+# match, so it does not become 15.
 _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:([ .,'’\u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?![\w]|[.,]\d)")
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 
 
 def query_terms(question: str) -> list[str]:
-    """Return the unique search terms of a question: words that are not stop words, whole codes, and their parts.
+    """Return the unique search terms of a question: words that are not stop words, codes, and the parts of codes.
 
     >>> query_terms("What does the 10-K say of ENOSPC?")
     ['10-k', 'say', 'enospc', '10', 'k']
@@ -46,7 +48,7 @@ def query_terms(question: str) -> list[str]:
     ['70555018']
     """
     question = _GROUPED.sub(_join_groups, question)
-    # Composed, because a combining accent would split its word.
+    # In NFC, a letter and its accent are one character. A separate accent would divide the word into two terms.
     composed = unicodedata.normalize("NFC", question.translate(_SUPERSCRIPTS))
     terms = [match.group().lower() for match in _TERM.finditer(composed)]
     content = [term for term in terms if term not in _NOT_SEARCHED]
@@ -61,16 +63,17 @@ def _join_groups(number: re.Match[str]) -> str:
 
 
 def _with_joined_numbers(text: str) -> str:
-    """Return the text followed by its numbers with digit groups, each as one run of digits."""
+    """Return the text; if it contains numbers with digit groups, add each of them as one run of digits at the end."""
     joined = [_join_groups(number) for number in _GROUPED.finditer(text)]
     return " ".join([text, *joined]) if joined else text
 
 
 @dataclass(slots=True)
 class _Counts:
-    """Counts since the last change of the index.
+    """Cached counts, which are valid until the index changes.
 
-    A change replaces the whole object, so that a count that is still running goes into the old one.
+    When the index changes, a new object replaces this object. If a count is running at that moment, its outdated result
+    is stored in the old object, which is not used any more.
     """
 
     total: int | None = None
@@ -78,9 +81,9 @@ class _Counts:
 
 
 class WordIndex:
-    """BM25 over the words of chunks; a retriever named ``bm25``.
+    """A retriever that ranks chunks by BM25 over their words.
 
-    It contains the chunks of all generations; callers pass the versions that they can see.
+    The index contains the chunks of all generations, so callers pass the versions that a search may find.
     """
 
     name = "bm25"
@@ -101,7 +104,7 @@ class WordIndex:
             )
 
     def add(self, chunk_ids: Sequence[int], rows: Sequence[tuple[str, str, str]]) -> None:
-        """Add or overwrite chunks, each as ``(prefix, text, version)``."""
+        """Add chunks, or overwrite chunks with the same ids; each row is ``(prefix, text, version)``."""
         values = [
             {
                 "id": chunk_id,
@@ -125,10 +128,10 @@ class WordIndex:
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
         """Return the ``k`` chunks with the highest BM25, best first; ``versions`` restricts the search.
 
-        BM25 as FTS5 computes it (Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond",
-        2009; k1 1.2, b 0.75) over the question's terms, with equal weights for prefix and text. In a large index,
-        the most frequent terms are left out (see `MAX_POSTINGS`), and if all versions are searched, also terms in
-        more than half of all chunks.
+        FTS5 computes BM25 (Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond", 2009;
+        k1 1.2, b 0.75) for the terms of the question, with equal weights for prefix and text. In a large index, the
+        most frequent terms are not searched (see `MAX_POSTINGS`). If all versions are searched, terms that occur in
+        more than half of all chunks may be left out as well.
         """
         terms = query_terms(question.text)
         if not terms or (versions is not None and not versions):
@@ -140,7 +143,8 @@ class WordIndex:
             f"WHERE words MATCH :match {scope}ORDER BY score DESC, rowid LIMIT :k"
         )
         with self._db.read() as connection:
-            # If only some versions are searched, they may contain only the most frequent terms.
+            # If only some versions are searched, terms in more than half of all chunks are searched as well, because
+            # these versions may contain no rarer term of the question.
             enough = k if versions is None else MAX_POSTINGS
             match = _fts_query(self._select_terms(connection, terms, enough))
             values = {"match": match, "k": k, "versions": json.dumps(list(version_ids)), "among": among}
@@ -151,10 +155,11 @@ class WordIndex:
     def contains_word(self, version: str, word: str, beginning: str, within: tuple[int, int]) -> bool:
         """Return whether a version contains the word in any inflected form, or a word that starts with ``beginning``.
 
-        ``within`` is the first and last id of the version's chunks. Without it, FTS5 would check every chunk with the
-        word, which is slow for common words.
+        ``within`` is the first and last id of the version's chunks. Without these limits, FTS5 would check every chunk
+        of the index that contains the word, which is slow for common words.
         """
-        # The word too, because its stem may be shorter than ``beginning``.
+        # Search for the word itself as well: the index contains stems, and a stem shorter than ``beginning`` does not
+        # match the prefix.
         match = f"{_fts_query([word])} OR {_fts_query([beginning])}*"
         query = text(
             "SELECT EXISTS (SELECT 1 FROM words WHERE words MATCH :match AND rowid BETWEEN :first AND :last "
@@ -168,7 +173,8 @@ class WordIndex:
     def idf(self, words: Sequence[str]) -> dict[str, float]:
         """Return the inverse document frequency of each word, ``ln((N + 1) / (n + 0.5))``, at least 0.
 
-        Robertson and Zaragoza (2009), without ``n`` in the numerator to avoid negative values.
+        ``N`` is the number of chunks, and ``n`` the number of chunks that contain the word. The formula is that of
+        Robertson and Zaragoza (2009), with 1 added to the argument of the logarithm to avoid negative values.
         """
         with self._db.read() as connection:
             total = self._total(connection)
@@ -176,10 +182,11 @@ class WordIndex:
         return {word: max(0.0, math.log((total + 1) / (frequency + 0.5))) for word, frequency in frequencies.items()}
 
     def _select_terms(self, connection: Connection, terms: Sequence[str], enough: int) -> list[str]:
-        """Return the rarest of these terms, at least one that occurs, with at most `MAX_POSTINGS` rows in total.
+        """Return the rarest of these terms, so that they occur in at most `MAX_POSTINGS` rows in total.
 
-        Once there are ``enough`` rows, terms in more than half of all rows are left out too: FTS5 gives them
-        nearly no weight, and they are the slowest.
+        The rarest term that occurs at all is always returned. If rarer terms already occur in ``enough`` rows, terms in
+        more than half of all rows are left out as well: FTS5 gives these terms almost no weight, and searching them
+        takes the longest.
         """
         frequencies = self._document_frequencies(connection, terms)
         half = self._total(connection) / 2
@@ -194,19 +201,20 @@ class WordIndex:
         return kept
 
     def _total(self, connection: Connection) -> int:
-        """Return the number of chunks, cached."""
+        """Return the number of chunks, which is cached until the index changes."""
         counts = self._counts
         if counts.total is None:
             counts.total = _count_rows(connection)
         return counts.total
 
     def _document_frequencies(self, connection: Connection, words: Sequence[str]) -> dict[str, int]:
-        """Return the number of chunks with each word, cached because counting a common word reads all its rows."""
+        """Return the number of chunks with each word. The numbers are cached: counting common words is slow."""
         cached = self._counts.document_frequencies
         frequencies = {word: cached[word] for word in words if word in cached}
         missing = list(dict.fromkeys(word for word in words if word not in frequencies))
         if missing:
-            # One statement for all words is faster and changes the owner of Python's lock less often.
+            # One statement for all words is faster than one per word, and threads compete less for Python's global
+            # interpreter lock.
             query = text(
                 "SELECT term.key AS place, (SELECT count(*) FROM words WHERE words MATCH term.value) AS frequency "
                 "FROM json_each(:matches) AS term"
@@ -227,18 +235,18 @@ class WordIndex:
         self._counts = _Counts()
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
-        """Return the number of stored chunks, among these or in total."""
+        """Return how many of these chunks are stored, or the number of all stored chunks."""
         if chunk_ids is not None:
             return len(self.ids(chunk_ids))
         with self._db.read() as connection:
             return _count_rows(connection)
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of the stored chunks, among these or in total."""
+        """Return the ids of those of these chunks that are stored, or of all stored chunks."""
         among = "" if chunk_ids is None else " WHERE rowid IN (SELECT value FROM json_each(:ids))"
         values = {"ids": json.dumps(list(chunk_ids or ()))}
         with self._db.read() as connection:
-            rows = connection.execute(text(f"SELECT rowid FROM words{among}"), values)  # noqa: S608 - as above
+            rows = connection.execute(text(f"SELECT rowid FROM words{among}"), values)  # noqa: S608 - constants
             return {int(row.rowid) for row in rows}
 
     def close(self) -> None:
@@ -246,7 +254,7 @@ class WordIndex:
 
 
 def _count_rows(connection: Connection) -> int:
-    # FTS5's table of lengths has one row per entry; counting the rows of ``words`` would read every text.
+    # FTS5's table ``words_docsize`` has one small row per chunk. Counting the rows of ``words`` would read every text.
     return int(connection.execute(text("SELECT count(*) FROM words_docsize")).scalar_one())
 
 

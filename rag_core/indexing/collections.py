@@ -10,7 +10,7 @@ from rag_core.types import DEFAULT_COLLECTION
 
 
 class Collections:
-    """The collections of the library. One exists as long as a document is in it.
+    """The collections of the library. A collection exists as long as it contains a document.
 
     Parameters
     ----------
@@ -21,17 +21,17 @@ class Collections:
         self._library = library
 
     def list(self) -> dict[str, int]:
-        """Return the number of documents by collection, sorted by name, without the default collection."""
+        """Return the number of documents in each collection, sorted by name; leave out the default collection."""
         counts = self._library.collections()
         names = sorted(counts.keys() - {DEFAULT_COLLECTION}, key=str.casefold)
         return {name: counts[name] for name in names}
 
     def move_documents(self, document_ids: Sequence[str], collection: str) -> None:
-        """Move all documents into a collection, or none.
+        """Move documents into a collection; if one of them cannot be moved, move none.
 
         Raises
         ------
         CollectionError
-            The name is empty, or two documents of one name would be in the collection.
+            The name is empty, or the collection would contain two documents with the same name.
         """
         self._library.move(document_ids, clean_collection(collection))

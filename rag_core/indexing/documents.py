@@ -1,4 +1,4 @@
-"""Adding, listing, reading, rendering and deleting of documents."""
+"""Add, list, read, render and delete documents."""
 
 from __future__ import annotations
 
@@ -28,12 +28,15 @@ from rag_core.types import (
     SameName,
 )
 
-# More jobs than are ever active at the same time.
+# A limit for `Jobs.list` that is above any realistic number of active jobs, so that all of them are listed.
 ALL_JOBS = 10_000
 
 
 class Documents:
-    """The documents of the library. Methods read a document's active version, or else its latest.
+    """The documents of the library.
+
+    Methods that read a document use its active version, which is the version that searches find. If a document has no
+    active version, they use its latest version.
 
     Parameters
     ----------
@@ -51,15 +54,15 @@ class Documents:
         self._removal = removal
 
     def list(self) -> list[DocumentInfo]:
-        """Return all documents, newest first, including rejected ones and those that are being indexed."""
+        """Return all documents, newest first, including rejected documents and documents that are being indexed."""
         return self._library.documents()
 
     def get(self, document_id: str) -> DocumentInfo:
-        """Return one document; raise `UnknownDocument`."""
+        """Return a document; raise `UnknownDocument` if the library does not contain it."""
         return self._library.document(document_id)
 
     def find_ids(self, names: Sequence[str]) -> Sequence[str]:
-        """Return document ids for names or ids; raise `UnknownDocument`."""
+        """Return the ids of the documents with these names or ids; raise `UnknownDocument` if one does not exist."""
         return self._library.find_ids(names)
 
     def submit(
@@ -74,55 +77,57 @@ class Documents:
     ) -> Job:
         """Store a file, queue its indexing, and return at once.
 
-        A problem with the file is never raised: it is in the job's ``result`` and ``reason`` and in the
-        document's row. Content that is already in the library is a ``duplicate`` and not stored.
+        A problem with the file does not raise an exception. The job's ``result`` and ``reason`` and the document's
+        ``status`` and ``reason`` describe the problem. If the library already contains the same content, no document
+        is added, and the job's result is ``duplicate``.
 
         Parameters
         ----------
         name : str
-            Name of the file; folders and control characters are dropped.
+            Name of the file. Folders and control characters are removed from it.
         data : bytes
         collection : str
         on_same_name : {"replace", "keep"}
-            What happens to a document of the same name and folder with other content: it is replaced once the new
-            one is complete, or it is kept and the new one gets a number.
+            What to do if the collection contains a document with the same name and folder but other content.
+            ``"replace"``: replace that document as soon as the new file is indexed. ``"keep"``: keep that document,
+            and add a number to the name of the new document.
         password : str, optional
-            Password of an encrypted PDF; kept in memory until the file has been parsed, never stored.
+            Password of an encrypted PDF. It stays in memory until the job ends and is never stored.
         folder : str, optional
-            Path of the folder or archive that contains the file. A file of the same name from another folder is
-            another document, and both names get the folders that distinguish them.
+            Path of the folder or archive that contains the file. Files with the same name from different folders
+            become different documents, whose names contain the folders that distinguish them.
         """
         return self._indexer.submit(name, data, clean_collection(collection), on_same_name, password, folder=folder)
 
     def add_guide(self) -> Job:
-        """Queue the user guide that comes with the application."""
+        """Add the user guide of the application to the library, and return the job that indexes it."""
         return self.submit(guide.GUIDE_NAME, guide.guide_pdf())
 
     def has_name_clash(self, name: str, data: bytes, *, collection: str = DEFAULT_COLLECTION) -> bool:
-        """Return whether the library has, or waits to index, a document of that name with other content."""
+        """Return whether the collection has an indexed or queued document with this name but other content."""
         return self._indexer.has_name_clash(name, data, clean_collection(collection))
 
     def retry(self, document_id: str, *, password: str | None = None) -> Job:
-        """Index a document's file again, after any file that is already queued to replace it.
+        """Queue a document's file to be indexed again. Files that are already queued are indexed first.
 
         Raises
         ------
         UnknownDocument
         StoreUnavailable
-            The file is missing.
+            The file of the document is no longer stored.
         """
         return self._indexer.retry(document_id, password)
 
     def delete(self, document_ids: Sequence[str]) -> Sequence[DeleteReceipt]:
-        """Remove documents from every store, and count what each store still contains of them.
+        """Remove documents from every store, and return how much data of each document every store still contains.
 
-        If a store fails, the document is no longer listed, and its removal is continued in the
-        background or when it is deleted again.
+        If a store fails, the document is hidden all the same. Its removal continues in the background, or when the
+        document is deleted again.
 
         Raises
         ------
         UnknownDocument
-            One of them is not in the library; those before it are removed.
+            A document is not in the library. The documents before it in ``document_ids`` are removed.
         """
         for job in self._jobs.list(active=True, limit=ALL_JOBS):
             if job.document_id in set(document_ids):
@@ -131,24 +136,28 @@ class Documents:
         return [self._removal.remove_document(document_id) for document_id in document_ids]
 
     def title(self, document_id: str) -> str:
-        """Return the title on the first page if it adds to the file's name, else ""; raise `UnknownDocument`."""
+        """Return the title on the first page; empty if the file name already contains it. Raise `UnknownDocument`."""
         first = self._library.page(self._version(document_id), 0)
         return extract_title(self._library.document(document_id).name, first)
 
     def pages(self, document_id: str) -> Sequence[Page]:
-        """Return a document's pages in order, without word boxes; raise `UnknownDocument`."""
+        """Return a document's pages in order, without word boxes; raise `UnknownDocument` if it does not exist."""
         return self._library.pages(self._version(document_id))
 
     def page(self, document_id: str, page_index: int) -> Page:
-        """Return one page with its word boxes; raise `UnknownDocument`."""
+        """Return one page with its word boxes; raise `UnknownDocument` if the page does not exist."""
         return self._page(self._version(document_id), page_index)
 
     def chunks(self, document_id: str, page_index: int | None = None) -> Sequence[ChunkSpan]:
-        """Return a document's chunks in order, or those of one page; raise `UnknownDocument`."""
+        """Return all chunks of a document, or only the chunks of one page, in order; raise `UnknownDocument`."""
         return [chunk_from_row(row) for row in self._library.chunk_rows(self._version(document_id), page_index)]
 
     def neighbours(self, chunk_id: str) -> tuple[ChunkSpan | None, ChunkSpan | None]:
-        """Return the chunks before and after a chunk; ``None`` at the document's ends, or if the chunk is gone."""
+        """Return the chunks before and after a chunk.
+
+        The value is ``None`` in place of a chunk that does not exist, and twice ``None`` if searches no longer find
+        the given chunk.
+        """
         row = self._library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
         if row is None:
             return None, None
@@ -156,7 +165,7 @@ class Documents:
         return before and chunk_from_row(before), after and chunk_from_row(after)
 
     def content(self, document_id: str) -> bytes:
-        """Return the file as it was uploaded; raise `UnknownDocument`."""
+        """Return the bytes of a document's file; raise `UnknownDocument` if the document does not exist."""
         return self._files.get(self._digest(self._version(document_id)))
 
     def render_page(
@@ -173,8 +182,8 @@ class Documents:
         Parameters
         ----------
         version_id : str, optional
-            The version that the spans refer to. If another has replaced it, nothing is highlighted,
-            because the marks would be wrong.
+            The version that ``highlights`` refer to. If another version has replaced it, nothing is highlighted,
+            because the offsets could select other text.
         highlights : sequence of (start, end)
             Character offsets in the page's text.
         scale : float
@@ -185,7 +194,7 @@ class Documents:
         UnknownDocument
             The document or the page is not in the library.
         EncryptedPdf
-            The file needs a password, which is not stored: only its text can be shown.
+            The file needs a password. Passwords are not stored, so the page cannot be rendered.
         """
         document = self._library.document(document_id)
         page = self._page(document.version_id, page_index)
@@ -211,7 +220,7 @@ class Documents:
 
 
 def _outside(span: tuple[int, int], skip: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the parts of a span that lie outside running headers and footers."""
+    """Return the parts of ``span`` outside the spans in ``skip``, which are running headers and footers."""
     parts, position = [], span[0]
     for start, end in sorted(skip):
         if start < span[1] and end > position:

@@ -1,7 +1,8 @@
-"""The second stage of indexing: embeddings of stored chunks.
+"""The second stage of indexing: compute the embeddings of stored chunks.
 
-It runs in a separate thread, so that the next document is parsed while this one is embedded. All queued
-tasks are embedded together, shortest texts first, because a batch of equally long texts needs no padding.
+The stage runs in a separate thread, so that the next document can be parsed while earlier documents are embedded.
+Queued tasks are embedded together, shortest texts first, because a batch of texts of similar length needs little
+padding.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from rag_core.runtime.stores import Stores
 from rag_core.types import DocumentStatus, Embedding, embedded_text
 
 MAX_CHUNKS = 512
-# Texts per call of the embedder. Two calls run at a time, so that the embedder does not wait while vectors are
-# stored. Cancelling and stopping take effect between calls.
+# Maximum number of texts per call of the embedder. Cancelling and stopping take effect only between calls.
 TEXTS_PER_CALL = 64
+# While the vectors of one call are stored, the embedder computes those of the next call.
 PARALLEL_CALLS = 2
 REPORT_EVERY_S = 0.25
 
@@ -33,7 +34,7 @@ class EmbeddingStage:
     stores : Stores
     cancelled : CancelledJobs
     tasks : EmbeddingQueue
-        Tasks to embed; the stage closes the queue to stop.
+        Tasks to embed. `stop` closes this queue.
     embedded : queue of PublicationTask
         Receives each task once its vectors are stored.
     results : queue of TaskResult
@@ -61,7 +62,7 @@ class EmbeddingStage:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the current calls of the embedder; unfinished tasks continue at the next start."""
+        """Stop after the current calls of the embedder. Unfinished tasks run again when the application starts."""
         self._stopping = True
         self._tasks.close()
         self._thread.join()
@@ -76,7 +77,7 @@ class EmbeddingStage:
                 self._process(group)
 
     def _take_tasks(self) -> list[EmbeddingTask]:
-        """Return the waiting tasks, up to a number of chunks; an empty list when it is time to stop."""
+        """Take waiting tasks until they have `MAX_CHUNKS` chunks; return an empty list if the queue was closed."""
         first = self._tasks.get()
         taken = [first] if first else []
         while taken and sum(len(task.spans) for task in taken) < MAX_CHUNKS:
@@ -90,11 +91,11 @@ class EmbeddingStage:
         return taken
 
     def _process(self, tasks: Sequence[EmbeddingTask]) -> None:
-        """Embed tasks together, or one by one if that fails, so that one document cannot stop the queue."""
+        """Embed tasks together. If that fails, embed them one by one, so that only the faulty document fails."""
         batch = _Batch(tasks)
         try:
             self._embed(batch)
-        except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; Rust panics are no Exceptions
+        except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
             if len(batch.tasks) > 1:
                 for task in batch.tasks:
                     self._process([task])
@@ -108,7 +109,7 @@ class EmbeddingStage:
             self._embedded.put(PublicationTask(task, batch.computed[task]))
 
     def _embed(self, batch: _Batch) -> None:
-        """Compute and store missing embeddings."""
+        """Compute and store the embeddings that are not stored yet."""
         embedder, space = batch.tasks[0].generation.embedder, batch.tasks[0].generation.space
         batch.find_missing(self._stores.embeddings.find_ids(space, batch.hashes()))
         order = sorted(batch.texts, key=lambda digest: batch.texts[digest][1])
@@ -132,7 +133,7 @@ class EmbeddingStage:
         self._drop_cancelled(batch)
 
     def _save(self, space: str, batch: _Batch, digests: Sequence[bytes], running: Future[list[Embedding]]) -> None:
-        """Store the embeddings of a call, except those that only cancelled tasks need, because no chunk uses them."""
+        """Store the embeddings of a call, except those that only cancelled tasks need: no chunk would use these."""
         vectors = dict(zip(digests, running.result(), strict=True))
         wanted = {digest: vector for digest, vector in vectors.items() if batch.is_wanted(digest)}
         self._stores.embeddings.save(space, wanted)
@@ -150,11 +151,11 @@ class EmbeddingStage:
 
 
 class _Batch:
-    """Tasks that are embedded together, their texts without embeddings, and the progress of each task."""
+    """Tasks that are embedded together, the texts that still need embeddings, and the progress of each task."""
 
     def __init__(self, tasks: Sequence[EmbeddingTask]) -> None:
         self.tasks = list(tasks)
-        self.texts: dict[bytes, tuple[str, int]] = {}  # with the length in tokens
+        self.texts: dict[bytes, tuple[str, int]] = {}  # hash: (text, number of tokens)
         self.embedded: Counter[EmbeddingTask] = Counter()
         self.computed = Counter({task: task.computed for task in tasks})
         self._owners: dict[bytes, list[EmbeddingTask]] = {}
@@ -173,11 +174,11 @@ class _Batch:
                 self._owners.setdefault(digest, []).append(task)
 
     def is_wanted(self, digest: bytes) -> bool:
-        """Return whether a task that is not cancelled has this text."""
+        """Return whether a task that was not cancelled contains the text with this hash."""
         return any(task in self.tasks for task in self._owners[digest])
 
     def count_saved(self, digests: Mapping[bytes, Embedding]) -> None:
-        """Count the texts as embedded for each task that has them, and as computed for the first of these tasks."""
+        """Count each text as embedded for every task that contains it, and as computed for the first such task."""
         for digest in digests:
             self.computed[self._owners[digest][0]] += 1
             self.embedded.update(self._owners[digest])

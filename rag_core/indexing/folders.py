@@ -1,4 +1,4 @@
-"""The PDFs in a folder or at an fsspec URL."""
+"""List the PDFs in a local folder or at an fsspec URL."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from urllib.parse import quote, unquote_to_bytes
 from rag_core.errors import StoreUnavailable
 from rag_core.store.files import find_files, open_url, unreadable_url
 
-# Marks escaped paths: no listed path starts with it.
+# Prefix of escaped paths. Unescaped paths never start with it, because they are relative to the folder.
 _ESCAPED = "./"
 
 
 @dataclass(frozen=True, slots=True)
 class FolderListing:
-    """The PDFs below a folder: ``stamps`` maps each relative path to a value that changes when the file changes.
+    """The PDFs in a folder and its subfolders.
 
-    ``unread`` maps folders that could not be listed to the reason. A path that is not UTF-8 becomes a relative URL,
-    ``./caf%E9.pdf``, because no store accepts it unescaped.
+    ``stamps`` maps the relative path of each PDF to a value that changes when the file changes. ``unread`` maps each
+    subfolder that could not be listed to the reason. ``read`` returns the bytes of the PDF at a relative path. A path
+    that is not valid UTF-8 is escaped like a URL, such as ``./caf%E9.pdf``, because the database stores only UTF-8.
     """
 
     url: str
@@ -28,19 +29,19 @@ class FolderListing:
     read: Callable[[str], bytes]
 
     def name(self, path: str) -> str:
-        """Return the name of a file in its folder."""
+        """Return the file name at the end of a path, without escapes."""
         return _unescape_path(path).rsplit("/", 1)[-1]
 
 
 def list_pdfs(url: str) -> FolderListing:
-    """List the PDFs below a folder or fsspec URL.
+    """List the PDFs in a folder and its subfolders; ``url`` is a local path or an fsspec URL.
 
     Raises
     ------
     SettingsError
         The URL's scheme is unknown or its driver is not installed.
     StoreUnavailable
-        The URL does not answer or is not a folder.
+        The folder cannot be reached or read, or ``url`` does not refer to a folder.
     """
     fs, root = open_url(url)
     try:
@@ -78,6 +79,6 @@ def _unescape_path(path: str) -> str:
 
 
 def full_url(url: str) -> str:
-    """Return a folder or fsspec URL in the form of `FolderListing.url` without opening it; raise `SettingsError`."""
+    """Return a local path or fsspec URL in the form of `FolderListing.url`; raise `SettingsError` if it is invalid."""
     fs, root = open_url(url)
     return str(fs.unstrip_protocol(root))

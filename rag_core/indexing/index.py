@@ -1,4 +1,4 @@
-"""Rebuilding of the index, and its comparison with the settings."""
+"""Rebuild the index, and compare it with the settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_core.types import Job
 
 
 class Index:
-    """Rebuilds the index, of all documents or of some.
+    """Rebuilds the index of all or some documents, and compares the index with the settings.
 
     Parameters
     ----------
@@ -34,27 +34,30 @@ class Index:
         chunk_overlap: float | None = None,
         embedder: str | None = None,
     ) -> Job:
-        """Queue a re-index of these documents, or of all.
+        """Queue a re-index of the given documents, or of all documents if ``document_ids`` is ``None``.
 
-        A re-index of all documents with unchanged settings keeps those that are complete in every store. If
-        settings changed, a new index is built while the old one stays in use, and one transaction swaps them.
-        Embeddings of unchanged text by the same model are reused.
+        If all documents are re-indexed with unchanged settings, documents whose chunks are complete in every store are
+        not indexed again. If settings have changed, a new index is built while the old index stays in use; then one
+        transaction replaces the old index. Embeddings are reused if the text and the model are unchanged.
 
         Parameters
         ----------
         document_ids : sequence of str, optional
         chunk_tokens, chunk_overlap, embedder : optional
-            Values in place of the settings of the same names.
+            Values to use instead of the settings with the same names.
         """
         return self._indexer.reindex(
             document_ids, chunk_tokens=chunk_tokens, chunk_overlap=chunk_overlap, embedder=embedder
         )
 
     def estimate_seconds(self) -> float | None:
-        """Return the time to embed all chunks again at the rate of the newest files, ``None`` without files."""
+        """Estimate how long it takes to index all chunks again, from the rate at which the newest files were indexed.
+
+        Return ``None`` if no indexed file gives a rate.
+        """
         rate = self._stores.jobs.chunks_per_second()
         return self._stores.documents.counts()["chunks"] / rate if rate else None
 
     def differences(self) -> dict[str, tuple[Any, Any]]:
-        """Return the differences between the index and the settings as ``name: (index, settings)``."""
+        """Return the settings that differ from the index, as ``name: (value in the index, value in the settings)``."""
         return self._generations.mismatch()

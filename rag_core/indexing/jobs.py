@@ -1,4 +1,4 @@
-"""Listing, cancelling and waiting for background jobs."""
+"""List, cancel and wait for background jobs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from rag_core.indexing.queue import IndexingQueue
 from rag_core.store.jobs import JobStore
 from rag_core.types import Job, JobState
 
-# Poll less often when reading the job table is slow, so that waiting does not slow down indexing.
+# After each read of the job table, pause for this many times as long as the read took. If reads are slow, the table is
+# then read less often, so that waiting threads do not slow down indexing.
 POLL_SLOWDOWN = 10
-# A single slow read, for example of a locked database, must not cause a long pause.
+# Maximum length of this pause, for reads that are slow only once, for example because the database is locked.
 LONGEST_PAUSE_S = 1.0
 
 
@@ -22,7 +23,7 @@ class Jobs:
     ----------
     store : JobStore
     indexer : IndexingQueue
-        The queue that runs them.
+        The queue that runs the jobs.
     """
 
     def __init__(self, store: JobStore, indexer: IndexingQueue) -> None:
@@ -30,11 +31,14 @@ class Jobs:
         self._indexer = indexer
 
     def list(self, active: bool = False, limit: int = 50) -> list[Job]:
-        """Return queued, running and ended jobs, newest first; only those that have not ended if ``active``."""
+        """Return jobs, newest first. If ``active`` is true, return only the jobs that are queued or running."""
         return self._store.all(active=active, limit=limit)
 
     def cancel(self, job_id: str) -> None:
-        """Cancel a job soon. Its stored data is removed; an earlier version of the document stays."""
+        """Cancel a job. A running job ends soon, but not at once.
+
+        The data that the job has stored is removed. An earlier version of the document stays.
+        """
         self._indexer.cancel(job_id)
 
     def wait(self, job_ids: Sequence[str], on_progress: Callable[[Job], None] | None = None) -> Sequence[Job]:
@@ -49,7 +53,7 @@ class Jobs:
         ----------
         job_ids : sequence of str
         on_progress : callable, optional
-            Called with each running job a few times a second, and once when it ends.
+            Called with each running job a few times a second, and once more when the job ends.
 
         Raises
         ------
@@ -62,7 +66,7 @@ class Jobs:
             states = self._store.states(sorted(pending))
             read_s = time.monotonic() - started
             if gone := pending - states.keys():
-                self._store.get(gone.pop())  # raises the error with its message
+                self._store.get(gone.pop())  # raises `UnknownDocument`
             for job_id, state in states.items():
                 if state is JobState.QUEUED or (state is JobState.RUNNING and on_progress is None):
                     continue

@@ -1,6 +1,6 @@
-"""The first stage of indexing: parse and chunk files and add them to the word index.
+"""The first stage of indexing: parse files, divide their text into chunks, and add the chunks to the word index.
 
-It runs in the thread of the queue, one document at a time.
+The stage runs in the thread of `IndexingQueue`, one document at a time.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ from rag_core.types import ChunkSpan, DocumentStatus, Job, Page, VersionRow
 log = logging.getLogger(__name__)
 REPORT_EVERY_S = 0.25
 
-# Attached files of attached files are read, but not those of the latter.
+# PDFs attached to a document, and PDFs attached to those PDFs, are indexed. Deeper attachments are not.
 MAX_NESTING = 2
 SubmitAttachment = Callable[[str, bytes, str, str], Job]
 
 
 class ParsingStage:
-    """Parse, chunk and word-index versions.
+    """Parse versions, divide them into chunks, and add the chunks to the word index.
 
     Parameters
     ----------
@@ -62,13 +62,14 @@ class ParsingStage:
     removal : Removal
     cancelled : CancelledJobs
     stopping : Event
-        Set when the process ends; the current task then continues at the next start.
+        Set when the process ends. The current task then runs again when the application starts.
     chunked : EmbeddingQueue
         Receives each task whose chunks are stored.
     results : queue of TaskResult
         Receives the results of tasks that were rejected, failed or were cancelled.
     submit_attachment : callable
-        Queues a PDF that is attached to another; takes its name, bytes, collection and folder.
+        Queues a PDF that is attached to another PDF. The arguments are the name, bytes, collection and folder of the
+        attached PDF.
     run_smaller_file : callable
         Called with the task of a large file a few times a second, between two of its pages: processes a much smaller
         file that is queued, so that this file need not wait for the large one.
@@ -106,18 +107,18 @@ class ParsingStage:
         )
 
     def warm_up(self) -> None:
-        """Prepare to parse the first file."""
+        """Start the parser's worker processes, so that the first file does not wait for them."""
         self._parser.warm_up()
 
     def close(self) -> None:
         self._parser.close()
 
     def run(self, task: IndexingTask) -> None:
-        """Process a task and pass it to the embedding queue, or pass its result on."""
+        """Process a task, and pass it to the embedding queue. If it ends here, pass its result to the result queue."""
         try:
             outcome = self._process(task)
-        except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; Rust panics are no Exceptions
-            if self._stopping.is_set():  # the task starts again at the next start
+        except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
+            if self._stopping.is_set():  # the task runs again when the application starts
                 return
             outcome = self._failure(task, error)
         if isinstance(outcome, EmbeddingTask):
@@ -136,7 +137,8 @@ class ParsingStage:
         row = library.version(task.version_id)
         if row is None:
             raise UnknownDocument(DELETED)
-        # A new version of a watched file keeps the name of the document, even if the file was renamed.
+        # Use the name of the document, which may differ from the name in the task: if a watched file was renamed, its
+        # document keeps the former name.
         task = replace(task, name=row.name)
         if task.parsed_version_id is None:
             self._check_size(task, row)
@@ -148,7 +150,7 @@ class ParsingStage:
             try:
                 pages, spans = self._parse(task, row.sha256, generation, attachments)
             finally:
-                # Also if the document itself has no text, as the cover of a portfolio.
+                # Queue the attached files even if reading the document itself fails.
                 note = self._submit_attachments(task, row, attachments)
             return ChunkedDocument(task, generation, PARSER_VERSION, pages, spans, note)
         pages = library.pages(task.parsed_version_id, with_boxes=True)
@@ -166,7 +168,7 @@ class ParsingStage:
     def _parse(
         self, task: IndexingTask, sha256: str, generation: IndexGeneration, attachments: list[Attachment]
     ) -> tuple[list[Page], list[ChunkSpan]]:
-        """Return the pages and chunks of a version's file, and append its attached files to ``attachments``."""
+        """Return the pages and chunks of a version's file; append the attached files to ``attachments``."""
         chunker = generation.chunker().start(task.name)
         pages: list[Page] = []
         spans: list[ChunkSpan] = []
@@ -199,7 +201,7 @@ class ParsingStage:
         return pages, spans + chunker.finish()
 
     def _submit_attachments(self, task: IndexingTask, row: VersionRow, attachments: Sequence[Attachment]) -> str:
-        """Queue the attached PDFs as documents, and return a sentence about the attached files; empty if none."""
+        """Queue attached PDFs as separate documents, and return a note for the user about all attached files."""
         folder = f"{row.folder or ''}/{row.name}"
         is_too_deep = folder.lower().count(".pdf/") >= MAX_NESTING
         read = [] if is_too_deep else [one for one in attachments if b"%PDF-" in one.data[:1024]]
@@ -225,7 +227,7 @@ class ParsingStage:
         return embedding_task
 
     def _store(self, document: ChunkedDocument) -> EmbeddingTask:
-        """Store pages, chunks and words; raise `EmptyDocument` if there are no chunks."""
+        """Store the pages, chunks and words of a document; raise `EmptyDocument` if it has no chunks."""
         stores, task, pages, spans = self._stores, document.task, document.pages, document.spans
         stores.documents.update_version(task.version_id, extractor=document.parser_version)
         stores.documents.save_pages(task.version_id, pages)

@@ -1,6 +1,6 @@
 """The last stage of indexing: add complete versions to the dense index and make them searchable.
 
-It runs in a separate thread, so that the embedder, the slowest stage, does not wait.
+The stage runs in a separate thread, so that the embedding stage, which is the slowest stage, does not wait for it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PublicationStage:
     tasks : queue of PublicationTask
         Tasks to publish, in order; ``None`` stops the stage.
     incomplete : EmbeddingQueue
-        Receives each task with embeddings that were removed meanwhile.
+        Receives each task whose embeddings were deleted before publication, so that they are computed again.
     results : queue of TaskResult
         Receives the results of all other tasks.
     """
@@ -71,7 +71,7 @@ class PublicationStage:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the current version; the others continue at the next start."""
+        """Stop after the current version. Waiting versions are indexed again when the application starts."""
         self._stopping = True
         self._tasks.put(None)
         self._thread.join()
@@ -87,37 +87,37 @@ class PublicationStage:
                 self._prefetch(task)
 
     def _prefetch(self, task: PublicationTask) -> None:
-        """Load the version's token vectors into the cache, because new documents are usually queried first."""
+        """Load the version's token vectors into the cache, because users often ask about new documents first."""
         name = task.embedded.task.name
         try:
             self._stores.embeddings.prefetch(task.embedded.chunk_ids)
-        except StoreError as error:  # searches read them from the database
+        except StoreError as error:  # harmless: searches read the vectors from the database
             log.warning("the token vectors of %s could not be prefetched: %s", name, error)
-        except BaseException:  # one document must not stop the queue; Rust panics are no Exceptions
+        except BaseException:  # one document must not stop the queue; a Rust panic is not an Exception
             log.exception("the token vectors of %s could not be prefetched", name)
 
     def _process(self, task: PublicationTask) -> TaskResult | EmbeddingTask:
-        """Return the result of a task, or the task to embed again."""
+        """Publish a version and return the result; if embeddings are missing, return the task to embed again."""
         embedded = task.embedded
         if embedded.task.job_id in self._cancelled:
             return embedded.result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
         try:
             with self._removal.lock:
                 return self._publish(embedded, task.computed)
-        except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; Rust panics are no Exceptions
+        except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
             return embedded.failure(error, task.computed)
 
     def _publish(self, embedded: EmbeddingTask, computed: int) -> TaskResult | EmbeddingTask:
         stores, generation, task = self._stores, embedded.generation, embedded.task
         ids = stores.embeddings.find_ids(generation.space, list(embedded.hashes))
         row = stores.documents.version(task.version_id)
-        if row is None or row.state == "removing":  # deleted while it was embedded
+        if row is None or row.state == "removing":  # the document was deleted while it was embedded
             stores.embeddings.remove_unused(list(ids.values()))
             return embedded.result(DocumentStatus.CANCELLED, DELETED, computed)
-        # A repeated task may be published after files that were added later.
+        # A task that is embedded a second time may arrive here after the task of a newer file of the same document.
         if embedded.is_repeated and task.activate and is_superseded(stores, row):
             return embedded.result(DocumentStatus.CANCELLED, REPLACED, computed)
-        if ids.keys() != set(embedded.hashes):  # removed meanwhile with another document that had the same text
+        if ids.keys() != set(embedded.hashes):  # some were deleted with another document of the same text
             return replace(embedded, computed=computed, is_repeated=True)
         pairs = zip(embedded.chunk_ids, embedded.hashes, strict=True)
         stores.embeddings.link_chunks({chunk_id: ids[digest] for chunk_id, digest in pairs})
@@ -134,12 +134,12 @@ class PublicationStage:
         if task.activate:
             try:
                 self._remove_former(task)
-            except StoreError as error:  # no search sees it, and the queue retries
+            except StoreError as error:  # searches do not find it, and the queue removes it later
                 log.warning("the former version of %s could not be removed yet: %s", task.name, error)
         return embedded.result(embedded.status, " ".join(filter(None, (embedded.reason, replaced))), computed)
 
     def _describe_replaced(self, row: VersionRow) -> str:
-        """Return which version with other content this one replaces, for the result of the job; empty if none."""
+        """Return a sentence about the version with other content that ``row`` replaces; empty if there is none."""
         former = self._stores.documents.version(row.active_version) if row.active_version else None
         if former is None or former.sha256 == row.sha256:
             return ""

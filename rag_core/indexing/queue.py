@@ -4,7 +4,7 @@
                          ↓                            ↓                                ↓
                          └──────────────────── result queue ← ─────────────────────────┘
 
-Parsing, embedding, publication and the reader of the results have one thread each.
+Parsing, embedding, publication and the processing of results run in one thread each.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ from rag_core.types import DocumentStatus, Job, JobState
 from rag_core.types.documents import SameName
 
 log = logging.getLogger(__name__)
-# Attempts per job: if a store still fails then, a person must act.
+# Maximum number of attempts per job. If a store fails each time, the job fails, because a person must repair the store.
 MAX_ATTEMPTS = 3
 # A file is processed between two pages of another file if it is at least ten times smaller. Only the oldest queued
 # files are compared.
 SMALLER_BY, MAX_COMPARED = 10, 20
 PRUNE_JOBS_EVERY_S = 3600.0
 REMOVE_EVERY_S = 10.0
-# Ended jobs are kept for at least this time, so that waiting threads see how they ended.
+# Ended jobs are kept for at least this time, so that threads that wait for a job can read its result.
 KEEP_ENDED_FOR = timedelta(days=1)
 
 
 class IndexingQueue:
     """Runs indexing and re-indexing jobs through all stages.
 
-    The jobs are in the database, so that a new process continues the work of the last one.
+    The jobs are stored in the database, so that unfinished jobs continue after a restart.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class IndexingQueue:
     def __init__(self, settings: Settings, stores: Stores, generations: IndexGenerations, removal: Removal) -> None:
         self._stores = stores
         self._removal = removal
-        # In memory only: passwords are never stored, so they must be entered again after a restart.
+        # Passwords by job id. They are never written to a store, so users must enter them again after a restart.
         self._passwords: dict[str, str] = {}
         self._submission = Submission(stores, removal, settings.max_file_mb * 1_000_000, self._passwords)
         self._cancelled = CancelledJobs()
@@ -102,24 +102,24 @@ class IndexingQueue:
         self._reindex_had_turn = False
         # Whether a smaller file is being processed between two pages of a larger one.
         self._is_nested = False
-        # Attempts per job; entries are removed when a job has ended.
+        # Number of attempts by job id. The entry of a job is removed when the job has ended.
         self._attempts: Counter[str] = Counter()
         self._jobs_pruned_at = self._removals_checked_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
 
     def start(self) -> None:
-        """Start to run queued jobs."""
+        """Start the threads that run queued jobs."""
         self._result_stage.start()
         self._publication.start()
         self._embedding.start()
         self._thread.start()
 
     def warm_up(self) -> None:
-        """Prepare to parse the first file."""
+        """Start the parser's worker processes, so that the first file does not wait for them."""
         self._parsing.warm_up()
 
     def stop(self) -> None:
-        """Stop all stages soon, first to last; unfinished jobs continue at the next start."""
+        """Stop all stages, from the first to the last. Unfinished jobs continue when the application starts again."""
         self._stopping.set()
         self._in_flight.notify()
         self._thread.join()
@@ -178,7 +178,8 @@ class IndexingQueue:
             try:
                 self._end_job(job_id, job.details["version_id"], DocumentStatus.CANCELLED, CANCELLED)
             except StoreError:
-                # The job is marked as running but no thread runs it: end it when the store works again.
+                # The job is marked as running, but no thread runs it. With these entries, the queue ends the job when
+                # the store works again.
                 self._cancelled.add(job_id)
                 self._attempts[job_id] = 0
                 raise
@@ -188,28 +189,28 @@ class IndexingQueue:
             self._in_flight.notify()
 
     def wait_for_change(self, timeout_s: float) -> None:
-        """Wait until a job has ended or the time is over."""
+        """Wait until a job was added or has ended, or until the timeout."""
         self._in_flight.wait(timeout_s)
 
     def drain(self) -> None:
         """Wait until all tasks have ended or the process is stopping."""
         self._in_flight.wait_for_zero(self._stopping)
 
-    # the thread that chooses tasks and parses them
+    # methods of the thread that chooses tasks and parses them
 
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
                 self._run_next_task()
-            except Exception:  # the store of the queue failed; the next attempt may succeed
+            except Exception:  # for example, the database failed; the next attempt may succeed
                 log.exception("the indexing queue failed")
                 self.wait_for_change(1.0)
 
     def _run_next_task(self) -> None:
-        """Parse one task, of a queued file or else of the re-index.
+        """Parse the next task: a queued file, or else a document of the running re-index.
 
-        Files that are queued already go first. New files wait for one task of the re-index, because otherwise the
-        re-index could neither progress nor notice that it is cancelled.
+        Queued files are read from the database in batches. Between two batches, one task of the re-index runs.
+        Otherwise, a re-index could neither progress nor be cancelled while users keep adding files.
         """
         task = None
         if self._pending_jobs or self._reindex is None or self._reindex_had_turn:
@@ -232,7 +233,8 @@ class IndexingQueue:
         if not self._pending_jobs:
             self._pending_jobs.extend(self._stores.jobs.queued("index"))
         while self._pending_jobs:
-            # Removed only after its job has started: if the store fails, no later file may go first.
+            # A job leaves the deque only after the database has marked it as running. If the database fails, the job
+            # therefore stays first.
             task = self._start_file(self._pending_jobs[0])
             self._pending_jobs.popleft()
             if task is not None:
@@ -292,7 +294,8 @@ class IndexingQueue:
             if task is not None:
                 self._reindex = tasks
                 return task
-            # No file may start before the re-index continues; see `Reindexer.run`.
+            # Wait here until all tasks have ended: no file may start before the re-index continues; see
+            # `Reindexer.run`.
             self.drain()
         self._in_flight.notify()
         return None
@@ -324,10 +327,11 @@ class IndexingQueue:
             jobs.forget_ended(KEPT_JOBS, ended_before=now() - KEEP_ENDED_FOR)
 
     def _end_job(self, job_id: str, version_id: str | None, status: DocumentStatus, reason: str) -> None:
-        """End a job that no stage has started."""
+        """End a job that no stage has started to process."""
         self._passwords.pop(job_id, None)
         if version_id:
-            # Publication links chunks to stored vectors under the same lock.
+            # Ending a version deletes unused embeddings. Publication takes the same lock, so that no embedding is
+            # deleted before publication links it to a chunk.
             with self._removal.lock:
                 self._removal.end_version(version_id, status, reason)
         self._stores.jobs.finish(job_id, job_state(status), status, reason)

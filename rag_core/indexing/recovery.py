@@ -1,4 +1,4 @@
-"""Recovery at start: repair what a crash left in the stores, before questions are answered."""
+"""Recovery at start: remove or complete the data that a crash left incomplete, before questions are answered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rag_core.types import DocumentStatus, JobState, VersionRow
 
 log = logging.getLogger(__name__)
 CLEAN = "clean_shutdown"
-# Ended jobs that stay listed, more than any page shows.
+# Number of ended jobs that stay in the database. No page of the app shows as many.
 KEPT_JOBS = 2000
 REPLACED = "A file that was added later replaced it first."
 
@@ -22,8 +22,9 @@ REPLACED = "A file that was added later replaced it first."
 def recover(stores: Stores, removal: Removal) -> bool:
     """Finish removals, reset partly indexed versions, and delete entries that no document uses.
 
-    The stores are compared entry by entry only if the last process did not shut down cleanly. Return false if
-    Chroma is unavailable, so that a later start must repeat a part; no search sees the data that is left.
+    The stores are compared entry by entry only if the last process did not shut down cleanly. Return false if a step
+    failed because a store was unavailable, so that a later start must repeat the step. Searches do not find the data
+    that the step would have removed.
     """
     clean = stores.preferences.get(CLEAN) is True
     stores.preferences.set(CLEAN, None)
@@ -42,7 +43,7 @@ def recover(stores: Stores, removal: Removal) -> bool:
 
 
 def _try_step(step: Callable[[], None]) -> bool:
-    """Run a step and return whether it succeeded; errors of the database itself are raised."""
+    """Run a step and return whether it succeeded; return false if a store is unavailable."""
     try:
         step()
     except (StoreUnavailable, OSError) as error:
@@ -52,7 +53,7 @@ def _try_step(step: Callable[[], None]) -> bool:
 
 
 def record_clean_shutdown(stores: Stores) -> None:
-    """Record a clean shutdown; if that fails, the next start only compares all stores again."""
+    """Record a clean shutdown. If this fails, the only effect is that the next start compares all stores."""
     try:
         stores.preferences.set(CLEAN, True)
     except StoreError as error:
@@ -60,9 +61,10 @@ def record_clean_shutdown(stores: Stores) -> None:
 
 
 def finish_removals(stores: Stores, removal: Removal) -> None:
-    """Remove deleted documents, replaced versions, and all generations but the active one.
+    """Remove deleted documents, replaced versions, and all generations except the active generation.
 
-    If a store fails, the next call removes the rest. Do not call it while a generation is being built.
+    If a store fails, the next call removes the rest. Do not call this function while a re-index builds a generation,
+    because that generation would be removed.
     """
     try:
         removal.finish_interrupted()
@@ -78,8 +80,9 @@ def resume_jobs(
 ) -> None:
     """End or requeue jobs that are marked as running although a store failure stopped them.
 
-    Jobs whose version is complete or ended are ended. Other jobs start again from their file, except those that a
-    later file has replaced, and those in ``given_up``, which fail for the given reason.
+    A job ends if its version is complete or has ended. A job is cancelled if a file that was added later has replaced
+    its version. A job in ``given_up`` fails with the reason in ``given_up``. All other jobs are queued again, to read
+    their file from the beginning.
     """
     for job_id, state in stores.jobs.states(list(job_ids)).items():
         if state is not JobState.RUNNING:
@@ -108,20 +111,20 @@ def resume_jobs(
 
 
 def is_superseded(stores: Stores, row: VersionRow) -> bool:
-    """Return whether the document's searched version has other content that was added later."""
+    """Return whether searches already use a version of the document that has other content and was added later."""
     searched = stores.documents.version(row.active_version) if row.active_version else None
     return searched is not None and (searched.sha256 != row.sha256 and searched.added_at > row.added_at)
 
 
 def _clear_ended(stores: Stores, removal: Removal) -> None:
-    """Clear ended versions that could not be cleared before, because a store did not answer."""
+    """Delete the chunks of ended versions that could not be deleted before, because a store did not answer."""
     for version_id in stores.documents.ended_with_chunks():
         row = stores.documents.version(version_id)
         if row is None:
             continue
         try:
             removal.clear_version(version_id, row.generation_id)
-        except StoreError as error:  # a later start tries again; no search sees them
+        except StoreError as error:  # a later start tries again; searches do not find the data
             log.warning("the data of %s could not be removed yet: %s", row.name, error)
 
 
@@ -135,7 +138,10 @@ def _end_published(stores: Stores) -> None:
 
 
 def _reset_unfinished(stores: Stores, removal: Removal) -> None:
-    """Queue partly indexed versions again, and remove those that no job needs."""
+    """Queue partly indexed versions again.
+
+    Remove a version instead if no job needs it, and it is part of a re-index or another version is searched.
+    """
     waiting = {job.details["version_id"] for job in stores.jobs.all(active=True)}
     building = {generation_id for generation_id, _ in stores.documents.generations("building")}
     for row in stores.documents.versions_where(versions.c.state.in_(("building", "words"))):
@@ -143,7 +149,7 @@ def _reset_unfinished(stores: Stores, removal: Removal) -> None:
             removal.clear_version(row.id, row.generation_id)
             stores.documents.restart_version(row.id)
         elif row.active_version == row.id:
-            # Searchable by words, but its job is gone: index it again instead of removing it.
+            # Searches find this version by its words, but its job is no longer stored: index the version again.
             removal.clear_version(row.id, row.generation_id)
             stores.documents.restart_version(row.id)
             stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
@@ -154,8 +160,8 @@ def _reset_unfinished(stores: Stores, removal: Removal) -> None:
 
 
 def _remove_replaced(stores: Stores, removal: Removal) -> None:
-    """Remove complete versions whose document has another, except those of a generation that is being built."""
-    with removal.lock:  # so that no version is being published
+    """Remove complete versions that searches do not use, except versions in a generation that is being built."""
+    with removal.lock:  # no version is published while this lock is held
         building = {generation_id for generation_id, _ in stores.documents.generations("building")}
         for row in stores.documents.versions_where(versions.c.state == "full"):
             if row.active_version != row.id and row.generation_id not in building:
@@ -163,7 +169,7 @@ def _remove_replaced(stores: Stores, removal: Removal) -> None:
 
 
 def _remove_former(stores: Stores, removal: Removal) -> None:
-    """Remove replaced versions and inactive generations, except one that a re-index job still builds."""
+    """Remove replaced versions and inactive generations, except a generation that a re-index job still builds."""
     _remove_replaced(stores, removal)
     is_reindexing = any(job.kind == "reindex" for job in stores.jobs.all(active=True))
     _remove_generations(stores, removal, "retired", *(() if is_reindexing else ("building",)))
@@ -176,7 +182,7 @@ def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
 
 
 def _remove_orphans(stores: Stores) -> None:
-    """Delete entries of the derived stores, and files, that the database does not refer to."""
+    """Delete files and index entries that no row of the database refers to, and embeddings that no chunk uses."""
     chunk_ids = set(stores.documents.chunk_ids_all())
     stores.word_index.delete(sorted(stores.word_index.ids() - chunk_ids))
     for state in ("active", "building"):

@@ -1,4 +1,4 @@
-"""Re-indexing of all documents into a new generation, or of single documents within the active one."""
+"""Re-index all documents into a new generation, or some documents within the active generation."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ INTERNAL_ERROR = "An internal error occurred while re-indexing; the log has the 
 
 
 class Reindexer:
-    """Produces the tasks of one re-index at a time and ends its job.
+    """Produces the tasks of a re-index and ends its job. Only one re-index runs at a time.
 
-    With unchanged settings, documents that are complete in every store are kept. With changed settings,
-    all documents are indexed into a new generation while the active one stays in use, and one transaction
-    swaps the two. New files are indexed into the active generation first and then into the new one.
+    If the settings are unchanged, documents that are complete in every store are not indexed again. If settings have
+    changed, all documents are indexed into a new generation while searches use the active generation; then one
+    transaction makes the new generation the active one. Files that are added during the re-index are indexed into the
+    active generation first, and then into the new generation.
 
     Parameters
     ----------
@@ -36,9 +37,9 @@ class Reindexer:
     removal : Removal
     cancelled : CancelledJobs
     stopping : Event
-        Set when the process ends; a re-index continues at the next start.
+        Set when the process ends. The re-index then continues when the application starts again.
     results : queue of TaskResult
-        Contains the results of the tasks.
+        Receives the results of the tasks.
     """
 
     def __init__(
@@ -59,11 +60,11 @@ class Reindexer:
         self._ended: list[TaskResult] = []
 
     def run(self, job: Job) -> Iterator[IndexingTask | None]:
-        """Yield the tasks of a queued re-index, one at a time, and end the job after the last.
+        """Yield the tasks of a queued re-index, one at a time, and end the job after the last task.
 
-        ``None`` instead of a task means: wait until all tasks have ended, and start no other task before
-        calling ``next`` again. Otherwise, the swap would lose a file that is still being indexed into the
-        former generation.
+        If ``None`` is yielded instead of a task, the caller must wait until all running tasks have ended, and must not
+        start another task before it calls ``next`` again. Otherwise, a file could still be indexed into the former
+        generation when the generations are swapped, and searches would not find the file.
         """
         self._ended = []
         try:
@@ -72,7 +73,7 @@ class Reindexer:
             if not self._stopping.is_set():
                 self._fail(job, str(error))
         except Exception:  # a bug must not stop the queue
-            if self._stopping.is_set():  # not an error: the job continues at the next start
+            if self._stopping.is_set():  # the job continues when the application starts again
                 return
             log.exception("re-indexing failed")
             self._fail(job, INTERNAL_ERROR)
@@ -100,7 +101,7 @@ class Reindexer:
         self._finish(job, kept, cancelled=cancelled)
 
     def _rebuild(self, job: Job, target: Fingerprint) -> Generator[IndexingTask | None, None, bool]:
-        """Build a new generation of all documents and activate it; return false if interrupted before."""
+        """Build a new generation of all documents and activate it; return false if the job was interrupted before."""
         generation = self._resumed(target) or self._generations.begin(target)
         while not self._is_interrupted(job):
             missing = self._missing(generation)
@@ -126,16 +127,16 @@ class Reindexer:
         return True
 
     def _check_internal_errors(self) -> None:
-        """Raise `RagError` after an internal error, because the swap would remove that document from search."""
+        """Raise `RagError` if a task had an internal error: after the swap, searches would not find its document."""
         if any(result.is_internal for result in self._ended):
             raise RagError(INTERNAL_ERROR)
 
     def _reindex_within_active(
         self, job: Job, target: Fingerprint, chosen: Sequence[str] | None
     ) -> Generator[IndexingTask | None, None, tuple[int, list[VersionRow]]]:
-        """Index the chosen documents again, or else all incomplete ones.
+        """Index the chosen documents again, or all incomplete documents if ``chosen`` is ``None``.
 
-        Return their number, and the rows of the documents that are kept.
+        Return the number of documents to index, and the rows of the documents that are complete and therefore kept.
         """
         generation = self._generations.active()
         differing = set(generation.fingerprint.differences(target)) - {"extractor"}
@@ -162,7 +163,7 @@ class Reindexer:
     def _create_task(
         self, job: Job, row: VersionRow, generation: IndexGeneration, *, activate: bool, again: bool = False
     ) -> Iterator[IndexingTask]:
-        """Yield the task of a new version of a document's content, or nothing if it was deleted meanwhile."""
+        """Add a new version of a document's content and yield its task, unless the document was deleted meanwhile."""
         library = self._stores.documents
         with self._removal.lock:
             if library.version(row.id) is None:
@@ -194,7 +195,7 @@ class Reindexer:
         self._collect_results(job)
 
     def _collect_results(self, job: Job) -> None:
-        """Collect the results so far, except those of cancelled tasks and of an earlier re-index."""
+        """Collect the results that have arrived, except results of cancelled tasks and of an earlier re-index."""
         while True:
             try:
                 result = self._results.get_nowait()
@@ -206,13 +207,13 @@ class Reindexer:
     def _is_interrupted(self, job: Job) -> bool:
         return self._stopping.is_set() or job.job_id in self._cancelled
 
-    # which documents
+    # selection of documents
 
     def _active_rows(self) -> list[VersionRow]:
         return self._stores.documents.versions_where(documents.c.active_version == versions.c.id)
 
     def _chosen(self, rows: Sequence[VersionRow], chosen: Sequence[str]) -> list[VersionRow]:
-        """Return the searched versions of these documents, or their ended version if none is searched."""
+        """Return one version of each chosen document: the version that searches use, or else an ended version."""
         todo = {row.document_id: row for row in rows if row.document_id in set(chosen)}
         ended = self._stores.documents.versions_where(
             versions.c.document_id.in_(set(chosen) - todo.keys()), versions.c.state == "ended"
@@ -226,7 +227,7 @@ class Reindexer:
         return [row for row in self._active_rows() if row.document_id not in done]
 
     def _drop_outdated(self, generation: IndexGeneration) -> None:
-        """Remove versions whose document was replaced after they were built, so that they are built again."""
+        """Remove versions of the new generation whose document has other content by now, to build them again."""
         content = {row.document_id: row.sha256 for row in self._active_rows()}
         current = set()
         for row in self._stores.documents.versions_where(versions.c.generation_id == generation.generation_id):
@@ -234,7 +235,7 @@ class Reindexer:
                 self._removal.remove_version(row)
             else:
                 current.add(row.id)
-        # Replacing a document also removes its former versions.
+        # Drop results whose version no longer exists. When a document is replaced, its former versions are removed.
         self._ended = [result for result in self._ended if result.task.version_id in current]
 
     def _complete(self, rows: Sequence[VersionRow], generation: IndexGeneration) -> set[str]:
@@ -250,7 +251,7 @@ class Reindexer:
         return complete
 
     def _resumed(self, target: Fingerprint) -> IndexGeneration | None:
-        """Return the generation of an interrupted re-index with the same target, and remove others."""
+        """Return the generation that an interrupted re-index began for this target; remove those for other targets."""
         for generation_id, fingerprint in self._stores.documents.generations("building"):
             if fingerprint == target:
                 return self._generations.building()
@@ -264,7 +265,7 @@ class Reindexer:
         self._stores.jobs.finish(job.job_id, JobState.FAILED, None, reason)
 
     def _finish(self, job: Job, kept: Sequence[Any], *, cancelled: str = "") -> None:
-        """End the job with the result of each document; ``cancelled`` is the reason if not all were indexed."""
+        """End the job with the result of each document; ``cancelled`` is the reason if the job was cancelled."""
         rows = [
             *(
                 _document_row(

@@ -1,4 +1,4 @@
-"""Removal of documents and versions from all stores, and the end of versions that are not published."""
+"""Remove documents and versions from all stores, and end versions that will not be published."""
 
 from __future__ import annotations
 
@@ -14,18 +14,22 @@ log = logging.getLogger(__name__)
 
 
 class Removal:
-    """Removes documents and versions: first from every search, then from the derived stores, last from the
-    database. In this order, an interrupted removal is invisible and can be repeated."""
+    """Removes documents and versions.
+
+    A document is first hidden from every search. Then its data is deleted from the word index and Chroma, and last
+    from the database. In this order, searches never find a partly removed document, and an interrupted removal can be
+    repeated.
+    """
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
-        # Locked while a document is removed and while a version is written to the derived stores: data that is
-        # written there for a removed document would stay for ever.
+        # Held while a document is removed, and while a version is written to the word index or Chroma. Without this
+        # lock, data could be written for a document that was just removed, and the data would stay.
         self.lock = threading.RLock()
         self._in_progress: set[str] = set()
 
     def remove_document(self, document_id: str) -> DeleteReceipt:
-        """Remove a document with all its versions, or finish its removal; raise `UnknownDocument`."""
+        """Remove a document and its versions, also if an earlier removal was interrupted; raise `UnknownDocument`."""
         with self.lock:
             self._in_progress.add(document_id)
             try:
@@ -70,23 +74,24 @@ class Removal:
         return DeleteReceipt(document_id, name, removed, remaining)
 
     def remove_version(self, row: VersionRow) -> int:
-        """Remove a version and return the number of its chunks."""
+        """Remove a version, and its file if no other version needs it; return the number of deleted chunks."""
         version_id, generation_id, digest = row.id, row.generation_id, row.sha256
         removed = self.clear_version(version_id, generation_id)
         with self._stores.file_lock:
-            # The file first: if that fails, the row stays and the removal can be repeated.
+            # Delete the file before the row: if deleting the file fails, the row stays and the removal can be repeated.
             if not self._stores.documents.versions_where(versions.c.sha256 == digest, versions.c.id != version_id):
                 self._stores.files.delete(digest)
             self._stores.documents.remove_version(version_id)
         return removed
 
     def remove_generation(self, generation_id: int) -> None:
-        """Remove an inactive generation with its versions.
+        """Remove an inactive generation and its versions, except versions that are still needed.
 
-        Ended versions stay listed with their file and reason, and versions that a job still needs are queued again.
+        A version that an unfinished job needs is queued again. An ended version stays listed with its file and reason
+        if searches use no other version of its document.
         """
         stores = self._stores
-        # Locked, so that no version is published into the generation.
+        # While the lock is held, no version is published into the generation.
         with self.lock:
             wanted = {job.details["version_id"] for job in stores.jobs.all(active=True)}
             for row in stores.documents.versions_where(versions.c.generation_id == generation_id):
@@ -102,7 +107,7 @@ class Removal:
             stores.documents.drop_generation(generation_id)
 
     def clear_version(self, version_id: str, generation_id: int | None) -> int:
-        """Delete a version's data except its row and file, and return the number of its chunks."""
+        """Delete all data of a version except its row and its file; return the number of deleted chunks."""
         chunk_ids = self._stores.documents.chunk_ids([version_id])
         embedding_ids = self._stores.embeddings.ids_for_versions([version_id])
         if chunk_ids:
@@ -114,15 +119,16 @@ class Removal:
         return len(chunk_ids)
 
     def _is_orphaned(self, digest: str) -> bool:
-        """Return whether a file is stored that no version refers to."""
+        """Return whether a file is stored although no version refers to it."""
         referred = self._stores.documents.versions_where(versions.c.sha256 == digest)
         return not referred and self._stores.files.exists(digest)
 
     def end_version(self, version_id: str, status: DocumentStatus, reason: str, *, keep: bool = False) -> None:
-        """End a version that will not be published, and clear it.
+        """End a version that will not be published, and delete its data except its row and its file.
 
-        If another version is searched, the row is removed unless ``keep`` is true. Otherwise it stays listed
-        with its reason and replaces other ended versions.
+        If searches use another version of the document, the row of the ended version is removed as well, unless
+        ``keep`` is true. If they use none, the row stays, so that users see the reason, and other ended versions of
+        the document are removed.
         """
         row = self._stores.documents.version(version_id)
         if row is None:
@@ -131,7 +137,7 @@ class Removal:
         try:
             self.clear_version(version_id, row.generation_id)
         except StoreError as error:
-            # No search sees the version; the next start removes the rest.
+            # Searches do not find the version, and the next start of the application deletes the rest of its data.
             log.warning("the data of %s could not be removed yet: %s", row.name, error)
         others = self._stores.documents.versions_where(
             versions.c.document_id == row.document_id, versions.c.id != version_id

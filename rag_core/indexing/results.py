@@ -1,4 +1,4 @@
-"""The end of every task: end its version and job according to its result, and wake waiting threads."""
+"""The last step of every task: end its version and its job according to the result, and wake waiting threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class TaskCounter:
-    """Counts the running tasks and wakes the threads that wait for a change."""
+    """Counts the running tasks, and wakes threads that wait until a task has ended or a job was added."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -41,7 +41,7 @@ class TaskCounter:
             self._changed.notify_all()
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until something has changed or the time is over."""
+        """Wait until `remove` or `notify` is called, or until the timeout."""
         with self._changed:
             self._changed.wait(timeout_s)
 
@@ -62,11 +62,11 @@ class ResultStage:
     results : queue of TaskResult
         Results to process; ``None`` stops the stage.
     reindexed : queue of TaskResult
-        Receives the results of a re-index, which ends its job itself.
+        Receives the results of re-index tasks. `Reindexer` reads them and ends the job.
     counter : TaskCounter
         Counts the running tasks.
     passwords : dict of str to str
-        Passwords by job id; the password of a job is deleted with its result.
+        Passwords by job id. The password of a job is deleted when the result of the job is processed.
     """
 
     def __init__(
@@ -84,9 +84,9 @@ class ResultStage:
         self._reindexed = reindexed
         self._counter = counter
         self._passwords = passwords
-        # Reasons of failure by job id, for the message of a job whose end could not be stored after all attempts.
+        # Reasons of failure by job id. The message of a job that is given up after all attempts contains the reason.
         self.problems: dict[str, str] = {}
-        # Results of a re-index whose versions could not be ended.
+        # Results of re-index tasks whose versions could not be ended, because a store failed.
         self._unended: list[TaskResult] = []
         self._thread = threading.Thread(target=self._run, name="results", daemon=True)
 
@@ -94,12 +94,12 @@ class ResultStage:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the results so far."""
+        """Stop after the results that are already in the queue."""
         self._results.put(None)
         self._thread.join()
 
     def retry(self) -> None:
-        """End the versions of a re-index that a store failure left unended; call it while no task is running."""
+        """End the versions in ``_unended``; call this method only while no task is running."""
         while self._unended:
             self._end(self._unended[0])
             del self._unended[0]
@@ -124,7 +124,8 @@ class ResultStage:
         if result.needs_password:
             self._stores.documents.update_version(task.version_id, needs_password=True)
         if not result.is_published:
-            # The publication stage must not lose an embedding between its lookup and its link.
+            # Ending a version deletes unused embeddings. The publication stage takes the same lock, so that no
+            # embedding is deleted before it is linked to a chunk.
             with self._removal.lock:
                 self._removal.end_version(task.version_id, result.status, result.reason, keep=not task.activate)
         if not task.is_reindex:

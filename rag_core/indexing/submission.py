@@ -1,4 +1,4 @@
-"""Submission of new files and retries: detect duplicates, store the file, queue its job."""
+"""Accept new files and retries: detect duplicates, store the file, and queue the job that indexes it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Submission:
     max_bytes : int
         Larger files are not stored; they are rejected when their job starts.
     passwords : dict of str to str
-        Receives passwords by job id before the job can start.
+        Passwords by job id. The password of a job is added before the job can start.
     """
 
     def __init__(self, stores: Stores, removal: Removal, max_bytes: int, passwords: dict[str, str]) -> None:
@@ -80,13 +80,14 @@ class Submission:
             return self._add(job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
 
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
-        """Return whether a document of that name with other content is searched or queued."""
+        """Return whether the collection has a searched or queued document with this name and other content."""
         library = self._stores.documents
         if library.find_content(sha256_of(data)):
             return False
         document_id = library.find_name(clean_name(name), collection)
         rows = library.versions_where(versions.c.document_id == document_id) if document_id else []
-        # Queued documents count too: one of the same upload would be replaced before users see it.
+        # Queued documents count as well: if two files of one upload have the same name, the second file would replace
+        # the first before users see it.
         return any(row.state == "building" or row.active_version == row.id for row in rows)
 
     def _add(self, row: Mapping[str, Any], password: str | None, *content: Any, **options: Any) -> Job:
@@ -108,16 +109,17 @@ class Submission:
             same = f"{state}. If that fails, add this file again"
         stored = "Its file was missing and is stored again" if lost else "Nothing was stored"
         result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{stored}: {same}.", "finished_at": now()}
-        # Added as an ended job: the queue must not run a job without a version.
+        # The job is added in its final state, so that the queue does not run it: a duplicate has no version to index.
         return self._stores.jobs.add("index", name, document_id=document_id, state=JobState.DONE.value, **result)
 
     def _find_replaced(
         self, name: str, collection: str, folder: str | None, on_same_name: SameName
     ) -> tuple[str | None, str]:
-        """Return the document that a file replaces, if any, and the name of the file's document.
+        """Return the id of the document that a file replaces (or ``None``), and the name for the file's document.
 
-        A file replaces the document of the same name from the same folder. If there are documents of that name from
-        other folders, all of them are named with the folders that distinguish them.
+        If ``on_same_name`` is ``"replace"``, a file replaces the document with the same name from the same folder. If
+        the collection has documents with the same name from other folders, the folders that distinguish the documents
+        are added to their names.
         """
         library = self._stores.documents
         namesakes = library.find_namesakes(name, collection)
@@ -129,7 +131,7 @@ class Submission:
         for key, stored, other in namesakes:
             if other is not None and stored == name:
                 library.rename(key, _qualify(name, other, [folder]))
-                # The name is part of what is searched.
+                # Searches also find a document by its name, so a renamed document must be indexed again.
                 self._stores.jobs.add("reindex", stored, details={"document_ids": [key], "changes": {}})
         qualified = _qualify(name, folder, [other for _, _, other in namesakes if other is not None])
         return None, qualified if namesakes else name
@@ -143,7 +145,7 @@ class Submission:
 
 
 def _qualify(name: str, folder: str, others: Sequence[str]) -> str:
-    """Return a file name after as many of its folders as distinguish it from the same name in other folders.
+    """Return a file name with as many of its folders as distinguish it from files of the same name in ``others``.
 
     >>> _qualify("statement.pdf", "/bank/2021", ["/bank/2022"])
     '2021/statement.pdf'

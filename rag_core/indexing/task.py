@@ -1,4 +1,4 @@
-"""The tasks and results that pass between the stages of indexing, and the queue before the embedder."""
+"""The tasks and results that the stages of indexing exchange, and the queue in front of the embedding stage."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ class IndexingTask:
     ----------
     job_id, version_id, document_id, name : str
     generation : IndexGeneration, optional
-        The index generation of the version; default: the active one when parsing starts.
+        The index generation of the version. Default: the generation that is active when parsing starts.
     activate : bool
-        Make it the searched version when it is complete. A re-index that builds a new generation
-        activates all versions together instead.
+        Whether searches use the version as soon as it is complete. This is false in a re-index that builds a new
+        generation, because the re-index activates all versions together.
     is_reindex : bool
-        Whether the job is a re-index, which ends when all its tasks have ended.
+        Whether the task is part of a re-index. The job of a re-index ends when all its tasks have ended.
     is_indexed_again : bool
-        Whether the content is indexed again, so that it must not replace other content.
+        Whether a document's content is indexed again. If a new file has replaced the content in the meantime, this
+        version must not replace the new file.
     parsed_version_id : str, optional
         A version of the same file whose stored pages are used instead of parsing the file again.
     password : str, optional
@@ -58,7 +59,10 @@ class IndexingTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChunkedDocument:
-    """A version that was parsed and chunked but not stored yet; ``note`` is a sentence about attached files."""
+    """A version that was parsed and divided into chunks, but is not stored yet.
+
+    ``note`` tells users about attached files.
+    """
 
     task: IndexingTask
     generation: IndexGeneration
@@ -70,11 +74,12 @@ class ChunkedDocument:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmbeddingTask:
-    """A version whose chunks are stored and whose embeddings are missing.
+    """A version whose chunks are stored and whose embeddings must be computed.
 
-    It has no pages, because their word boxes would use much memory while many tasks wait. ``status`` and
-    ``reason`` apply once the version is published. ``computed`` is the number of embeddings that were computed for
-    it so far. ``is_repeated`` is true if embeddings were missing when it should have been published.
+    The task does not contain the pages, because their word boxes would use much memory while many tasks wait.
+    ``status`` and ``reason`` are stored when the version is published. ``computed`` is the number of embeddings that
+    were computed for the task so far. ``is_repeated`` is true if the publication stage returned the task because
+    embeddings were missing.
     """
 
     task: IndexingTask
@@ -92,7 +97,7 @@ class EmbeddingTask:
         return TaskResult(self.task, status, reason, len(self.spans), computed)
 
     def failure(self, error: BaseException, computed: int) -> TaskResult:
-        """Return the result of this task after an error; a bug is logged, but its text is not shown to users."""
+        """Return the result of this task after an error. An unexpected error is logged but not shown to users."""
         if isinstance(error, RagError):
             return self.result(DocumentStatus.FAILED, str(error), computed)
         log.error("embedding %s failed", self.task.name, exc_info=error)
@@ -101,7 +106,7 @@ class EmbeddingTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicationTask:
-    """A version whose embeddings are stored; ``computed`` of them are new, the others were reused."""
+    """A version whose embeddings are stored. ``computed`` is the number of embeddings that were not reused."""
 
     embedded: EmbeddingTask
     computed: int
@@ -111,8 +116,8 @@ class PublicationTask:
 class TaskResult:
     """The result of a task: published, rejected, failed or cancelled.
 
-    The result stage must still end the job, unless it is a re-index, and a version that was not published.
-    ``is_internal`` is true if the document is not the cause of a failure.
+    The result stage ends the version if it was not published, and the job if it is not a re-index. ``is_internal`` is
+    true if the task failed because of an error in this program, not because of the document.
     """
 
     task: IndexingTask
@@ -134,7 +139,7 @@ class TaskResult:
 
 
 class CancelledJobs:
-    """The ids of jobs that were cancelled while they ran, which each stage checks."""
+    """The ids of jobs that were cancelled while they ran. Each stage checks whether the job of a task is cancelled."""
 
     def __init__(self) -> None:
         self._job_ids: set[str] = set()
@@ -164,11 +169,14 @@ class EmbeddingQueue:
         self._tasks.put(task)
 
     def close(self) -> None:
-        """Mark the end of the queue."""
+        """Close the queue: after the last task, `get` returns ``None``."""
         self._tasks.put(None)
 
     def get(self, *, wait: bool = True) -> EmbeddingTask | None:
-        """Return the next task, or ``None`` at the end; without ``wait``, raise `queue.Empty` if there is none."""
+        """Return the next task, or ``None`` if the queue was closed.
+
+        If the queue is empty, wait for a task, or raise `queue.Empty` if ``wait`` is false.
+        """
         task = self._tasks.get(block=wait)
         if task is not None and not task.is_repeated:
             self._room.release()
@@ -181,7 +189,7 @@ def job_state(status: DocumentStatus) -> JobState:
 
 
 def summarize_pages(pages: Sequence[Page]) -> tuple[DocumentStatus, str]:
-    """Return ``indexed``, or ``partial`` with the missing pages and the reasons."""
+    """Return the status ``indexed``, or ``partial`` and the pages that failed or have no text."""
     parts = []
     failed = [page for page in pages if page.state is PageState.FAILED]
     empty = [page for page in pages if page.state is PageState.EMPTY]

@@ -1,4 +1,4 @@
-"""Watched folders, whose added, changed and removed files update the library."""
+"""Watched folders: when files in them are added, changed or removed, the library is updated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class Watches:
-    """The watched folders, compared with the documents that were added from them.
+    """The watched folders, and the comparison of their files with the library.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Watches:
     indexer : IndexingQueue
     documents : Documents
     interval_s : float
-        Seconds between two checks of a folder, once `start` was called.
+        Seconds between two checks of all folders by the thread that `start` starts.
     """
 
     def __init__(self, stores: Stores, indexer: IndexingQueue, documents: Documents, interval_s: float) -> None:
@@ -57,7 +57,7 @@ class Watches:
         return self._stores.watches.all()
 
     def find(self, url: str) -> WatchedFolder | None:
-        """Return the watch of a folder or fsspec URL, reachable or not; ``None`` if there is none.
+        """Return the watch of a folder, even if the folder cannot be reached; ``None`` if it is not watched.
 
         Raises
         ------
@@ -68,14 +68,15 @@ class Watches:
         return known.get(url) or known.get(full_url(url))
 
     def add(self, url: str, *, collection: str = DEFAULT_COLLECTION) -> WatchedFolder:
-        """Watch a folder or fsspec URL, and return its watch, which may exist already.
+        """Watch a folder or fsspec URL, and return the new watch, or the existing watch of the same folder.
 
-        The folder is compared with the library by `sync`, and at intervals once `start` was called.
+        This method adds no documents. Call `sync` to compare the folder with the library now, or `start` to compare
+        all folders at intervals.
 
         Raises
         ------
         SettingsError
-            It cannot be reached.
+            The folder cannot be reached.
         """
         collection = clean_collection(collection)
         try:
@@ -90,8 +91,8 @@ class Watches:
     def sync(self, watch_id: str) -> SyncResult | None:
         """Compare a watched folder with the library now; return ``None`` if it is no longer watched.
 
-        A folder that cannot be reached changes nothing: documents are removed only if the folder
-        responds and no longer contains their files. The same is true for its subfolders.
+        A document is removed only if its folder can be read and no longer contains its file. If the folder or a
+        subfolder cannot be read, the documents from it stay.
         """
         watch = next((folder for folder in self.list() if folder.watch_id == watch_id), None)
         return self._sync(watch) if watch else None
@@ -110,7 +111,7 @@ class Watches:
     def _compare(self, watch: WatchedFolder, listing: FolderListing) -> SyncResult:
         watches = self._stores.watches
         known = watches.files(watch.watch_id)
-        # Documents that were added from this folder, whose files may have been renamed, copied or overwritten.
+        # Documents that were added from this folder. A document is removed when none of its files is left.
         owned = {row.document_id for row in known.values() if row.owned}
         current = {
             path: row.document_id
@@ -136,7 +137,7 @@ class Watches:
                 watches.set_file(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
         unused = owned - set(current.values())
         failed = {document_id for document_id in unused if not self._remove_document(watch, document_id, problems)}
-        # Rows are deleted last, because they identify the owner of a document if its removal is interrupted or fails.
+        # Delete the rows of removed files last: if removing a document fails, the next check still finds it by its row.
         removed = [path for path, row in known.items() if path not in current and row.document_id not in failed]
         for path in removed:
             watches.remove_file(watch.watch_id, path)
@@ -162,7 +163,7 @@ class Watches:
         owned: Collection[str],
         current: Mapping[str, str],
     ) -> Job:
-        """Queue a new or changed file, as the next version of its document unless another file uses that document."""
+        """Queue a file; make it the next version of the document ``former`` unless another file uses that document."""
         is_next_version = (
             former is not None
             and (former in owned or self._has_name(former, name, watch.collection))
@@ -173,7 +174,7 @@ class Watches:
         return self._indexer.submit(name, data, watch.collection, "keep", None, document_id=document_id, folder=folder)
 
     def _has_name(self, document_id: str, name: str, collection: str) -> bool:
-        """Return whether a document has the name of its file, with or without folders and a number."""
+        """Return whether a document has this file name, possibly with folders before it or a number after it."""
         path = PurePosixPath(clean_name(name))
         numbered = r"(.*/)?" + re.escape(path.stem) + r"( \(\d+\))?" + re.escape(path.suffix)
         return any(
@@ -182,12 +183,15 @@ class Watches:
         )
 
     def _remove_document(self, watch: WatchedFolder, document_id: str, problems: MutableSequence[str]) -> bool:
-        """Remove a document without files in its folder, or pass it on to another folder; return false on errors."""
+        """Remove a document whose files are gone from this folder; return false if the removal failed.
+
+        If another watched folder contains a file of the document, the document stays and is owned by that folder.
+        """
         if self._stores.watches.transfer_ownership(document_id, watch.watch_id):
             return True
         try:
             self._documents.delete([document_id])
-        except UnknownDocument:  # a user deleted it
+        except UnknownDocument:  # a user deleted the document
             log.debug("%s was deleted already", document_id)
         except RagError as error:
             problems.append(str(error))
@@ -199,7 +203,7 @@ class Watches:
             try:
                 for watch in self._stores.watches.all():
                     self._check(watch)
-            except Exception:  # the store of the watches failed; the next check may succeed
+            except Exception:  # for example, the database failed; the next check may succeed
                 log.exception("the watched folders could not be checked")
 
     def _check(self, watch: WatchedFolder) -> None:
@@ -208,7 +212,7 @@ class Watches:
         except RagError as error:
             log.warning("%s: %s", watch.url, error)
             self._stores.watches.record_check(watch.watch_id, str(error))
-        except Exception:  # one folder must not stop the checks of the others
+        except Exception:  # an error in one folder must not stop the checks of other folders
             log.exception("checking %s failed", watch.url)
             problem = "An internal error occurred while the folder was checked; the log has the details."
             self._stores.watches.record_check(watch.watch_id, problem)

@@ -12,15 +12,16 @@ from rag_core.types import ChunkRow, ChunkVectors
 from rag_core.types.protocols import ChunkStore, QuestionEmbedder, TokenVectorStore
 from rag_core.types.searches import PassageTokens
 
-# Maximum number of chunks to embed during a search. A new document is found by word search before it is embedded;
-# its best chunks need token vectors to be reranked and scored for the gate.
+# Maximum number of chunks that are embedded during a search. Word search finds a new document before its chunks are
+# embedded, but the reranker and the gate need the token vectors of the best chunks.
 EMBED_ON_DEMAND = 8
-# Maximum time that a question waits for them; chunks without token vectors keep their order by words.
+# Maximum time that a question waits for these embeddings. Chunks that still have no token vectors are not reranked.
+# They follow the reranked chunks, in the order of the retrievers.
 EMBED_WITHIN_S = 0.3
 
 
 class ChunkLoader:
-    """Loads and caches the data of chunks for one question, since all stages use the same chunks.
+    """Loads the data of chunks for one question, and caches them, because several stages need the same chunks.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ class ChunkLoader:
     embedder : QuestionEmbedder
         The embedder of the index that contains the chunks.
     pool : Executor
-        Prefetches rows.
+        Loads rows in the background.
     on_demand : OnDemandEmbeddings
         Embeds chunks that have no stored token vectors yet.
     """
@@ -51,17 +52,18 @@ class ChunkLoader:
         self._pending: list[Future[dict[int, ChunkRow]]] = []
         self._rows: dict[int, ChunkRow] = {}
         self._vectors: dict[int, ChunkVectors | None] = {}
-        # Concurrent searches find the same chunks: one loads them, the other waits.
+        # The retrievers run concurrently and often find the same chunks. With this lock, only one thread loads the
+        # vectors of these chunks.
         self._loading = threading.Lock()
 
     def prefetch_rows(self, chunk_ids: Sequence[int]) -> None:
-        """Start to load the rows of chunks in the background."""
+        """Start to load the rows of chunks in the background, unless their loading has started already."""
         if new := [one for one in chunk_ids if one not in self._requested]:
             self._requested.update(new)
             self._pending.append(self._pool.submit(self._chunks.visible_chunks, new))
 
     def rows(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return rows by id for those of the chunks that are visible to searches.
+        """Return the rows of the chunks by chunk id, without chunks that are not visible to searches.
 
         Raises
         ------
@@ -73,16 +75,20 @@ class ChunkLoader:
         return {one: self._rows[one] for one in chunk_ids if one in self._rows}
 
     def texts(self, chunk_ids: Sequence[int]) -> dict[int, str]:
-        """Return the embedder's input texts by id for those of the chunks that are visible to searches."""
+        """Return the input of the embedder by chunk id, without chunks that are not visible to searches."""
         return {one: row.embedded_text for one, row in self.rows(chunk_ids).items()}
 
     def prefetch_vectors(self, chunk_ids: Sequence[int]) -> None:
-        """Load the stored token vectors of chunks in the calling thread."""
+        """Load the stored token vectors of chunks into the cache. The calling thread waits until they are loaded."""
         with self._loading:
             self._vectors |= self._vector_store.read_tokens(self._without_vectors(chunk_ids))
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
-        """Return token vectors by chunk id; compute those of the first `EMBED_ON_DEMAND` chunks without stored ones."""
+        """Return the token vectors of the chunks by chunk id.
+
+        If chunks have no stored token vectors, compute those of the first `EMBED_ON_DEMAND` of these chunks. The result
+        contains no chunks whose vectors are neither stored nor computed in time.
+        """
         if self._without_vectors(chunk_ids):
             with self._loading:
                 new = self._without_vectors(chunk_ids)
@@ -92,7 +98,7 @@ class ChunkLoader:
 
     @property
     def loaded_vectors(self) -> dict[int, ChunkVectors]:
-        """All token vectors loaded so far, by chunk id."""
+        """All token vectors that are loaded or computed so far, by chunk id."""
         return {chunk_id: vectors for chunk_id, vectors in self._vectors.items() if vectors is not None}
 
     def _without_vectors(self, chunk_ids: Sequence[int]) -> list[int]:
@@ -113,7 +119,7 @@ class ChunkLoader:
 def load_passage_tokens(
     rows: Sequence[ChunkRow], vectors: Mapping[int, ChunkVectors], embedder: QuestionEmbedder
 ) -> dict[int, PassageTokens]:
-    """Return tokens by chunk id for those of the chunks that have token vectors."""
+    """Return the tokens of the chunks by chunk id, without chunks that have no token vectors."""
     present = [row for row in rows if row.id in vectors]
     offsets = embedder.offsets([row.embedded_text for row in present])
     return {

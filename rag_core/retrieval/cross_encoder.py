@@ -1,4 +1,4 @@
-"""Rerank chunks with a cross-encoder, which reads question and chunk together."""
+"""Rerank chunks with a cross-encoder, which reads the question and a chunk together."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ def cross_encode_chunks(
     texts: Callable[[Sequence[int]], Mapping[int, str]],
     chunk_ids: Sequence[int],
 ) -> list[Hit]:
-    """Score chunks with one forward pass per pair of question and chunk.
+    """Rerank chunks with one forward pass for each pair of the question and a chunk.
 
-    Nogueira and Cho, "Passage re-ranking with BERT", 2019. No score can be computed in advance, so callers should
-    pass only the best chunks of another ranking.
+    The method is that of Nogueira and Cho, "Passage re-ranking with BERT", 2019. Nothing can be computed before the
+    question is known, so this is slow: callers should pass only the best chunks of another ranking.
 
     Parameters
     ----------
     scores : PairScores
     question : Question
     texts : callable
-        Returns texts by chunk id for those of the chunks that are visible to searches.
+        Returns the texts of chunks by chunk id, without chunks that are not visible to searches.
     chunk_ids : sequence of int
 
     Returns
     -------
     list of Hit
-        Best first; equal scores keep the given order.
+        The chunks that have a text, best first. Chunks with equal scores keep the given order.
     """
     by_id = texts(chunk_ids)
     present = [chunk_id for chunk_id in chunk_ids if chunk_id in by_id]

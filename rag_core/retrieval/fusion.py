@@ -12,22 +12,23 @@ from rag_core.types.searches import RankedChunks
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
-    """Fuse rankings by the sum of ``1 / (k + rank)``, ranks counted from 1.
+    """Fuse rankings: the score of a chunk is the sum of ``1 / (k + rank)`` over all rankings that contain the chunk.
 
-    Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
-    learning methods", SIGIR 2009. Equal sums are ordered by chunk id, so that the order of the rankings
-    does not matter.
+    Ranks are counted from 1. The method is that of Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms
+    Condorcet and individual rank learning methods", SIGIR 2009. Chunks with equal scores are ordered by chunk id, so
+    that the result does not depend on the order of the rankings.
 
     Returns
     -------
     list of Hit
-        The chunks of all rankings, best first, each once.
+        The chunks of all rankings, best first, without repetitions.
     """
     sums: dict[int, float] = {}
     for ranking in rankings:
         for rank, hit in enumerate(ranking, 1):
             sums[hit.chunk_id] = sums.get(hit.chunk_id, 0.0) + 1.0 / (k + rank)
-    # Rounding hides floating-point errors that depend on the order of addition.
+    # The last digits of a floating-point sum depend on the order of addition. Rounding removes this difference, so that
+    # chunks with equal scores are ordered by chunk id.
     ordered = sorted(sums.items(), key=lambda item: (-round(item[1], 12), item[0]))
     return [Hit(chunk_id, score) for chunk_id, score in ordered]
 
@@ -35,8 +36,9 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hi
 def fuse_rankings(rankings: Sequence[RankedChunks], rrf_k: int) -> RankedChunks:
     """Fuse the rankings of several queries into one ranking for the first query.
 
-    The score ``rrf`` orders the result. Every chunk gets a ``rerank`` score for the first query, which the gate and
-    the reader use. Scores of earlier stages are those of the first query's search.
+    The chunks are ordered by the score ``rrf`` of this fusion. Every chunk with token vectors gets a ``rerank`` score
+    for the first query, because the gate and the extractive reader use this score. The other scores, such as ``dense``
+    and ``bm25``, are those of the search for the first query.
     """
     first = rankings[0]
     hits = reciprocal_rank_fusion([[Hit(one, 0.0) for one in ranked.ranking.order] for ranked in rankings], rrf_k)

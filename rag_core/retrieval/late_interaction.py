@@ -1,4 +1,4 @@
-"""Rerank chunks by late interaction, which compares each token of the question with all tokens of a chunk."""
+"""Rerank chunks by late interaction: each token of the question is compared with all tokens of a chunk."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from rag_core.text.words import ALPHANUMERIC
 from rag_core.types import ChunkVectors, FloatArray, Hit, Int8Array, Int64Array, IntArray, Question
 from rag_core.types.protocols import InverseDocumentFrequency
 
-# Factor for the weight of stop words: "what" and "how" are rare in documents, but have little meaning.
+# Factor for the weights of stop words. Words such as "what" and "how" are rare in documents, so their inverse document
+# frequency is high although they have little meaning.
 STOPWORD_FACTOR = 0.3
-# Weight of the best sentence's score relative to the whole chunk's score.
+# Weight of the score of the best sentence relative to the score of the whole chunk.
 SENTENCE_WEIGHT = 0.5
-# Weights of the tokens at a distance of 1 and 2 in the similarity of two tokens.
+# The similarity of two tokens includes the similarities of their neighbours. These are the weights of the neighbours at
+# a distance of 1 and 2 tokens, relative to the tokens themselves.
 NEIGHBOUR_WEIGHTS = (0.2, 0.1)
-# Chunks per matrix product: with fewer, call overhead dominates; with more, memory access.
+# Number of chunks per matrix product. With fewer chunks, the overhead of the calls takes most of the time; with more
+# chunks, the access to memory does.
 CHUNKS_PER_PRODUCT = 16
-# Maximum number of question tokens to compare: the cost grows with their number, and the tokens with the least weight
-# in a long question, such as "the" and "of", change the score little.
+# Maximum number of question tokens that are compared with chunks. The cost grows with this number. In a long question,
+# the tokens with the lowest weights, such as "the" and "of", have little effect on the score.
 MOST_TOKENS = 24
 # The largest value of int8.
 _INT8_MAX = 127
@@ -31,9 +34,10 @@ _TOTAL_WEIGHT = 1 + 2 * sum(NEIGHBOUR_WEIGHTS)
 def compute_token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> FloatArray:
     """Return the weights of the question's tokens, shape (n,), with sum 1.
 
-    A token's weight is the square root of its word's inverse document frequency, so that one rare word does not
-    dominate. Punctuation and all tokens except the `MOST_TOKENS` with the highest weights get 0. If no word has
-    a weight, all tokens get the same.
+    The weight of a token is based on the inverse document frequency of its word. The square root is taken, so that one
+    rare word does not dominate the score, and stop words get a lower weight. Punctuation gets the weight 0. If all
+    weights would be 0, all tokens get the same weight. Only the `MOST_TOKENS` highest weights are kept; the other
+    tokens get the weight 0.
     """
     words = _words(question.text, question.offsets)
     rarity = idf(sorted({word for word in words if word}))
@@ -49,10 +53,11 @@ def compute_token_weights(question: Question, idf: InverseDocumentFrequency, sto
 
 
 def select_compared_tokens(weights: FloatArray) -> Int64Array:
-    """Return the indices of the question tokens to compare with chunks, ascending.
+    """Return the indices of the question tokens that are compared with chunks, ascending.
 
-    If there are more than `MOST_TOKENS`, these are the tokens with a weight. Otherwise they are all tokens, since a
-    token without weight, such as a hyphen, affects the similarity of its neighbours.
+    If the question has at most `MOST_TOKENS` tokens, all tokens are compared. A token with the weight 0, such as a
+    hyphen, is useful because it affects the similarities of its neighbours. In a longer question, only the tokens with
+    a weight above 0 are compared.
 
     Parameters
     ----------
@@ -63,12 +68,13 @@ def select_compared_tokens(weights: FloatArray) -> Int64Array:
 
 
 def token_similarities(question: FloatArray, chunk: FloatArray) -> FloatArray:
-    """Return the similarity of each question token to each chunk token, shape (m, n), in -1..1.
+    """Return the similarity of each question token to each chunk token, shape (m, n), from -1 to 1.
 
-    The similarity is the mean of the tokens' cosine and the cosines of the tokens before and after them, weighted
-    by `NEIGHBOUR_WEIGHTS`; missing neighbours count as 0. This favours matching phrases. It is soft n-gram matching
-    as in Dai et al., "Convolutional neural networks for soft-matching n-grams in ad-hoc search", WSDM 2018, with
-    one fixed filter.
+    The similarity of two tokens is a weighted mean: of their cosine, and of the cosines of the tokens at the same
+    distance before or after them, which have the weights `NEIGHBOUR_WEIGHTS`. Missing neighbours count as 0. So the
+    tokens of a phrase are more similar if the chunk contains the whole phrase. This is soft n-gram matching as in Dai
+    et al., "Convolutional neural networks for soft-matching n-grams in ad-hoc search", WSDM 2018, but with one fixed
+    filter.
 
     Parameters
     ----------
@@ -81,14 +87,18 @@ def token_similarities(question: FloatArray, chunk: FloatArray) -> FloatArray:
 
 
 def _add_neighbours(cosines: FloatArray, starts: IntArray) -> FloatArray:
-    """Add the weighted cosines of neighbours; ``starts`` are the columns at which chunks start, the first is 0."""
+    """Return the cosines plus the weighted cosines of their neighbours in the same chunk.
+
+    ``starts`` contains the first column of each chunk, in ascending order from 0.
+    """
     summed = cosines.copy()
     firsts = starts[1:]
     for distance, weight in enumerate(NEIGHBOUR_WEIGHTS, 1):
         weighted = weight * cosines
         summed[distance:, distance:] += weighted[:-distance, :-distance]
         summed[:-distance, :-distance] += weighted[distance:, distance:]
-        # Tokens of another chunk are not neighbours.
+        # The sums above treat all columns as one text. Subtract the cosines that were added across the border between
+        # two chunks, because tokens of different chunks are not neighbours.
         columns = np.unique(firsts[:, None] + np.arange(distance))
         columns = columns[(columns >= distance) & (columns < cosines.shape[1])]
         summed[distance:, columns] -= weighted[:-distance, columns - distance]
@@ -97,10 +107,10 @@ def _add_neighbours(cosines: FloatArray, starts: IntArray) -> FloatArray:
 
 
 def max_sim(similarities: FloatArray, weights: FloatArray) -> float:
-    """Return the weighted sum over question tokens of the highest similarity to any token of the chunk.
+    """Return a weighted sum over the question tokens: for each, the highest similarity to any token of the chunk.
 
-    Khattab and Zaharia, "ColBERT: Efficient and effective passage search via contextualized late
-    interaction over BERT", SIGIR 2020, with weights that sum to 1, so that the score is in -1..1.
+    This is the score of Khattab and Zaharia, "ColBERT: Efficient and effective passage search via contextualized late
+    interaction over BERT", SIGIR 2020, with weights. The weights sum to 1, so the score is from -1 to 1.
 
     Parameters
     ----------
@@ -117,11 +127,12 @@ def rerank_chunks(
     load_vectors: Callable[[Sequence[int]], Mapping[int, ChunkVectors]],
     chunk_ids: Sequence[int],
 ) -> list[Hit]:
-    """Score chunks by MaxSim over the token vectors stored at indexing.
+    """Rerank chunks by MaxSim (see `max_sim`) over their token vectors.
 
-    A chunk's score is the weighted mean of the MaxSim over all its tokens and, at half the weight, the MaxSim over
-    its best sentence: matches within one sentence are stronger evidence than matches all over the chunk. The score
-    is in -1..1.
+    The score of a chunk is a weighted mean of two values: MaxSim over all tokens of the chunk, and, with half the
+    weight, the highest MaxSim over the tokens of one of its sentences. The best sentence counts separately, because
+    matches within one sentence are stronger evidence than matches that are scattered over the chunk. Scores are from
+    -1 to 1.
 
     Parameters
     ----------
@@ -129,13 +140,13 @@ def rerank_chunks(
     weights : FloatArray, shape (m,)
         See `compute_token_weights`.
     load_vectors : callable
-        Returns token vectors by chunk id for those of the chunks that have any.
+        Returns the token vectors of chunks by chunk id, without chunks that have none.
     chunk_ids : sequence of int
 
     Returns
     -------
     list of Hit
-        The chunks with token vectors, best first; equal scores keep the given order.
+        The chunks that have token vectors, best first. Chunks with equal scores keep the given order.
     """
     vectors = load_vectors(chunk_ids)
     present = [chunk_id for chunk_id in chunk_ids if chunk_id in vectors and len(vectors[chunk_id].scales)]
@@ -149,17 +160,17 @@ def rerank_chunks(
 def score_chunks(question: FloatArray, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
     """Return the score of each chunk, shape (len(chunks),); see `rerank_chunks`.
 
-    The question's vectors are quantized to int8 like the stored vectors, since int8 products are faster than
-    floating-point products and the scores are almost the same.
+    The vectors of the question are quantized to int8, because products of int8 vectors are faster than floating-point
+    products, and the scores are almost the same. The vectors of the chunks are stored in this type.
 
     Parameters
     ----------
     question : FloatArray, shape (m, dimension)
-        Unit vectors; only those in `select_compared_tokens` count.
+        Unit vectors. Only the tokens that `select_compared_tokens` returns are compared.
     chunks : sequence of ChunkVectors
-        At least one, each with at least one token.
+        At least one chunk. Each chunk has at least one token.
     weights : FloatArray, shape (m,)
-        With sum 1.
+        See `compute_token_weights`.
     """
     places = select_compared_tokens(weights)
     question, weights = question[places], weights[places]
@@ -170,9 +181,9 @@ def score_chunks(question: FloatArray, chunks: Sequence[ChunkVectors], weights: 
 
 
 def _scores(quantized: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
-    """Return the scores of chunks; the question's vectors are ``quantized`` times ``scale``."""
-    # Packing the chunks' vectors, not the question's, gives one contiguous row of products per question token, which
-    # the code below needs; transposing the products would be slow.
+    """Return the scores of chunks. ``quantized`` times ``scale`` are the vectors of the compared question tokens."""
+    # Pack the vectors of the chunks, and not those of the question. The result then has one contiguous row of products
+    # per question token, as the code below needs it. Otherwise the result would have to be transposed, which is slow.
     packed = numkong.dots_pack(np.concatenate([chunk.tokens for chunk in chunks]), dtype="int8")
     cosines = np.asarray(numkong.dots_packed(quantized, packed)).astype(np.float32)
     scales = np.concatenate([chunk.scales for chunk in chunks]) * np.float32(scale / _TOTAL_WEIGHT)
@@ -181,7 +192,8 @@ def _scores(quantized: Int8Array, scale: float, chunks: Sequence[ChunkVectors], 
     starts = ends - lengths
     cosines *= scales
     similarities = _add_neighbours(cosines, starts)
-    # A run is the prefix or a sentence; a chunk's first run starts at the chunk's first token.
+    # Divide the tokens of each chunk into runs. A run is the prefix or a sentence, so the first run of a chunk starts
+    # at the first token of the chunk.
     counts = [len(chunk.sentences) for chunk in chunks]
     sentences = np.concatenate([chunk.sentences for chunk in chunks]) + np.repeat(starts, counts)
     run_starts = np.unique(np.concatenate([starts, np.minimum(sentences, np.repeat(ends - 1, counts))]))

@@ -1,4 +1,4 @@
-"""Fold near-duplicate chunks, so that a result does not repeat the same text."""
+"""Fold near duplicates into the best chunk among them, so that a result does not repeat the same text."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from itertools import islice
 
 from rag_core.types import ChunkRow
 
-# Words per shingle. One different word in the middle of a chunk of the usual size prevents folding; differences at the
-# ends, where chunks of two documents are cut, do not.
+# Number of words per shingle, which is a sequence of consecutive words. With this number, one different word in the
+# middle of a chunk of the usual size prevents folding, because the word is part of many shingles. A different word at
+# the start or end of a chunk does not prevent folding. Such differences are common, because chunks of two documents are
+# cut at different places.
 SHINGLE_WORDS = 8
 RESEMBLANCE = 0.9
-# Number of chunks to compare, as a multiple of the number wanted.
+# Number of chunks that are compared, as a multiple of the number of distinct chunks that the caller wants.
 COMPARED_PER_WANTED = 3
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _DIGITS = re.compile(r"\d+")
-# Numbers and negations, which must be the same in duplicates.
-# The lookbehind, unlike \b, also matches after an underscore.
+# Numbers and negations, which must be the same in near duplicates. The pattern begins with a lookbehind instead of \b,
+# because \b does not match between an underscore and a letter or digit.
 _FIGURES_AND_NEGATIONS = re.compile(
     r"(?<![^\W_])(?:[^\W\d_]*\d[^\W_]*(?:['’][^\W_]+)?"
     r"|(?:no|not|nor|never|none|neither|without|cannot|[^\W\d_]+n['’]t)(?![^\W_]))"
@@ -30,28 +32,30 @@ Shingles = frozenset[tuple[str, ...]]
 
 
 def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, tuple[int, ...]]:
-    """Return the first distinct chunks of a ranking, each with its near duplicates further down.
+    """Return the first distinct chunks of a ranking, each with its near duplicates at lower ranks.
 
-    Two chunks are near duplicates if their resemblance, the Jaccard index of their sets of shingles, is at least
-    0.9 (Broder, "On the resemblance and containment of documents", SEQUENCES 1997), and their numbers and
-    negations are the same, since a different number is different evidence. Chunks that overlap on their pages are
-    never folded.
+    Two chunks are near duplicates if their resemblance is at least `RESEMBLANCE` and their numbers and negations are
+    the same. Numbers and negations must be the same because a text with a different number is different evidence. The
+    resemblance is the Jaccard index of the sets of shingles (Broder, "On the resemblance and containment of documents",
+    SEQUENCES 1997). Chunks that overlap on their pages are never folded.
 
     Parameters
     ----------
     chunks : sequence of ChunkRow
         Best first.
     wanted : int
-        Number of distinct chunks; only the first ``3 * wanted`` chunks are compared.
+        Maximum number of distinct chunks to return. Only the first ``COMPARED_PER_WANTED * wanted`` chunks are
+        compared; chunks at lower ranks are never folded.
 
     Returns
     -------
     dict of int to tuple of int
-        At most ``wanted`` ids, best first, each with the ids folded into it, in order.
+        The ids of the distinct chunks, best first. Each id is mapped to the ids of its near duplicates, best first.
     """
     folded: dict[int, list[int]] = {}
     kept: dict[tuple[str, ...], list[ChunkRow]] = {}
-    # Cheap checks first: the digits tell most texts apart, and in prose without digits the sets of words do.
+    # Cheap checks come first: most texts differ in their digits, and texts without digits usually differ in their
+    # words. So shingles are rarely needed.
     words, figures, shingles = cache(_count_words), cache(_find_figures), cache(_find_shingles)
     for chunk in chunks[: COMPARED_PER_WANTED * wanted]:
         same_digits = kept.setdefault(tuple(sorted(_DIGITS.findall(chunk.text))), [])
@@ -94,8 +98,9 @@ def _count_words(text: str) -> _WordCount:
 def _may_resemble(one: _WordCount, other: _WordCount) -> bool:
     """Return whether two texts can reach `RESEMBLANCE`, judged by their sets of words.
 
-    Each word that only one text has starts a shingle that only this text has, except for the last words, which start
-    none. Sets of a and b shingles with the resemblance r differ in (1 - r) / (1 + r) * (a + b) shingles.
+    If only one of the texts contains a word, then only this text contains the shingle that starts with the word. The
+    last words of a text are exceptions, because they start no shingle. Two sets of a and b shingles with the
+    resemblance r differ in (1 - r) / (1 + r) * (a + b) shingles. So texts with more different words cannot reach it.
     """
     most = (1 - RESEMBLANCE) / (1 + RESEMBLANCE) * (one.count + other.count) + SHINGLE_WORDS
     return max(len(one.distinct), len(other.distinct)) - len(one.distinct & other.distinct) <= most

@@ -1,4 +1,4 @@
-"""Embed chunks that questions find before indexing has embedded them."""
+"""Embed chunks that a search finds before the indexing of their document has embedded them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from rag_core.types import Embedding
 from rag_core.types.protocols import QuestionEmbedder
 
-# Embeddings in memory; indexing soon stores those that questions found.
+# Maximum number of embeddings in memory. Older embeddings can be dropped, because indexing soon stores the embeddings
+# of the same chunks.
 MAX_CACHED = 500
 
 
 class OnDemandEmbeddings:
-    """Embeddings of texts, each computed once for all questions.
+    """Computes the embeddings of texts and caches them, so that each text is embedded once for all questions.
 
-    One thread computes them, so that questions keep the other cores.
+    Only one thread computes embeddings, so that the other cores stay free for the searches of other questions.
     """
 
     def __init__(self) -> None:
@@ -26,16 +27,17 @@ class OnDemandEmbeddings:
         self._lock = threading.Lock()
 
     def embed(self, embedder: QuestionEmbedder, texts: Sequence[str], timeout_s: float) -> list[Embedding | None]:
-        """Return the embedding of each text, or ``None`` for a text that is not embedded within the time.
+        """Return the embedding of each text; ``None`` for a text that cannot be embedded within ``timeout_s`` seconds.
 
-        Its computation goes on, so that the next question for the same text does not start again.
+        The computation goes on after the timeout. A later call for the same text uses its result, instead of starting
+        again.
         """
         futures = [self._submit(embedder, text) for text in texts]
         done, _ = wait(futures, timeout_s)
         return [future.result() if future in done and future.exception() is None else None for future in futures]
 
     def close(self) -> None:
-        """Wait for the current text, and cancel the others."""
+        """Wait until the current text is embedded, and discard the texts that are queued."""
         self._executor.shutdown(cancel_futures=True)
 
     def _submit(self, embedder: QuestionEmbedder, text: str) -> Future[Embedding]:

@@ -1,6 +1,7 @@
-"""Weight passages by score, and check whether the right passage has the highest weight.
+"""Weight passages by their scores, and check whether the right passage has the highest weight.
 
-Retrieving the right passage is not enough for a right answer, since the other passages compete with it.
+Even if a search finds the right passage, the answer can be wrong, because other passages with a higher weight can
+influence the answer more.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ import numpy.typing as npt
 
 from rag_core.types import EvidenceCase, EvidenceMass, FloatArray, ScoredPassage, WeightedPassage, WeightingConfig
 
-# Age in days at which the freshness of a document is 0.5.
+# Age in days at which the freshness of a document is one half.
 HALF_LIFE_DAYS = 365.0
-# Difference in age from which a document counts as stale compared with another.
+# A document is stale compared with another document if it is older by at least this number of days.
 STALE_DAYS = 1.0
 
 
 def freshness(age_days: npt.ArrayLike, half_life_days: float = HALF_LIFE_DAYS) -> FloatArray:
     """Return the freshness ``2 ** (-age / half-life)``: 1 for new documents, 0.5 after one half-life.
 
-    Exponential decay by date as in Li and Croft, "Time-based language models", CIKM 2003. A negative age, from
-    a date in the future, counts as 0.
+    The freshness decays exponentially with age, as in Li and Croft, "Time-based language models", CIKM 2003. A negative
+    age, which results from a date in the future, counts as 0.
     """
     ages = np.maximum(np.asarray(age_days, np.float64), 0.0)
     return np.exp2(-ages / half_life_days).astype(np.float32)
@@ -31,7 +32,7 @@ def freshness(age_days: npt.ArrayLike, half_life_days: float = HALF_LIFE_DAYS) -
 def softmax(scores: npt.ArrayLike, temperature: float) -> FloatArray:
     """Return ``exp(s(i) / τ) / Σ exp(s(j) / τ)`` with the temperature τ, shape (n,), with sum 1.
 
-    If τ approaches 0, the highest score gets weight 1; if τ grows, all weights approach 1 / n.
+    If τ approaches 0, the weight of the highest score approaches 1. If τ grows, all weights approach 1 / n.
 
     Raises
     ------
@@ -41,19 +42,20 @@ def softmax(scores: npt.ArrayLike, temperature: float) -> FloatArray:
     if temperature <= 0:
         raise ValueError(f"A temperature must be above 0, not {temperature}.")
     values = np.asarray(scores, np.float64)
-    # Subtracting the maximum prevents overflow of the exponential.
+    # The maximum is subtracted so that the exponential function cannot overflow. The weights do not change.
     shares = np.exp((values - values.max(initial=-np.inf)) / temperature)
     weights: FloatArray = (shares / shares.sum()).astype(np.float32)
     return weights
 
 
 def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
-    """Rank passages by ``score + λ · ρ + σ · ε`` and weight the first k; best first.
+    """Rank passages by the adjusted score ``score + λ · ρ + σ · ε``, and give a weight to the first k passages.
 
-    λ is ``weighting.decay``, ρ the `freshness`, σ ``weighting.noise`` and ε standard normal, drawn with
-    ``weighting.seed``. The weights are the `softmax` of the k highest sums; lower ranks get 0. Lewis et al.,
-    "Retrieval-augmented generation for knowledge-intensive NLP tasks", NeurIPS 2020, use τ = 1 and add nothing.
-    Equal sums keep the given order.
+    λ is ``weighting.decay``, ρ is the `freshness` of the passage, σ is ``weighting.noise``, and ε is a standard normal
+    random number, drawn with ``weighting.seed``. The weights are the `softmax` of the k highest adjusted scores;
+    passages with lower ranks get the weight 0. For comparison, Lewis et al., "Retrieval-augmented generation for
+    knowledge-intensive NLP tasks", NeurIPS 2020, use the temperature 1 and the unadjusted scores. The result is ordered
+    from the best passage to the worst. Passages with equal adjusted scores keep the given order.
 
     Raises
     ------
@@ -76,22 +78,25 @@ def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingCon
 
 
 def evidence_mass(weighed: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
-    """Return the weight of the right passage and its strongest rival.
+    """Return the weight of the right passage, and the passage that competes with it.
 
     Parameters
     ----------
     weighed : sequence of WeightedPassage
-        Best first; see `weight_passages`.
+        The passages with their weights, best first, as `weight_passages` returns them.
     k : int
-        Number of passages with a weight; the right passage is covered if it is among them.
+        Number of passages that have a weight. The right passage is covered if its rank is at most k.
     right : str, optional
-        Chunk id of the right passage; ``None`` or an unknown id if no stage finds it.
+        Chunk id of the right passage. If no stage of the search finds the right passage, it is ``None`` or an id that
+        ``weighed`` does not contain.
 
     Returns
     -------
     EvidenceMass
-        The rival is the passage with the highest weight above the right one. If passages above it are from documents
-        that are older by `STALE_DAYS` or more, the rival is the first of these, and the case is ``STALE``.
+        There is no rival if no stage finds the right passage, or if the right passage has the highest rank. Otherwise,
+        the rival is the passage with the highest rank, with one exception: if the right passage has a weight and a
+        passage above it is from a document that is older by `STALE_DAYS` or more, the case is ``STALE`` and the rival
+        is the first such passage.
     """
     right_passage = next((one for one in weighed if one.candidate.chunk_id == right), None)
     if right_passage is None:

@@ -11,9 +11,10 @@ from rag_core.types import ChunkRow, PageReference, Passage
 def build_passage(
     rank: int, row: ChunkRow, scores: Mapping[str, Mapping[int, float]], duplicates: Sequence[ChunkRow] = ()
 ) -> Passage:
-    """Return a chunk's row as a passage.
+    """Return a passage with the data of a chunk's row.
 
-    ``scores`` maps score names to values by chunk id; ``duplicates`` are the rows of near duplicates.
+    ``scores`` maps the name of each score to a mapping of chunk id to value. ``duplicates`` contains the rows of the
+    chunks that the result omits because they are near duplicates of this chunk.
     """
     hidden = row.hidden or ""
     return Passage(

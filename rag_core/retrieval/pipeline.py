@@ -1,4 +1,4 @@
-"""Rank the retrievers' hits: fuse them, rerank them, add the domain look-up, apply a cross-encoder."""
+"""Rank the hits of the retrievers: fuse and rerank them, add the domain look-up, and apply a cross-encoder."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from rag_core.types import Hit, RankBy
 from rag_core.types.protocols import LookupPlan
 from rag_core.types.retrieval import Ranking, Timer
 
-# Number of word-search hits for a look-up, and of the question's best chunks, that are candidates for its sections.
+# The candidates of a look-up are this number of hits of its word search, and the same number of the best chunks for the
+# question.
 LOOKUP_CHUNKS = 50
-# Number of chunks closest to the look-up, and of their first characters, that are compared with section titles.
+# The number of candidates with the best scores for the look-up's query that are checked for section titles, and the
+# number of characters at the start of each chunk in which the title is searched.
 SECTION_CHUNKS, HEAD_CHARACTERS = 30, 300
 # Number of chunks that a cross-encoder scores for a question.
 CROSS_ENCODER_CHUNKS = 20
 
-# Scores chunks by id; returns those that have a score, best first.
+# A function that takes chunk ids and returns the chunks for which a score can be computed, best first.
 Rerank = Callable[[Sequence[int]], list[Hit]]
 Texts = Callable[[Sequence[int]], Mapping[int, str]]
 
@@ -26,7 +28,8 @@ Texts = Callable[[Sequence[int]], Mapping[int, str]]
 class RetrievedHits:
     """The hits of each retriever, best first.
 
-    ``lines`` are the word-search hits of a domain look-up. ``reranked`` are all hits that the reranker can score.
+    ``lexical`` contains the hits of the word search for the question, ``lookup`` those of the word search for the
+    domain look-up. ``reranked`` contains the chunks of all retrievers to which the reranker gave a score.
     """
 
     dense: Sequence[Hit] = ()
@@ -37,15 +40,15 @@ class RetrievedHits:
 
 @dataclass(frozen=True, slots=True)
 class SectionRanker:
-    """Ranks the chunks of each section of a look-up.
+    """Ranks the chunks that belong to the sections of a look-up, separately for each kind of section.
 
     Parameters
     ----------
     plan : LookupPlan
     rerank : callable
-        Scores chunks for the look-up's query.
+        Scores chunks for the query of the look-up.
     texts : callable
-        Returns the texts of chunks, including prefixes, by id.
+        Returns the texts of chunks, including their prefixes, by chunk id.
     """
 
     plan: LookupPlan
@@ -53,14 +56,14 @@ class SectionRanker:
     texts: Texts
 
     def rank(self, chunk_ids: Sequence[int], lines: Sequence[int]) -> list[list[Hit]]:
-        """Return the chunks of each section, those closest to the look-up first.
+        """Return a ranking for each kind of section in ``plan.sections``: its chunks, ordered by `rerank`.
 
         Parameters
         ----------
         chunk_ids : sequence of int
             Chunks found for the question, best first.
         lines : sequence of int
-            Word-search hits of the look-up, best first.
+            Chunks that the word search of the look-up found, best first.
         """
         candidates = list(dict.fromkeys([*chunk_ids[:LOOKUP_CHUNKS], *lines]))
         closest = self.rerank(candidates)[:SECTION_CHUNKS]
@@ -85,23 +88,23 @@ def rank_chunks(
 ) -> Ranking:
     """Rank the hits of the retrievers.
 
-    Chunks without a reranker score, because they are not embedded yet, follow the others in fused order. Chunks
-    without a cross-encoder score follow those that have one and keep their order.
+    Chunks that are not embedded yet have no score of the reranker. They follow the reranked chunks, in the order of the
+    fusion. Chunks that the cross-encoder does not score follow the chunks that it scores, and keep their order.
 
     Parameters
     ----------
     hits : RetrievedHits
     rank_by : {"dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"}
-        The stage that orders the chunks; see `RetrievalConfig`. The order for ``named`` is that of ``financials``;
-        the caller applies `prefer_named_documents` to it.
+        The stage that determines the order of the chunks; see `RetrievalConfig`. For ``named``, the result has the
+        same order as for ``financials``, because the caller applies `prefer_named_documents` to the result.
     rrf_k : int
-        Constant of the fusion.
+        Constant of reciprocal rank fusion.
     timer : Timer
-        Measures each stage.
+        Measures the time of each stage.
     sections : SectionRanker, optional
-        Ranks the look-up's sections; without it the order for ``financials`` is that of ``rerank``.
+        Ranks the sections of the look-up. Without it, the order for ``financials`` is the same as for ``rerank``.
     cross_encode : callable, optional
-        Scores the first chunks for ``cross_encoder``.
+        Scores the first chunks with the cross-encoder, which ``rank_by="cross_encoder"`` requires.
 
     Raises
     ------
@@ -114,7 +117,7 @@ def rank_chunks(
     with timer.measure("rerank"):
         fused = reciprocal_rank_fusion([hits.dense, hits.lexical], rrf_k)
         position = {one: place for place, one in enumerate(dict.fromkeys([*_chunk_ids(fused), *lines]))}
-        # Equal scores keep the fused order.
+        # Chunks with equal scores are ordered by their position in the fused ranking.
         reranked = sorted(hits.reranked, key=lambda hit: (-hit.score, position[hit.chunk_id]))
     ranked_sections: list[list[Hit]] = []
     if sections is not None:
@@ -123,7 +126,7 @@ def rank_chunks(
     financials = reciprocal_rank_fusion([reranked, *ranked_sections], rrf_k) if any(ranked_sections) else []
     with_sections = financials or reranked
     orders = {"rerank": reranked, "financials": with_sections, "named": with_sections, "cross_encoder": with_sections}
-    # If only one retriever ran, the fused order is that retriever's order.
+    # For ``dense`` and ``bm25``, only that retriever ran, so the fused order is the order of the retriever.
     order = list(dict.fromkeys(_chunk_ids([*orders.get(rank_by, fused), *fused])))
     scores = {
         "dense": _by_chunk(hits.dense),

@@ -1,4 +1,4 @@
-"""Reorder a ranking by the document names in the question, and by the age of documents."""
+"""Reorder a ranking by the document names that the question contains, or by the age of the documents."""
 
 from __future__ import annotations
 
@@ -16,24 +16,27 @@ from rag_core.types.retrieval import NAMED_SCORE, Ranking
 def prefer_named_documents(
     ranking: Ranking, names: Sequence[str], documents: Mapping[int, str], texts: Mapping[int, str], kept: int = 0
 ) -> Ranking:
-    """Move chunks that match a document name in the question before all others.
+    """Move chunks that match a document name in the question before all other chunks.
 
-    The annual reports of two companies are similar: in "where does Acme operate", only the name tells them apart.
-    A document matches a name if one of the words of its label starts or ends with it (AMERICANEXPRESS_2022 for
-    "American Express"). Names that match all documents of the ranking, or none, are ignored. A chunk of another
-    document matches if its text contains one of the names. If the order changes, the score ``named`` is 1 for matching
-    chunks and 0 for others.
+    The annual reports of two companies are similar. For the question "where does Acme operate", only the name "Acme"
+    shows which report is meant. A document matches a name if one of the words of the document's label starts or ends
+    with the name: AMERICANEXPRESS_2022 matches "American Express". Names that match all documents of the ranking, or
+    none of them, are ignored. A chunk matches if its document matches one of the remaining names, or if the text of the
+    chunk contains one of these names. If the order changes, the score ``named`` is 1 for chunks that match and 0 for
+    chunks that do not.
 
     Parameters
     ----------
     ranking : Ranking
     names : sequence of str
-        In lower case, without accents.
+        The names in the question, in lower case, without accents.
     documents : mapping of chunk id to str
-        Labels of the chunks' documents; a chunk without one matches by its text only.
+        Labels of the documents that contain the chunks. A chunk without a label can match only by its text.
     texts : mapping of chunk id to str
+        Texts of the chunks.
     kept : int
-        Number of top chunks that keep their ranks; used for lower-case words, which may not be names.
+        Number of top chunks that keep their ranks. Callers set it if ``names`` contains lower-case words of the
+        question, because such words may not be names.
     """
     labels = set(documents.values())
     names_of = {label: find_names_in_title(label, names) for label in labels}
@@ -55,20 +58,21 @@ def prefer_named_documents(
 
 
 def prefer_recent_documents(ranking: Ranking, score_name: str, ages_days: Mapping[int, float], decay: float) -> Ranking:
-    """Order chunks by ``score + λ · freshness``; the scores do not change.
+    """Order chunks by ``score + λ · freshness``, without changing the scores.
 
-    See `passage_weights.freshness` for the source. Chunks without that score keep their places after the others,
-    since different scores are not comparable.
+    For ``freshness``, see `passage_weights.freshness`. Chunks that do not have this score follow the chunks that have
+    it, in their previous order, because other scores are not comparable with it.
 
     Parameters
     ----------
     ranking : Ranking
     score_name : str
-        The score that orders the ranking.
+        Name of the score that determines the order of the ranking.
     ages_days : mapping of chunk id to float
-        Days since the chunk's document was added; a missing chunk counts as infinitely old.
+        Days since the document of each chunk was added. A chunk that is missing here counts as infinitely old.
     decay : float
-        λ, in units of the score: the largest difference in score that a new document can make up for.
+        The factor λ, in units of the score. A chunk of a new document can overtake a chunk of an old document if its
+        score is lower by less than λ.
     """
     scores = ranking.scores[score_name]
     scored = [chunk_id for chunk_id in ranking.order if chunk_id in scores]

@@ -1,4 +1,4 @@
-"""Health check of the installation: the sizes of the stores, their availability, and problems."""
+"""Check the health of the installation: the availability and the sizes of the stores, and the problems found."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ def check_health(
     models: LanguageModels,
     unfinished: Callable[[], list[str]],
 ) -> Status:
-    """Check all stores and settings and return a `Status`; report a store that does not answer as a problem."""
+    """Check all stores and settings, and return a `Status`.
+
+    A store that does not answer raises no error; it is reported as a problem. ``unfinished`` returns the names of the
+    documents whose removal was interrupted.
+    """
     problems: list[str] = []
     reachable: dict[str, bool] = {}
     sizes: dict[str, int] = {}
@@ -72,7 +76,7 @@ def check_health(
             f"The removal of {', '.join(names)} was interrupted, for example by a store that did not answer: parts are "
             "still stored, but no search finds them. It continues automatically."
         )
-    # The counts are comparable only if no data is being written or removed and all stores answered.
+    # The numbers of chunks can be compared only if all stores answered and no store is being changed.
     busy = try_call(lambda: _is_busy(stores), False)
     settled = all(reachable.values()) and not busy
     if settled and len({sizes.get(name) for name in ("database", "words", "vectors")}) > 1:
@@ -81,7 +85,7 @@ def check_health(
             f"index, {sizes.get('vectors')} in Chroma. Re-index all documents to repair it."
         )
     lost = frozenset[str]() if files is None else contents - files
-    if lost:  # Checked again, because documents may have been deleted while files were listed.
+    if lost:  # Ignore documents that were deleted after the first query, because deletion removes their files.
         lost &= try_call(stores.documents.searchable_digests, frozenset[str]())
     if lost:
         problems.append(
@@ -89,7 +93,7 @@ def check_health(
             "Searches still work, but those pages cannot be shown or indexed again: set RAG_FILES_URL to the folder of "
             "the files, restore them from a backup of the data folder, or add the same files again."
         )
-    # The same error of a store can occur in several checks.
+    # Remove repetitions: if a store does not answer, several checks report the same problem.
     unique = list(dict.fromkeys(problems))
     return Status(
         healthy=not unique,
@@ -122,15 +126,15 @@ def _list_generations(stores: Stores) -> list[tuple[int, object]]:
 
 
 def _measure_disk(folder: Path) -> dict[str, int]:
-    """Return the sizes of the parts of the data folder in bytes, without following symbolic links."""
+    """Return the size in bytes of each file and folder in the data folder. Symbolic links are not followed."""
     sizes: dict[str, int] = {}
     for file in folder.rglob("*"):
         try:
             size = file.lstat().st_size if file.is_file() else 0
-        except OSError:  # deleted since it was listed
+        except OSError:  # The file was deleted after it was listed.
             continue
         part = file.relative_to(folder).parts[0].removesuffix("-wal").removesuffix("-shm")
-        if part.startswith("."):  # the lock and the id of its process
+        if part.startswith("."):  # Ignore the lock file and the file with the id of the process that holds the lock.
             continue
         name = {"footnote.sqlite": "database", "words.sqlite": "words"}.get(part, part)
         sizes[name] = sizes.get(name, 0) + size

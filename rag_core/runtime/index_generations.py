@@ -1,4 +1,4 @@
-"""Index generations: which one is active, its settings, and whether these match the current settings."""
+"""Index generations. A generation is an index with the settings it was built with; a re-index builds a new one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rag_core.types import Fingerprint
 
 @dataclass(frozen=True, slots=True)
 class IndexGeneration:
-    """A generation of the index with its embedder."""
+    """A generation of the index, with its fingerprint and its embedder."""
 
     generation_id: int
     fingerprint: Fingerprint
@@ -26,17 +26,17 @@ class IndexGeneration:
 
     @property
     def space(self) -> str:
-        """Name of the vector space: embeddings are reused only within a space."""
+        """Name of the vector space. Stored embeddings are reused only for chunks in the same vector space."""
         identity = self.embedder.identity
         return f"{identity.weights[:16]}-{identity.projection}"[:32]
 
     def chunker(self) -> Chunker:
-        """Return the chunker of this generation."""
+        """Return a chunker with the parameters of this generation."""
         return Chunker(_chunk_config(self.fingerprint, self.embedder), self.embedder.offsets)
 
 
 class IndexGenerations:
-    """Opens the active generation, creates new ones, and compares them with the settings."""
+    """Opens the active generation, creates new generations, and compares the active one with the settings."""
 
     def __init__(self, settings: Settings, stores: Stores, models: LocalModels) -> None:
         self._settings = settings
@@ -45,14 +45,14 @@ class IndexGenerations:
         self._starting = threading.Lock()
 
     def active(self) -> IndexGeneration:
-        """Return the active generation; create the first one from the settings.
+        """Return the active generation. If there is none, create it with the current settings.
 
         Raises
         ------
         EmbedderError
-            Its embedder cannot be loaded.
+            The embedder of the generation cannot be loaded.
         IndexMismatch
-            The embedder has other weights than the one that the index was built with.
+            The embedder now has other weights or another projection than when the index was built.
         """
         with self._starting:
             rows = self._stores.documents.generations("active")
@@ -62,22 +62,22 @@ class IndexGenerations:
         return self._open(*rows[-1])
 
     def building(self) -> IndexGeneration | None:
-        """Return the generation that a re-index is building, or ``None``."""
+        """Return the generation that a re-index is building; ``None`` if no re-index is running."""
         rows = self._stores.documents.generations("building")
         return self._open(*rows[-1]) if rows else None
 
     def begin(self, fingerprint: Fingerprint) -> IndexGeneration:
-        """Create a generation that is built while the active one stays in use."""
+        """Create a generation for a re-index, and return it. The active generation stays in use meanwhile."""
         return self._open(self._stores.documents.add_generation(fingerprint, "building"), fingerprint)
 
     def configured(self, **changes: Any) -> Fingerprint:
-        """Return the fingerprint of an index that would be built now.
+        """Return the fingerprint that an index would have if it were built now.
 
         Parameters
         ----------
         **changes
-            ``embedder``, ``chunk_tokens`` or ``chunk_overlap`` instead of the setting; ``None`` is
-            ignored.
+            Values of ``embedder``, ``chunk_tokens`` or ``chunk_overlap`` that replace the values of the settings.
+            ``None`` values are ignored.
         """
         values = {name: value for name, value in changes.items() if value is not None}
         embedder = self._models.embedder(values.get("embedder", self._settings.embedder))
@@ -97,12 +97,12 @@ class IndexGenerations:
         return fingerprint
 
     def built_with(self) -> Fingerprint | None:
-        """Return the active generation's fingerprint, without loading its embedder."""
+        """Return the fingerprint of the active generation without loading its embedder; ``None`` if there is none."""
         rows = self._stores.documents.generations("active")
         return rows[-1][1] if rows else None
 
     def mismatch(self) -> dict[str, tuple[Any, Any]]:
-        """Return the differences between the index and the current settings as ``name: (index, settings)``."""
+        """Return the fields in which the active index differs from the settings, as ``name: (index, settings)``."""
         built = self.built_with()
         return built.differences(self.configured()) if built else {}
 
@@ -124,7 +124,7 @@ class IndexGenerations:
         return IndexGeneration(generation_id, fingerprint, embedder)
 
     def _embedder(self, name: str) -> Embedder:
-        """Return the embedder that an index was built with."""
+        """Return the embedder with which an index was built."""
         try:
             return self._models.embedder(name)
         except EmbedderMissing as error:

@@ -1,4 +1,4 @@
-"""The language models of the endpoint: selection, tests, usage, and shared connections."""
+"""The language models: their selection, connection tests, usage, and the connections that all questions share."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ log = logging.getLogger(__name__)
 
 
 class LanguageModels:
-    """The language models, each connected when first needed and then shared by all questions.
+    """The language models that write answers.
 
-    A generator keeps its connection and the capabilities that it detected. The usage of every
-    request is recorded.
+    A generator for a model is created when the model is first needed. Then all questions share it, because it keeps the
+    connection to the endpoint and what it detected about the capabilities of the endpoint. The usage of every request
+    is stored.
 
     Parameters
     ----------
@@ -38,14 +39,20 @@ class LanguageModels:
 
     @property
     def current(self) -> str:
-        """Name of the model in use: the one selected in Admin, else the setting; empty if there is none."""
+        """Name of the model in use: the model selected on the Admin page, or else the model of the settings.
+
+        It is empty if no model is selected or set.
+        """
         if self._settings.gguf:
             return self._settings.model
         return str(self._stores.preferences.get("model") or self._settings.model)
 
     @property
     def endpoint(self) -> str:
-        """URL of the endpoint without secrets, or the path of a model file; empty if neither is set."""
+        """URL of the endpoint without secrets, or the path of the GGUF file.
+
+        It is empty if neither a GGUF file nor a URL, an API key or a model of an endpoint is set.
+        """
         settings = self._settings
         if settings.gguf:
             return str(settings.gguf)
@@ -55,24 +62,24 @@ class LanguageModels:
 
     @property
     def generator(self) -> str:
-        """Name of the generator: ``openai:MODEL``, ``gguf:FILE``, or ``extractive`` if answers are quotes."""
+        """Name of the generator in use: ``openai:MODEL``, ``gguf:FILE``, or ``extractive`` if answers are quotes."""
         return self._with(self.current).generator_name
 
     def list(self) -> list[str]:
-        """Return the names of the models that the endpoint lists, sorted; raise a `GeneratorError`."""
+        """Return the sorted names of the models that the endpoint lists; may raise `GeneratorError`."""
         return self.get(self.current).models()
 
     def select(self, name: str | None) -> None:
-        """Use another model of the endpoint; ``None`` restores the setting."""
+        """Use another model of the endpoint from now on; ``None`` restores the model of the settings."""
         self._stores.preferences.set("model", name)
 
     def test(self, name: str | None = None) -> Iterator[ModelCheck]:
-        """Test a model with a small request, and yield the result of each check with a hint on each problem.
+        """Test a model with small requests, and yield the result of each check as soon as it is known.
 
         Parameters
         ----------
         name : str, optional
-            One of the endpoint's models; by default the one in use.
+            Name of a model of the endpoint; by default the model in use.
 
         Raises
         ------
@@ -85,16 +92,16 @@ class LanguageModels:
         return self.get(model).test_connection()
 
     def usage_totals(self, since: datetime | None = None) -> Sequence[UsageTotal]:
-        """Return the usage of language models since a time, or in total, by generator and currency."""
+        """Return the usage since a time, or in total if ``since`` is ``None``, for each generator and currency."""
         return self._stores.usage.totals(since)
 
     def active(self) -> LanguageModel | None:
-        """Return the generator of the model in use; ``None`` if no model is set, so that answers are quotes."""
+        """Return the generator of the model in use; ``None`` if there is no model, so that answers are quotes."""
         model = self.current
         return self.get(model) if model else None
 
     def get(self, model: str) -> LanguageModel:
-        """Return the generator of a model, without checking that the endpoint has this model."""
+        """Return the generator of a model. It is not checked whether the endpoint has this model."""
         with self._connecting:
             if model not in self._generators:
                 settings = self._with(model)
@@ -103,7 +110,7 @@ class LanguageModels:
             return self._generators[model]
 
     def warm_up(self) -> None:
-        """Load a model that runs in this process, or connect to the endpoint; raise `GeneratorError`."""
+        """Load the GGUF model, or connect to the endpoint; may raise `GeneratorError`."""
         generator = self.active()
         if generator is not None:
             generator.warm_up()
@@ -122,5 +129,5 @@ class LanguageModels:
         try:
             self._stores.usage.add(name, usage)
         except StoreError as error:
-            # A store that fails must not discard a complete answer, which shows its usage anyway.
+            # A failure of the store is only logged, because an error here would discard a complete answer.
             log.warning("the usage could not be stored: %s", error)

@@ -1,4 +1,4 @@
-"""The local models, each loaded once and shared by all threads."""
+"""The models that run in this process. Each model is loaded once and shared by all threads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ NOT_LOADED = "The embedding model could not be loaded"
 
 
 class LocalModels:
-    """Loads and caches embedders by name, and the other models according to the settings."""
+    """Loads and caches embedders, the cross-encoder and the answerability model.
+
+    Embedders are loaded by name. The settings determine the cross-encoder.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -31,46 +34,49 @@ class LocalModels:
         self._answerability: AnswerabilityModel | None = None
         self._loading = threading.Lock()
         self._readiness = Readiness(False, "Not started")
-        # Problems of models that could not be loaded, with the reason of each.
+        # For each model that could not be loaded: a text that says so, and the reason.
         self._problems: dict[str, str] = {}
         self._preparing = False
 
     def close(self) -> None:
         """Release all models.
 
-        Otherwise, objects that are frozen for garbage collection would stay until the process ends.
+        This must be done explicitly, because the garbage collector ignores the loaded models; see
+        `freeze_garbage_collector`. They would stay in memory until the process ends.
         """
         with self._loading:
             self._loaded.clear()
             self._cross_encoder = self._answerability = None
 
     def embedder(self, name: str) -> Embedder:
-        """Return the embedder of that name; block while it is being loaded.
+        """Return the embedder of this name. The first call loads the embedder; other calls wait meanwhile.
 
         Raises
         ------
         EmbedderError
-            It cannot be loaded; the next call tries again.
+            The embedder cannot be loaded. The next call tries again.
         """
         with self._loading:
             if name not in self._loaded:
                 self._readiness = Readiness(False, "Loading the embedder")
                 load = partial(load_embedder, name, precision=self._settings.embedding_precision)
                 self._loaded[name] = self._load(load, NOT_LOADED)
-                # The loaded objects stay, and checking all of them for garbage would delay some questions.
+                # The objects of the embedder are needed until the process ends. If each garbage collection checked all
+                # of them, some questions would be delayed.
                 freeze_garbage_collector()
-            # Also if it was loaded before: the failure may belong to an embedder that is no longer needed.
+            # Clear an earlier problem even if this embedder was loaded before. The problem may be that of another
+            # embedder, which is no longer needed.
             self._readiness = Readiness(True, "Ready")
             self._problems.pop(NOT_LOADED, None)
             return self._loaded[name]
 
     def cross_encoder(self) -> CrossEncoder:
-        """Return the cross-encoder of the settings; block while it is being loaded.
+        """Return the cross-encoder of the settings. The first call loads it; other calls wait meanwhile.
 
         Raises
         ------
         RerankerMissing
-            No cross-encoder is set, or it cannot be loaded; the next call tries again.
+            No cross-encoder is set, or the cross-encoder cannot be loaded. The next call tries again.
         """
         name = self._settings.reranker
         if name is None:
@@ -85,12 +91,14 @@ class LocalModels:
             return self._cross_encoder
 
     def answerability_model(self) -> AnswerabilityModel:
-        """Return the model that estimates whether a passage answers; block while it is being loaded.
+        """Return the model that estimates whether a passage answers a question.
+
+        The first call loads the model; other calls wait meanwhile.
 
         Raises
         ------
         EmbedderError
-            It cannot be loaded; the next call tries again.
+            The model cannot be loaded. The next call tries again.
         """
         with self._loading:
             if self._answerability is None:
@@ -99,7 +107,7 @@ class LocalModels:
             return self._answerability
 
     def _load(self, load: Callable[[], Model], problem: str) -> Model:
-        """Return the loaded model; if loading fails, `warmth` reports the problem."""
+        """Call ``load`` and return the model. If it fails, `readiness` reports ``problem`` until it succeeds."""
         try:
             model = load()
         except RagError as error:
@@ -110,7 +118,7 @@ class LocalModels:
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
-        """Report "not ready" until the block ends, even if a model is loaded."""
+        """Return a context manager. During its ``with`` block, `readiness` reports that the models are not ready."""
         self._preparing = True
         try:
             yield
@@ -119,7 +127,7 @@ class LocalModels:
 
     @property
     def readiness(self) -> Readiness:
-        """Whether the models are loaded, and if not, why."""
+        """Whether the models are ready for searches, and if not, why."""
         if problems := list(self._problems.items()):
             return Readiness(False, *problems[0])
         if self._preparing and self._readiness.ready:

@@ -1,4 +1,4 @@
-"""The thread pool for searches."""
+"""The thread pool that all searches share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import ParamSpec, TypeVar
 from rag_core.errors import StoreUnavailable
 from rag_core.system import available_cores
 
-# A question runs up to three searches at a time, and other questions must not wait for one that hangs.
+# Minimum number of threads. A question runs up to three searches at a time. With one more thread, the searches of other
+# questions can still run if these searches hang.
 LEAST_THREADS = 4
 
 T = TypeVar("T")
@@ -18,14 +19,18 @@ P = ParamSpec("P")
 
 
 class SearchPool:
-    """One pool of threads for all questions."""
+    """A pool of threads that runs the searches of all questions."""
 
     def __init__(self) -> None:
         self._executor = ThreadPoolExecutor(max(LEAST_THREADS, available_cores()), thread_name_prefix="search")
 
     @contextmanager
     def tasks(self) -> Iterator[SearchTasks]:
-        """Provide the tasks of one question; if the block raises, cancel the tasks or wait for them."""
+        """Return a context manager that provides the `SearchTasks` of one question.
+
+        If the ``with`` block raises an error, tasks that have not started are cancelled, and the error is raised after
+        the running tasks have ended.
+        """
         tasks = SearchTasks(self._executor)
         try:
             yield tasks
@@ -34,19 +39,19 @@ class SearchPool:
             raise
 
     def shutdown(self) -> None:
-        """Wait for running tasks and cancel the others."""
+        """Cancel tasks that have not started, and wait until the running tasks have ended."""
         self._executor.shutdown(cancel_futures=True)
 
 
 class SearchTasks(Executor):
-    """The tasks of one question."""
+    """An executor that starts the tasks of one question and can cancel all of them together."""
 
     def __init__(self, executor: ThreadPoolExecutor) -> None:
         self._executor = executor
         self._futures: list[Future[object]] = []
 
     def submit(self, task: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Start a task.
+        """Start a task in the pool, and return its future.
 
         Raises
         ------
@@ -61,5 +66,5 @@ class SearchTasks(Executor):
         return future
 
     def cancel(self) -> None:
-        """Cancel tasks that have not started, and wait for the others."""
+        """Cancel tasks that have not started, and wait until the running tasks have ended."""
         wait([future for future in self._futures if not future.cancel()])

@@ -1,4 +1,4 @@
-"""Settings that can be changed while the application runs."""
+"""Settings that can be changed on the Admin page while the application runs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rag_core.settings import Settings
 
 
 class Preferences:
-    """The values set in Admin, or else the settings.
+    """The values that are set on the Admin page, or else the values of the settings.
 
     Parameters
     ----------
     settings : Settings
     stores : Stores
     models : LanguageModels
-        Determines which threshold applies: there is one with and one without a language model.
+        The language models. If a model is in use, the threshold ``model_threshold`` applies, otherwise ``threshold``.
     """
 
     def __init__(self, settings: Settings, stores: Stores, models: LanguageModels) -> None:
@@ -26,27 +26,30 @@ class Preferences:
 
     @property
     def threshold(self) -> float:
-        """The threshold of the gate: ``model_threshold`` with a language model, else ``threshold``."""
+        """The threshold of the gate: ``model_threshold`` if a language model is in use, ``threshold`` otherwise."""
         return self._threshold(self._threshold_name)
 
     @property
     def gate(self) -> str:
-        """The score of the gate: with a language model, ``on_topic`` instead of ``answerable``."""
+        """The name of the score of the gate. If a language model is in use, ``on_topic`` replaces ``answerable``."""
         return ON_TOPIC if self._models.current and self.quotes_gate == ANSWERABLE_SCORE else self.quotes_gate
 
     @property
     def quotes_gate(self) -> str:
-        """The score that decides whether to quote: without a language model, or if it failed."""
+        """The name of the score that decides whether to answer with quotes.
+
+        Answers are quotes if there is no language model, or if the language model fails.
+        """
         return self._settings.gate
 
     @property
     def quotes_threshold(self) -> float:
-        """The threshold of `quotes_gate`."""
+        """The threshold that is compared with the score `quotes_gate`."""
         return self._threshold("threshold")
 
     @property
     def default_threshold(self) -> float:
-        """The value of the current threshold in the settings."""
+        """The value that `threshold` has if it is not changed on the Admin page."""
         return float(getattr(self._settings, self._threshold_name))
 
     @property
@@ -56,11 +59,11 @@ class Preferences:
         return int(self._settings.top_k if stored is None else stored)
 
     def set_threshold(self, value: float | None) -> None:
-        """Override the current threshold; ``None`` restores the setting."""
+        """Override `threshold`; ``None`` restores the value of the settings."""
         self._stores.preferences.set(self._threshold_name, value)
 
     def set_top_k(self, value: int | None) -> None:
-        """Override the number of passages; ``None`` restores the setting."""
+        """Override `top_k`; ``None`` restores the value of the settings."""
         self._stores.preferences.set("top_k", value)
 
     @property

@@ -1,4 +1,4 @@
-"""All stores, opened and closed together."""
+"""All stores of the application, which are opened and closed together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rag_core.store.preferences import PreferenceStore
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
 
-# Name of the preference with the library's id.
+# Name of the preference that stores the id of the library.
 LIBRARY = "library"
 
 
@@ -38,7 +38,8 @@ class Stores:
         self._lock = FolderLock(folder)
         try:
             url = settings.database_url
-            # The lock on the data folder covers the database in it.
+            # A database outside the data folder needs a lock of its own. The database in the data folder is protected
+            # by the lock on the folder.
             self.database = (
                 Database(url.get_secret_value(), exclusive=True) if url else Database(folder / "footnote.sqlite")
             )
@@ -56,14 +57,15 @@ class Stores:
             self._lock.release()
             raise
         self._library = self._identify_library()
-        # Locked while a file is stored and referenced, or checked for references and deleted.
+        # Threads hold this lock while they store a file and add a reference to it, and while they check that a file has
+        # no references and delete it. Otherwise a file could be deleted just before a reference to it is added.
         self.file_lock = threading.Lock()
         self._chroma: Any = None
         self._dense: dict[int, DenseIndex] = {}
         self._chroma_lock = threading.Lock()
 
     def dense_index(self, generation_id: int) -> DenseIndex:
-        """Return the dense index of a generation. The first call opens Chroma, which takes seconds."""
+        """Return the dense index of a generation. The first call is slow, because it opens Chroma."""
         with self._chroma_lock:
             if self._chroma is None:
                 settings = self._settings
@@ -75,9 +77,10 @@ class Stores:
             return self._dense[generation_id]
 
     def _identify_library(self) -> dict[str, Any]:
-        """Return the random id of this library, which names its collections in Chroma, and store it if it is new.
+        """Return the stored ``id`` and ``renamed`` of this library; create and store them if there are none.
 
-        ``renamed`` is false while the collections have the names of earlier versions, which had no id.
+        ``id`` is a random id, which is part of the names of the library's collections in Chroma. ``renamed`` is false
+        as long as the collections still have the names that earlier versions of Footnote gave them, without an id.
         """
         library: dict[str, Any] | None = self.preferences.get(LIBRARY)
         if library is None:
@@ -96,7 +99,7 @@ class Stores:
         self.preferences.set(LIBRARY, self._library)
 
     def drop_dense_index(self, generation_id: int) -> None:
-        """Delete a generation from Chroma."""
+        """Delete the dense index of a generation from Chroma."""
         self.dense_index(generation_id).drop()
         with self._chroma_lock:
             self._dense.pop(generation_id, None)

@@ -1,4 +1,4 @@
-"""Loading of models and stores before the first question."""
+"""Load models and open stores before the first question."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 
 log = logging.getLogger(__name__)
-# Words per question and tokens per passage for the first runs of the models, as arguments of `range`: a model
-# is slower at the first text of each length.
+# Numbers of words in the questions and passages with which the models are warmed up, as arguments of `range`. Several
+# lengths are needed, because a model is slower at the first text of each length.
 QUESTION_LENGTHS = (6, 95, 8)
 PASSAGE_LENGTHS = (20, 160, 8)
 
 
 class WarmUp:
-    """Loads models, opens the dense index and starts parser processes, in the background.
+    """Loads the models, opens the dense index and starts the parser processes, all in a background thread.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class WarmUp:
     start_parsers : callable
         Starts the processes that parse files.
     run_search : callable
-        Runs one search, so that everything it needs is loaded.
+        Runs one search, which loads everything else that searches need.
     """
 
     def __init__(
@@ -59,19 +59,22 @@ class WarmUp:
         self._starting = threading.Lock()
 
     def start(self) -> None:
-        """Load everything in the background; a second call does nothing."""
+        """Load everything in a background thread; a second call does nothing."""
         with self._starting:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._load_all, name="warm-up", daemon=True)
                 self._thread.start()
 
     def join(self) -> None:
-        """Wait until loading in the background has ended."""
+        """Wait until the background thread has ended, if it was started."""
         if self._thread is not None:
             self._thread.join()
 
     def load_search(self) -> None:
-        """Load everything that searches need and wait for it; later questions raise the errors again."""
+        """Load everything that searches need, in the calling thread.
+
+        Errors are suppressed, because the questions that need what could not be loaded raise them again.
+        """
         with suppress(RagError):
             self._load_search()
 
@@ -84,7 +87,8 @@ class WarmUp:
                     self._models.cross_encoder()
             self._language_models.warm_up()
         except RagError as error:
-            # The readiness and the status show it, and each question that needs the model raises it again.
+            # It is enough to log the error: the readiness and the status show the problem, and each question that needs
+            # what could not be loaded raises the error again.
             log.warning("warm-up: %s", error)
 
     def _load_search(self) -> None:

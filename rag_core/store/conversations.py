@@ -1,4 +1,4 @@
-"""Conversations and their messages."""
+"""Store conversations and their messages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ TITLE_CHARS = 80
 
 
 class ConversationStore:
-    """Conversations and their messages. One method is one transaction."""
+    """Conversations and their messages. Each method makes its changes in one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def all(self, query: str = "") -> list[Conversation]:
-        """Return the conversations whose title or messages contain ``query``: pinned first, then newest."""
+        """Return the conversations whose title or messages contain ``query``: first pinned ones, then newest."""
         statement = select(conversations).order_by(conversations.c.pinned.desc(), conversations.c.updated_at.desc())
         if query.strip():
             pattern = "%" + query.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
@@ -57,7 +57,7 @@ class ConversationStore:
         return _conversation_from_row(row, collections)
 
     def gate_scores(self, name: str, most: int) -> list[float]:
-        """Return the gate scores of that name of the newest answers and refusals, newest first."""
+        """Return up to ``most`` gate scores with this name, from the newest answers and refusals, newest first."""
         gate = messages.c.answer["gate"]
         query = select(gate["score"].as_float()).where(gate["score_name"].as_string() == name)
         with self._db.read() as connection:
@@ -111,7 +111,7 @@ class ConversationStore:
             connection.execute(delete(messages).where(messages.c.id.in_(message_ids)))
 
     def update(self, conversation_id: str, **values: Any) -> None:
-        """Change ``title`` or ``pinned``; raise `UnknownConversation`."""
+        """Change ``title`` or ``pinned`` of a conversation; raise `UnknownConversation` if it is not stored."""
         query = update(conversations).where(conversations.c.id == conversation_id).values(**values)
         with self._db.begin() as connection:
             changed = connection.execute(query).rowcount

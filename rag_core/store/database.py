@@ -17,7 +17,7 @@ from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailabl
 from rag_core.store.database_lock import DatabaseLock
 from rag_core.store.migrate import prepare_schema
 
-# How long SQLite waits for a lock.
+# How many milliseconds SQLite waits for a lock.
 BUSY_MS = 30_000
 # Older SQLite builds refuse statements with more than 999 bound values.
 MAX_BOUND = 900
@@ -38,7 +38,7 @@ def now() -> datetime:
 
 
 def as_utc(moment: datetime) -> datetime:
-    """Add the time zone UTC to a stored time, because SQLite drops it."""
+    """Add the time zone UTC to a time that was read from the database, because SQLite stores no time zone."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -49,25 +49,25 @@ def batches(values: list[Any], size: int = MAX_BOUND) -> Iterator[list[Any]]:
 
 
 class Database:
-    """A connection pool for a database whose missing tables it creates.
+    """A connection pool for a database. Missing tables are created.
 
     Parameters
     ----------
     url : str or Path
         SQLAlchemy URL, or the file of a SQLite database.
     has_schema : bool
-        Create the tables of `rag_core.store.schema`, or bring them up to date.
+        Whether to create or update the tables of `rag_core.store.schema`.
     exclusive : bool
-        Refuse a database that another process has opened with this option.
+        Whether to refuse a database that another process has opened with ``exclusive``.
     restore : str
-        End of the error message for a damaged file: what the user can do.
+        Last part of the error message for a damaged database file: what the user can do.
 
     Raises
     ------
     SettingsError
         The URL cannot be parsed or its driver is not installed.
     DatabaseInUse
-        Another process has opened the database, and this one asks for ``exclusive`` use.
+        ``exclusive`` is true, and another process has opened the database with ``exclusive``.
     DataFolderUnwritable, StoreUnavailable
         The database cannot be opened.
     """
@@ -78,7 +78,8 @@ class Database:
         self._restore = restore
         self._lock: DatabaseLock | None = None
         try:
-            # A file name may contain characters with a meaning in a URL, such as a question mark.
+            # A path is not parsed as a URL, because it may contain characters that have a meaning in URLs, such as a
+            # question mark.
             parsed = URL.create("sqlite", database=str(url)) if isinstance(url, Path) else make_url(url)
             self._url = parsed.render_as_string(hide_password=True)
             self._engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
@@ -119,9 +120,10 @@ class Database:
         except OperationalError as error:
             raise _translate_operational_error(error, self._url) from error
         except SQLAlchemyError as error:
-            # The message omits the statement, whose values may contain text of documents.
+            # The message leaves out the SQL statement, because its values may contain text of documents.
             reason = error.orig if isinstance(error, StatementError) else error
-            # The driver raises DatabaseError itself, not a subclass, only for a file that is damaged or not a database.
+            # If the file is damaged or is not a database, the driver raises `DatabaseError` itself. For other errors,
+            # it raises a subclass.
             if type(error) is DatabaseError and self._engine.dialect.name == "sqlite":
                 raise StoreUnavailable(f"The database {self._url} is damaged ({reason}): {self._restore}.") from error
             raise StoreUnavailable(f"The database {self._url} refused an operation ({reason}).") from error
@@ -132,10 +134,11 @@ def _set_pragmas(connection: Any, _record: Any) -> None:
     # WAL allows searches while a document is being written.
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
-    # Off in many builds: text of deleted documents would stay in the file until it is overwritten.
+    # Many builds of SQLite turn secure_delete off. Text of deleted documents then stays in the file until it is
+    # overwritten.
     cursor.execute("PRAGMA secure_delete=ON")
     cursor.execute("PRAGMA foreign_keys=ON")
-    # The built-in function changes only ASCII letters, so a search for "É" would not find "é".
+    # SQLite's own ``lower`` changes only ASCII letters, so a search for "É" would not find "é".
     connection.create_function("lower", 1, lambda text: text.lower() if isinstance(text, str) else text)
     cursor.execute(f"PRAGMA busy_timeout={BUSY_MS}")
     cursor.execute("PRAGMA cache_size=-65536")

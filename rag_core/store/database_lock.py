@@ -1,4 +1,4 @@
-"""A lock on a database outside the data folder, because two processes would index the same queue."""
+"""A lock on a database outside the data folder, so that two processes do not index the same queue."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from sqlalchemy import Connection, Engine, text
 
 from rag_core.errors import DatabaseInUse, DataFolderUnwritable
 
-# The key of PostgreSQL's advisory lock, which is specific to a database: any number that no other program uses.
+# Key of the PostgreSQL advisory lock: an arbitrary number that other programs are unlikely to use. The lock applies to
+# the database of the connection, but not to other databases of the server.
 _ADVISORY_KEY = 0x466F6F746E6F7465
 
 
 class DatabaseLock:
-    """A lock from construction until `release` or the end of the process, even after a crash.
+    """A lock that lasts from construction until `release` is called or the process ends, even by a crash.
 
-    SQLite: a lock on a file next to the database. PostgreSQL: an advisory lock. Other databases are not locked.
+    For SQLite, a file next to the database is locked. For PostgreSQL, an advisory lock is used. Other databases are
+    not locked.
 
     Raises
     ------
@@ -33,7 +35,7 @@ class DatabaseLock:
         if engine.dialect.name == "sqlite" and name and name != ":memory:":
             self._file = _lock_file(Path(f"{name}.lock"), url)
         elif engine.dialect.name == "postgresql":
-            # A separate connection, because the lock ends with it.
+            # The lock has its own connection, because PostgreSQL releases the lock when this connection is closed.
             self._connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             if not self._connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _ADVISORY_KEY}).scalar():
                 self._connection.close()
@@ -42,7 +44,7 @@ class DatabaseLock:
     def release(self) -> None:
         """Release the lock, so that another process can use the database."""
         if self._connection is not None:
-            # Not back to the pool, which would keep the connection and its lock.
+            # Really close the connection. Otherwise, it would return to the pool, which keeps it open with its lock.
             self._connection.invalidate()
             self._connection.close()
         if self._file is not None:

@@ -15,7 +15,7 @@ from rag_core.store.schema import chunks, documents, generations, hidden_texts, 
 from rag_core.store.serialization import page_from_row
 from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, VersionRow
 
-# Columns by field of `DocumentInfo`.
+# Database columns by field of `DocumentInfo`.
 _INFO_COLUMNS = {
     "document_id": documents.c.id,
     "version_id": versions.c.id,
@@ -28,7 +28,7 @@ _INFO_COLUMNS = {
             *("size", "needs_password"),
         )
     },
-    # Chunks that no search can find yet do not count.
+    # The number is 0 while the version is not active, because searches do not find its chunks yet.
     "chunks": case((documents.c.active_version == versions.c.id, versions.c.chunks), else_=0).label("chunks"),
 }
 _UNKNOWN_DOCUMENT = "That document is no longer in the library. It may have been deleted."
@@ -43,7 +43,7 @@ _PAGES = select(pages, hidden_texts.c.text.label("hidden")).outerjoin(
 
 
 class DocumentQueries:
-    """Read-only queries of the library. One method is one transaction."""
+    """Read-only queries of the library. Each method reads in one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -51,7 +51,7 @@ class DocumentQueries:
     # documents
 
     def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
-        """Return documents, newest first, each with its active version, or else its latest."""
+        """Return documents, newest first, each with the data of its active version or else of its latest version."""
         any_version = versions.alias()
         latest = (
             select(any_version.c.id)
@@ -70,20 +70,20 @@ class DocumentQueries:
         if document_ids is not None:
             query = query.where(documents.c.id.in_(document_ids))
         with self._db.read() as connection:
-            # Not joined, because the JSON of a fingerprint would be parsed for each document.
+            # The generations are read separately: in a join, their JSON would be parsed again for each document.
             built = connection.execute(select(generations.c.id, generations.c.fingerprint)).all()
             embedders = {row.id: str(row.fingerprint.get("embedder", "")) for row in built}
             return [_document_from_row(row, embedders) for row in connection.execute(query)]
 
     def document(self, document_id: str) -> DocumentInfo:
-        """Return a document; raise `UnknownDocument`."""
+        """Return a document; raise `UnknownDocument` if it is not stored or is being removed."""
         rows = self.documents([document_id])
         if not rows:
             raise UnknownDocument(_UNKNOWN_DOCUMENT)
         return rows[0]
 
     def name(self, document_id: str) -> str:
-        """Return a document's name, even if its removal has started; raise `UnknownDocument`."""
+        """Return a document's name, even if its removal has started; raise `UnknownDocument` if it is not stored."""
         with self._db.read() as connection:
             document_name = connection.execute(select(documents.c.name).where(documents.c.id == document_id)).scalar()
         if document_name is None:
@@ -100,9 +100,9 @@ class DocumentQueries:
             return {row.id: row.name for row in rows}
 
     def find_ids(self, names: Iterable[str]) -> list[str]:
-        """Return document ids for names or ids, in the given order; raise `UnknownDocument`.
+        """Return the ids of the documents with these names or ids, in the given order; raise `UnknownDocument`.
 
-        Names are compared after `normalize_name`.
+        The names are converted by `normalize_name` first, as stored names were.
         """
         wanted = list(dict.fromkeys(map(normalize_name, names)))
         query = select(documents.c.id, documents.c.name)
@@ -122,7 +122,7 @@ class DocumentQueries:
         return list(dict.fromkeys(document_id for name in wanted for document_id in by_key[name]))
 
     def ids_in_collections(self, names: Sequence[str]) -> list[str]:
-        """Return the ids of the documents in these collections; raise `CollectionError` if one is empty."""
+        """Return the ids of the documents in these collections; raise `CollectionError` if a collection is empty."""
         query = select(documents.c.id, documents.c.collection).where(
             documents.c.collection.in_(names), ~IS_BEING_REMOVED
         )
@@ -138,7 +138,7 @@ class DocumentQueries:
         return [row.id for row in rows]
 
     def collections(self) -> dict[str, int]:
-        """Return the number of documents by collection."""
+        """Return the number of documents in each collection."""
         has_version = select(versions.c.id).where(versions.c.document_id == documents.c.id).exists()
         query = (
             select(documents.c.collection, func.count().label("documents"))
@@ -163,7 +163,7 @@ class DocumentQueries:
     # versions
 
     def version(self, version_id: str) -> VersionRow | None:
-        """Return a version, or ``None`` if it is gone."""
+        """Return a version, or ``None`` if it is not stored."""
         return next(iter(self.versions_where(versions.c.id == version_id)), None)
 
     def versions_where(self, *conditions: ColumnElement[bool]) -> list[VersionRow]:
@@ -185,7 +185,7 @@ class DocumentQueries:
             return [VersionRow._make(row) for row in connection.execute(query)]
 
     def visible_versions(self, document_ids: Sequence[str] | None = None) -> dict[str, str]:
-        """Return the versions that a search can see now, as ``version_id: state``."""
+        """Return the versions that searches find now, as ``version_id: state``."""
         query = (
             select(versions.c.id, versions.c.state)
             .select_from(versions)
@@ -204,7 +204,7 @@ class DocumentQueries:
             return frozenset(connection.execute(query).scalars())
 
     def count_unfinished(self, document_ids: Sequence[str] | None = None) -> tuple[int, int]:
-        """Return how many documents are searchable only by words so far, and how many not at all."""
+        """Return how many documents are searchable only by their words so far, and how many are not searchable yet."""
         by_words = (documents.c.active_version == versions.c.id) & (versions.c.state == "words")
         not_searchable = documents.c.active_version.is_(None) & (versions.c.state == "building")
         query = (
@@ -220,13 +220,13 @@ class DocumentQueries:
         return by_state["words"], by_state["building"]
 
     def hidden_versions(self) -> dict[str, int]:
-        """Return the stored versions that a search cannot see now, as ``version_id: generation_id``."""
-        # Each document has at most one visible version, which has not ended. Two counts along indexes are faster
-        # than a search for a hidden version that usually does not exist.
+        """Return the stored versions that searches must not find now, as ``version_id: generation_id``."""
+        # The active version of a document has never ended. If there are as many active versions as versions that have
+        # not ended, no version is hidden. Comparing the two counts is fast, and usually they are equal.
         stored = select(func.count()).select_from(versions).where(versions.c.state != "ended").scalar_subquery()
         seen = select(func.count(documents.c.active_version)).scalar_subquery()
         is_seen = select(documents.c.id).where(documents.c.active_version == versions.c.id).exists()
-        # Queued versions have no generation yet and are in no store.
+        # Queued versions, which have no generation yet, are left out: no index contains chunks of them.
         hidden = select(versions.c.id, versions.c.generation_id).where(
             versions.c.state != "ended", versions.c.generation_id.is_not(None), ~is_seen
         )
@@ -244,14 +244,14 @@ class DocumentQueries:
             return [page_from_row(row, with_boxes=with_boxes) for row in connection.execute(query)]
 
     def page(self, version_id: str, page_index: int) -> Page | None:
-        """Return a page with its word boxes, or ``None``."""
+        """Return a page with its word boxes, or ``None`` if it is not stored."""
         query = _PAGES.where(pages.c.version_id == version_id, pages.c.page_index == page_index)
         with self._db.read() as connection:
             row = connection.execute(query).first()
         return page_from_row(row) if row else None
 
     def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[ChunkRow]:
-        """Return a version's chunks in order; only those that touch a page, if one is given."""
+        """Return the chunks of a version in order, or only the chunks that have text on a page."""
         query = _select_chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
         if page_index is not None:
             query = query.where(and_(chunks.c.page_index <= page_index, chunks.c.page_index_end >= page_index))
@@ -259,7 +259,7 @@ class DocumentQueries:
             return [ChunkRow._make(row) for row in connection.execute(query)]
 
     def adjacent_chunks(self, version_id: str, ordinal: int) -> tuple[ChunkRow | None, ChunkRow | None]:
-        """Return the chunks before and after a chunk of a version; ``None`` at its ends."""
+        """Return the chunks before and after a chunk of a version; ``None`` for a chunk that does not exist."""
         is_neighbour = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
         query = _select_chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id, is_neighbour)
         with self._db.read() as connection:
@@ -268,7 +268,7 @@ class DocumentQueries:
         return by_ordinal.get(ordinal - 1), by_ordinal.get(ordinal + 1)
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return those of these chunks that a search can see now, by id."""
+        """Return those of the given chunks that searches find now, by id."""
         query = _select_chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
         visible: dict[int, ChunkRow] = {}
         with self._db.read() as connection:
@@ -278,7 +278,10 @@ class DocumentQueries:
         return visible
 
     def chunk_range(self, version_id: str) -> tuple[int, int]:
-        """Return the lowest and highest id of a version's chunks, or (0, 0); other versions' ids may be between."""
+        """Return the lowest and highest id of a version's chunks, or (0, 0) if it has none.
+
+        Chunks of other versions may have ids between these two ids.
+        """
         query = select(func.min(chunks.c.id), func.max(chunks.c.id)).where(chunks.c.version_id == version_id)
         with self._db.read() as connection:
             first, last = connection.execute(query).one()
@@ -305,7 +308,7 @@ _OF_VERSION = chunks.join(versions, versions.c.id == chunks.c.version_id).join(
 
 
 def _select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
-    """Return a query whose rows have the fields of `ChunkRow` in order."""
+    """Return a query whose rows have the fields of `ChunkRow`, in the same order."""
     chunk_columns = [chunks.c[name] for name in ChunkRow._fields[: ChunkRow._fields.index("document_id")]]
     of_page = and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index)
     hidden = and_(hidden_texts.c.version_id == chunks.c.version_id, hidden_texts.c.page_index == chunks.c.page_index)
@@ -315,7 +318,7 @@ def _select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
 
 
 def _iter_batch_queries(query: Select[Any], document_ids: Sequence[str] | None) -> Iterator[Select[Any]]:
-    """Yield the query for all documents, or for batches of ids that fit into one statement."""
+    """Yield one query for all documents, or one query per batch of ids, as a statement can contain only so many."""
     if document_ids is None:
         yield query
     else:

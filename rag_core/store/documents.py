@@ -1,4 +1,4 @@
-"""Writes to documents, versions, pages, chunks and index generations."""
+"""Change documents, versions, pages, chunks and index generations in the database."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rag_core.store.schema import chunks, documents, generations, hidden_texts, 
 from rag_core.store.serialization import chunk_to_row, page_to_row
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
 
-# The state of a version must not change once the removal of its document has started.
+# A condition for updates: the state of a version must not change once the removal of its document has started.
 _IS_NOT_REMOVED = versions.c.state != "removing"
 
 
 class DocumentStore(DocumentQueries):
-    """Queries and changes of the library. One method is one transaction."""
+    """Queries and changes of the library. Each method makes its changes in one transaction."""
 
     # generations
 
@@ -42,7 +42,8 @@ class DocumentStore(DocumentQueries):
     def swap_generation(self, generation_id: int) -> None:
         """Activate a generation and the complete version of every document in it.
 
-        One transaction, so that a question sees either the whole old index or the whole new one.
+        All changes are one transaction, so that a question searches either the old index or the new index, never a
+        mixture.
         """
         built = select(versions.c.id).where(
             versions.c.document_id == documents.c.id,
@@ -55,7 +56,8 @@ class DocumentStore(DocumentQueries):
             connection.execute(
                 update(documents).where(built.exists()).values(active_version=built.limit(1).scalar_subquery())
             )
-            # Documents that could not be indexed again stay listed with their file and reason, so that users can retry.
+            # Searches no longer find documents that have no version in the new generation. These documents stay
+            # listed with their file and reason, so that users can retry them.
             in_generation = select(versions.c.id).where(versions.c.generation_id == generation_id)
             connection.execute(
                 update(documents)
@@ -68,13 +70,13 @@ class DocumentStore(DocumentQueries):
         with self._db.begin() as connection:
             connection.execute(delete(generations).where(generations.c.id == generation_id))
 
-    # versions, until they are searched
+    # versions, from submission to publication
 
     def find_content(self, sha256: str, *, waiting: bool = False) -> tuple[str, str, bool] | None:
-        """Return ``(document_id, name, is_complete)`` of a document with this content, indexed or queued.
+        """Return ``(document_id, name, is_complete)`` of an indexed or queued document with this content.
 
-        Documents whose content is about to be replaced do not count. With ``waiting``, only those that
-        are still to be indexed count.
+        Documents whose content will be replaced by a queued file are ignored. If ``waiting`` is true, only versions in
+        the state ``building`` are considered. Return ``None`` if there is no such document.
         """
         later = versions.alias()
         replaced = select(later.c.id).where(
@@ -103,9 +105,9 @@ class DocumentStore(DocumentQueries):
             return connection.execute(query).scalar()
 
     def find_namesakes(self, name: str, collection: str) -> list[tuple[str, str, str | None]]:
-        """Return id, name and folder of the collection's documents whose file has this name, oldest first.
+        """Return id, name and folder of the documents in a collection whose file has this name, oldest first.
 
-        The name of such a document is the file's name, or ends with it after the names of folders.
+        The name of a document is the name of its file, possibly with folders before it.
         """
         query = select(documents.c.id, documents.c.name, documents.c.folder).where(
             or_(documents.c.name == name, documents.c.name.endswith(f"/{name}", autoescape=True)),
@@ -133,13 +135,14 @@ class DocumentStore(DocumentQueries):
         base: Any = None,
         job: Mapping[str, Any] | None = None,
     ) -> tuple[str, str]:
-        """Add a version, with a new document in ``folder`` if ``document_id`` is ``None``, and return both ids.
+        """Add a version to a document; return the ids of the document and the version.
 
-        ``base`` is the row of the version whose content is indexed again. ``job`` is the row of the job that indexes
-        the version; it is added in the same transaction, because a version without a job would wait for ever.
+        If ``document_id`` is ``None``, a new document is added, whose file is in ``folder``. ``base`` is the row of the
+        version whose content is indexed again, if any. ``job`` is the row of the job that indexes the version. The job
+        is added in the same transaction, because a version without a job would never be indexed.
         """
         version_id = new_id()
-        # Indexing content again does not make it newer: content that was added since then has priority.
+        # Content that is indexed again is not newer than before: content that was added since then replaces it.
         moment = now() if base is None else as_utc(base.added_at) + timedelta(microseconds=1)
         with self._db.begin() as connection:
             if document_id is None:
@@ -165,7 +168,7 @@ class DocumentStore(DocumentQueries):
         return document_id, version_id
 
     def move(self, document_ids: Sequence[str], collection: str) -> None:
-        """Move all documents into a collection, or none; raise `CollectionError` if a name would be in it twice."""
+        """Move documents into a collection; if it would have a name twice, move none and raise `CollectionError`."""
         conditions = [documents.c.id.in_(batch) for batch in batches(list(document_ids))]
         with self._db.begin() as connection:
             for condition in conditions:
@@ -185,7 +188,7 @@ class DocumentStore(DocumentQueries):
             connection.execute(update(versions).where(versions.c.id == version_id).values(**values))
 
     def save_pages(self, version_id: str, extracted: Sequence[Page]) -> None:
-        """Store pages and count their states in the version."""
+        """Store the pages of a version, and set the numbers of pages by state in the version's row."""
         rows = [{"version_id": version_id, **page_to_row(page)} for page in extracted]
         hidden = [
             {"version_id": version_id, "page_index": page.page_index, "text": page.hidden}
@@ -208,7 +211,7 @@ class DocumentStore(DocumentQueries):
             connection.execute(update(versions).where(versions.c.id == version_id).values(**counts))
 
     def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
-        """Store a version's chunks, replacing earlier ones, and return their ids in the given order."""
+        """Replace the chunks of a version, and return the ids of the new chunks in the given order."""
         rows = [{**chunk_to_row(span), "version_id": version_id} for span in spans]
         with self._db.begin() as connection:
             connection.execute(delete(chunks).where(chunks.c.version_id == version_id))
@@ -221,9 +224,10 @@ class DocumentStore(DocumentQueries):
     def publish(
         self, version_id: str, status: DocumentStatus, reason: str, *, active: bool, reread: bool = False
     ) -> bool:
-        """Mark a version as complete and, if ``active``, make it the searched version.
+        """Mark a version as complete. If ``active`` is true, also make it the version that searches use.
 
-        With ``reread``, return false and change nothing if the searched version has other content.
+        Return false and change nothing if searches cannot use the version: because its document is being removed, or
+        because ``reread`` is true and searches already use a version with other content.
         """
         version, searched = versions.alias(), versions.alias()
         other_content = select(searched.c.id).where(
@@ -241,7 +245,7 @@ class DocumentStore(DocumentQueries):
     def publish_words(self, version_id: str) -> bool:
         """Make a new document searchable by its words while its embeddings are being computed.
 
-        Return false and change nothing if an earlier version is still searched.
+        Return false and change nothing if searches still use an earlier version of the document.
         """
         with self._db.begin() as connection:
             if not self._activate(connection, version_id, documents.c.active_version.is_(None)):
@@ -250,7 +254,7 @@ class DocumentStore(DocumentQueries):
             return True
 
     def _activate(self, connection: Connection, version_id: str, *conditions: Any) -> bool:
-        """Make a version the searched one if its document meets the conditions, in one statement."""
+        """Make searches use a version if its document meets the conditions; return whether it does."""
         owner_id = select(versions.c.document_id).where(versions.c.id == version_id, _IS_NOT_REMOVED).scalar_subquery()
         query = update(documents).where(documents.c.id == owner_id, *conditions)
         return connection.execute(query.values(active_version=version_id)).rowcount == 1
@@ -258,7 +262,7 @@ class DocumentStore(DocumentQueries):
     # removal of versions and documents
 
     def mark_version_ended(self, version_id: str, status: DocumentStatus, reason: str) -> None:
-        """End a version that will not be published; an earlier one stays searchable."""
+        """End a version that will not be published. An earlier version of the document stays searchable."""
         self._withdraw(version_id, state="ended", status=status.value, reason=reason, chunks=0)
 
     def restart_version(self, version_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Labelled questions created in the app, feedback on answers, and evaluations."""
+"""Store the labelled questions that users create in the app, feedback on answers, and evaluations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rag_core.types import (
 
 
 class EvaluationStore:
-    """Reads and writes of labels, feedback and evaluations. One method is one transaction."""
+    """Labels, feedback and evaluations. Each method makes its changes in one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -52,7 +52,7 @@ class EvaluationStore:
         answers: Sequence[str],
         message_id: str | None = None,
     ) -> Label:
-        """Store a label, replacing those created from the same message before."""
+        """Store a label. It replaces labels that were created from the same message before."""
         values = {
             "id": new_id(),
             "question": question,
@@ -81,7 +81,7 @@ class EvaluationStore:
     # feedback
 
     def give_feedback(self, message_id: str, given: Feedback) -> None:
-        """Store a user's feedback on an answer, replacing earlier feedback."""
+        """Store a user's feedback on an answer. It replaces earlier feedback on the same answer."""
         values = {"message_id": message_id, **asdict(given), "created_at": now()}
         with self._db.begin() as connection:
             connection.execute(delete(feedback).where(feedback.c.message_id == message_id))
@@ -113,7 +113,7 @@ class EvaluationStore:
             return [_evaluation_from_row(row) for row in connection.execute(query)]
 
     def get(self, evaluation_id: str) -> Evaluation:
-        """Return an evaluation; raise `UnknownEvaluation`."""
+        """Return an evaluation; raise `UnknownEvaluation` if it is not stored."""
         with self._db.read() as connection:
             row = connection.execute(select(evaluations).where(evaluations.c.id == evaluation_id)).first()
         if row is None:

@@ -1,4 +1,4 @@
-"""The stored form of the names of files and collections."""
+"""Convert names of files and collections to the form in which they are stored."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def clean_collection(name: str) -> str:
 
 
 def normalize_name(name: str) -> str:
-    """Return the stored form of a name: NFC, one line, at most `LONGEST_NAME` characters; folders are kept."""
+    """Return the stored form of a name: in NFC, on one line, with at most `LONGEST_NAME` characters.
+
+    If the name contains folders, they stay in it.
+    """
     cleaned = unicodedata.normalize("NFC", "".join(_clean_character(character) for character in name))
     cleaned = " ".join(cleaned.split()).strip(". ")
     if len(cleaned) > LONGEST_NAME:
@@ -41,6 +44,6 @@ def normalize_name(name: str) -> str:
 
 def _clean_character(character: str) -> str:
     category = unicodedata.category(character)
-    if category == "Cs":  # a surrogate, as from a file name that is not UTF-8: no store accepts it
+    if category == "Cs":  # a surrogate, for example from a file name that is not UTF-8; databases reject it
         return "\ufffd"
     return "" if category in ("Cc", "Cf") and not character.isspace() else character

@@ -1,4 +1,4 @@
-"""Uploaded files, stored once per content at an fsspec URL."""
+"""Store uploaded files at an fsspec URL. Files with the same content are stored only once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FileStore:
         import fsspec
 
         try:
-            if isinstance(url, Path):  # its name may contain characters with a meaning in a URL
+            if isinstance(url, Path):  # a path may contain characters that have a meaning in URLs
                 self._fs, self._root = fsspec.filesystem("file"), str(url)
             else:
                 self._fs, self._root = fsspec.core.url_to_fs(url, **_NO_LISTING_CACHE)
@@ -52,7 +52,7 @@ class FileStore:
         digest = sha256_of(data)
         target = self._path(digest)
         try:
-            # A power failure may leave an empty file at an address.
+            # Compare the size as well, because a power failure may leave an empty file at an address.
             if not self._fs.exists(target) or self._fs.size(target) != len(data):
                 self._fs.makedirs(target.rsplit("/", 1)[0], exist_ok=True)
                 self._write(target, data)
@@ -61,13 +61,13 @@ class FileStore:
         return digest
 
     def _write(self, target: str, data: bytes) -> None:
-        # Written to a temporary file and moved, so that a crash leaves no partial file at an address.
+        # Write to a temporary file and then move it, so that a crash leaves no partial file at an address.
         partial = target + _PARTIAL_SUFFIX
         try:
             self._fs.pipe_file(partial, data)
             self._fs.mv(partial, target)
         except OSError:
-            # If the disk is full, the partial file would keep space that is needed.
+            # If the disk is full, the partial file would use space that is needed elsewhere.
             with suppress(OSError):
                 self._fs.rm_file(partial)
             raise
@@ -117,7 +117,7 @@ class FileStore:
         return [digest for digest, path in self._list_files() if path.endswith(digest)]
 
     def remove_parts(self) -> None:
-        """Delete the partial files of a killed process; no process may be writing now."""
+        """Delete partial files that a killed process left. Call this method only while no file is being written."""
         for _, path in self._list_files():
             if path.endswith(_PARTIAL_SUFFIX):
                 self._fs.rm_file(path)
@@ -137,13 +137,13 @@ class FileStore:
 
 
 def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return fsspec's details of each file below a folder, and the reason for each folder that cannot be read."""
+    """Return fsspec's details of all files in a folder and its subfolders, and the errors of subfolders."""
     import fsspec
 
     details: dict[str, Any] = {}
     problems: dict[str, str] = {}
-    # A store without real folders lists everything at once, or raises. The generic implementation silently skips
-    # folders that it cannot read.
+    # File systems that override ``find``, such as object stores, list all files in one call or raise an error.
+    # fsspec's generic ``find`` silently skips folders that it cannot read, so each folder is listed separately below.
     if getattr(fs.find, "__func__", None) is not fsspec.AbstractFileSystem.find:
         return fs.find(root, detail=True), problems
     folders = [root]
@@ -161,12 +161,12 @@ def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def open_url(url: str) -> tuple[Any, str]:
-    """Return the fsspec file system of a URL and the path in it; raise `SettingsError` if it has none."""
+    """Return the fsspec file system and the path of a URL; raise `SettingsError` if fsspec cannot open the URL."""
     import fsspec
 
     try:
         fs, root = fsspec.core.url_to_fs(url, **_NO_LISTING_CACHE)
-        str(fs.unstrip_protocol(root)).encode()  # the database stores UTF-8
+        str(fs.unstrip_protocol(root)).encode()  # fails if the URL is not UTF-8, which the database needs
     except (ImportError, ValueError, OSError) as error:
         raise unreadable_url(url, error) from None
     return fs, root

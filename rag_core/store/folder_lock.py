@@ -11,7 +11,7 @@ from rag_core.system import make_new_files_private
 
 
 class FolderLock:
-    """A lock from construction until `release` or the end of the process, even after a crash.
+    """A lock that lasts from construction until `release` is called or the process ends, even by a crash.
 
     Raises
     ------
@@ -27,8 +27,9 @@ class FolderLock:
         try:
             make_new_files_private()
             folder.mkdir(parents=True, exist_ok=True)
-            # Also a folder that an earlier version created; it contains documents, conversations and keys.
-            with suppress(PermissionError):  # a folder of another user
+            # The folder contains documents, conversations and keys. An earlier version of Footnote may have created it
+            # with access for other users.
+            with suppress(PermissionError):  # the folder belongs to another user
                 folder.chmod(folder.stat().st_mode & 0o700)
             self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
             self._lock.acquire()

@@ -17,13 +17,13 @@ ACTIVE = (JobState.QUEUED.value, JobState.RUNNING.value)
 
 
 def new_job(kind: str, name: str, **values: Any) -> dict[str, Any]:
-    """Return the row of a job, queued unless ``values`` contain another state."""
+    """Return the row of a job. Its state is ``queued``, unless ``values`` contain another state."""
     row = {"id": new_id(), "kind": kind, "name": name, "state": JobState.QUEUED.value, "created_at": now()}
     return {**row, "details": {}, **values}
 
 
 class JobStore:
-    """Reads and writes of jobs. One method is one transaction."""
+    """Stored jobs. Each method makes its changes in one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -36,7 +36,7 @@ class JobStore:
         return self.get(row["id"])
 
     def get(self, job_id: str) -> Job:
-        """Return a job; raise `UnknownDocument` if it is gone."""
+        """Return a job; raise `UnknownDocument` if it is not stored, because its document was deleted."""
         with self._db.read() as connection:
             row = connection.execute(select(jobs).where(jobs.c.id == job_id)).first()
         if row is None:
@@ -44,7 +44,7 @@ class JobStore:
         return _job_from_row(row)
 
     def all(self, *, active: bool = False, limit: int | None = None) -> list[Job]:
-        """Return jobs, newest first; only queued and running ones if ``active``."""
+        """Return jobs, newest first. If ``active`` is true, return only queued and running jobs."""
         query = select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id)
         if active:
             query = query.where(jobs.c.state.in_(ACTIVE))
@@ -54,7 +54,7 @@ class JobStore:
             return [_job_from_row(row) for row in connection.execute(query)]
 
     def states(self, job_ids: Sequence[str]) -> dict[str, JobState]:
-        """Return the states of these jobs without those that are gone."""
+        """Return the states of these jobs by id; leave out jobs that are no longer stored."""
         states: dict[str, JobState] = {}
         with self._db.read() as connection:
             for batch in batches([*job_ids]):
@@ -69,9 +69,10 @@ class JobStore:
             return [_job_from_row(row) for row in connection.execute(query.order_by(jobs.c.created_at, jobs.c.id))]
 
     def chunks_per_second(self, newest: int = 200) -> float | None:
-        """Return the rate at which the newest searchable files were indexed; ``None`` if there are none.
+        """Return the number of chunks per second at which the newest searchable files were indexed.
 
-        Jobs overlap, because a file is parsed while the previous one is embedded: overlapping time counts once.
+        Jobs overlap in time, because a file is parsed while an earlier file is embedded. Time in which several jobs
+        ran is counted once. Return ``None`` if no file gives a rate.
         """
         query = (
             select(jobs.c.started_at, jobs.c.finished_at, versions.c.chunks)
@@ -90,7 +91,7 @@ class JobStore:
         return sum(row.chunks for row in rows) / seconds if seconds else None
 
     def start(self, job_id: str) -> bool:
-        """Mark a queued job as running; return false if it was cancelled meanwhile."""
+        """Mark a queued job as running; return false if it is no longer queued, because it was cancelled."""
         values = {"state": JobState.RUNNING.value, "started_at": now()}
         query = update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.QUEUED.value)
         with self._db.begin() as connection:
@@ -103,7 +104,7 @@ class JobStore:
     def finish(
         self, job_id: str, state: JobState, result: DocumentStatus | None, reason: str = "", **details: Any
     ) -> None:
-        """End a job that has not ended yet; ``details``, if any, replace those of the job."""
+        """End a job that has not ended yet. If ``details`` are given, they replace the details of the job."""
         values = {
             "state": state.value,
             "result": result.value if result else None,
@@ -123,21 +124,24 @@ class JobStore:
             connection.execute(update(jobs).where(of_job).values(details={**details, **values}))
 
     def requeue(self, job_id: str) -> None:
-        """Queue a running job again that no thread works on."""
+        """Queue a job again that is marked as running although no thread works on it."""
         values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "started_at": None}
         query = update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.RUNNING.value)
         with self._db.begin() as connection:
             connection.execute(query.values(**values))
 
     def requeue_interrupted(self) -> int:
-        """Queue all running jobs of an earlier process again, and return their number."""
+        """Queue all jobs again that were running when an earlier process ended; return their number."""
         values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "started_at": None}
         query = update(jobs).where(jobs.c.state == JobState.RUNNING.value)
         with self._db.begin() as connection:
             return int(connection.execute(query.values(**values)).rowcount)
 
     def forget_ended(self, keep: int, ended_before: datetime | None = None) -> None:
-        """Delete all ended jobs but the newest ``keep``; only those that ended before a moment, if it is given."""
+        """Delete all ended jobs except the newest ``keep`` jobs.
+
+        If ``ended_before`` is given, jobs that ended at that time or later are not deleted.
+        """
         kept_ids = select(jobs.c.id).where(jobs.c.state.not_in(ACTIVE)).order_by(jobs.c.created_at.desc()).limit(keep)
         query = delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept_ids))
         if ended_before is not None:

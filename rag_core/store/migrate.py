@@ -1,4 +1,4 @@
-"""Create the tables of a new database, and bring an older one up to date with Alembic."""
+"""Create the tables of a new database, and update the tables of an older database with Alembic."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from rag_core.errors import DataFolderUnwritable, StoreUnavailable
 from rag_core.store.schema import metadata, preferences
 
 log = logging.getLogger(__name__)
-# The newest revision in `migrations/versions`. Alembic takes a while to import, which only an older database needs.
+# The newest revision in `migrations/versions`. Alembic could find it, but it is slow to import. With this constant, it
+# is imported only if a database must be updated.
 HEAD = "0003"
 FIRST = "0001"
-# Versions of Footnote from before Alembic compare this preference with 1 and refuse any other number.
+# Versions of Footnote that do not use Alembic read this preference, and refuse the database if the number is not 1.
 NUMBER_NAME, NUMBER = "schema", 2
-# As Alembic defines it.
+# Alembic's table for the revision of the database, with the same columns as Alembic itself creates.
 _REVISIONS = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 _REPORT = "The database is unchanged. Start the version of Footnote that you used before, and report this message."
 
 
 def prepare_schema(engine: Engine) -> None:
-    """Create the tables where there are none, or run the migrations that an older database lacks.
+    """Create the tables of a new database, or run the migrations that an older database needs.
 
-    A SQLite database is copied to `backup_path` first. All migrations run in one transaction: if one fails, the
-    database stays as it was.
+    Before the migrations, a SQLite database is copied to `backup_path`. All migrations run in one transaction: if a
+    migration fails, the database stays as it was.
 
     Raises
     ------
@@ -49,9 +50,9 @@ def prepare_schema(engine: Engine) -> None:
 
 
 def backup_path(database: Path, revision: str) -> Path:
-    """Return the file to copy a database to before its migrations, such as ``footnote.sqlite.schema-0001``.
+    """Return the path for the copy of a database before its migrations, such as ``footnote.sqlite.schema-0001``.
 
-    If earlier copies exist, a number is added to the name.
+    If a file of this name exists, a number is added to the name.
     """
     target = database.with_name(f"{database.name}.schema-{revision}")
     numbers = itertools.count(2)
@@ -95,7 +96,7 @@ def _find_revision(connection: Connection) -> str | None:
 
 
 def _back_up(engine: Engine, revision: str) -> None:
-    """Copy a SQLite database to a file next to it; other databases have their own means."""
+    """Copy a SQLite database to a file next to it. Other databases are not copied."""
     name = engine.url.database
     if engine.dialect.name != "sqlite" or not name or name == ":memory:":
         return
@@ -105,7 +106,7 @@ def _back_up(engine: Engine, revision: str) -> None:
         partial.unlink(missing_ok=True)
         with closing(sqlite3.connect(name)) as source, closing(sqlite3.connect(partial)) as copy:
             source.backup(copy)
-        # A copy gets its name once it is complete.
+        # The copy gets its final name only when it is complete.
         partial.replace(target)
     except (OSError, sqlite3.Error) as error:
         raise DataFolderUnwritable(
@@ -121,7 +122,8 @@ def _transaction(engine: Engine) -> Iterator[Connection]:
         with engine.begin() as connection:
             yield connection
         return
-    # The driver would commit before a change to a table. A table is altered by copying it, which foreign keys forbid.
+    # Python's SQLite driver leaves changes of tables out of its transactions, so the transaction is opened in SQL here.
+    # SQLite alters a table by copying and deleting it, which fails while foreign keys are enforced.
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.exec_driver_sql("PRAGMA foreign_keys=OFF")
         connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,4 +1,4 @@
-"""Persistent values by name: preferences set in the pages, and the engine's records about the library."""
+"""Store values by name: preferences that users set in the app, and the engine's records about the library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_core.store.schema import preferences
 
 
 class PreferenceStore:
-    """JSON values by name, cached in memory. One method is one transaction.
+    """JSON values by name, cached in memory. Each method makes its changes in one transaction.
 
     Every question reads several values, and no other process can change them, because the database is locked.
     """
@@ -21,7 +21,7 @@ class PreferenceStore:
         self._cache: dict[str, Any] = {}
 
     def get(self, name: str) -> Any:
-        """Return a stored value, or ``None``."""
+        """Return the value with this name, or ``None`` if none is stored."""
         if name not in self._cache:
             with self._db.read() as connection:
                 query = select(preferences.c.value).where(preferences.c.name == name)

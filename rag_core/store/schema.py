@@ -1,8 +1,9 @@
 """The database tables.
 
-A *version* is one indexing of one file's content in one generation of the index. Searches see only a
-document's ``active_version``, so publishing, replacing and removing a document are each one update in
-one transaction. Chroma and the word index contain only data that can be rebuilt from these tables.
+A *version* is the result of indexing the content of a document's file once, in one generation of the index. Searches
+find only the version that the document's ``active_version`` refers to. To publish, replace or hide a document,
+it is therefore enough to change this one column. Chroma and the word index contain only data that can be rebuilt
+from these tables.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ documents = Table(
     Column("collection", Text, nullable=False, index=True),
     # Folder or archive of the file; null for an upload in the browser.
     Column("folder", Text),
-    # Not a foreign key, because versions refer to documents and the references would be circular.
+    # No foreign key, because versions already have a foreign key to documents, and the two would be circular.
     Column("active_version", String(32), index=True),
     Column("added_at", DateTime(timezone=True), nullable=False, index=True),
 )
@@ -89,7 +90,7 @@ pages = Table(
     Column("skip", JSON, nullable=False),
 )
 
-# Invisible text of pages; few pages have any.
+# The invisible text of pages. It has its own table, because few pages contain invisible text.
 hidden_texts = Table(
     "hidden_texts",
     metadata,
@@ -114,7 +115,7 @@ embeddings = Table(
 chunks = Table(
     "chunks",
     metadata,
-    # Ids are never reused: index entries left by a crash must not refer to another chunk.
+    # Ids are never reused. Otherwise, an index entry that a crash left could refer to a different chunk later.
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("version_id", String(32), ForeignKey("versions.id"), nullable=False),
     Column("ordinal", Integer, nullable=False),
@@ -185,7 +186,7 @@ conversations = Table(
     Column("documents", JSON, nullable=False),
 )
 
-# Collections that a conversation searches, with the documents they contain at the time of a question.
+# The collections that a conversation searches. A question searches the documents that they contain when it is asked.
 conversation_collections = Table(
     "conversation_collections",
     metadata,
@@ -244,7 +245,7 @@ usage = Table(
     Column("input_tokens", Integer, nullable=False),
     Column("output_tokens", Integer, nullable=False),
     Column("estimated", Boolean, nullable=False),
-    # Null, with an empty currency, if no price was set.
+    # Null if no price was set; ``currency`` is then empty.
     Column("cost", Float),
     Column("currency", String(8), nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False, index=True),

@@ -1,4 +1,4 @@
-"""Conversion of values to bytes and JSON for the database, and back."""
+"""Convert values to bytes and JSON for the database, and back."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from rag_core.types import (
     WordBoxes,
 )
 
-# Factor between a 4-bit number in the upper and the lower half of a byte.
+# A 4-bit number in the upper half of a byte has 16 times the value that it has in the lower half.
 _UPPER_HALF_FACTOR = 16
 
 
 def text_hash(prefix: str, text: str) -> bytes:
-    """Return a 16-byte hash of an embedded text: its prefix and text."""
+    """Return a 16-byte hash of a chunk's prefix and text, which are embedded together."""
     return hashlib.blake2b(f"{prefix}\x00{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def pack_boxes(boxes: WordBoxes) -> bytes:
     """Return word boxes as zlib-compressed little-endian int32 and float32 arrays."""
     parts = boxes.starts.astype("<i4"), boxes.ends.astype("<i4"), boxes.rects.astype("<f4")
-    # Higher levels take longer and hardly save space.
+    # Higher compression levels take longer and hardly save space.
     return zlib.compress(b"".join(part.tobytes() for part in parts), 1)
 
 
@@ -55,7 +55,10 @@ def unpack_boxes(data: bytes) -> WordBoxes:
 
 
 def pack_embedding(embedding: Embedding) -> dict[str, bytes]:
-    """Return the columns of an embedding: dense float32, token vectors in 4 bits, and a float16 scale per token."""
+    """Return the database columns of an embedding.
+
+    The dense vector is stored as float32, each number of the token vectors in 4 bits, and one float16 scale per token.
+    """
     low, high = np.split(embedding.tokens, 2, axis=1)
     return {
         "dense": embedding.dense.astype("<f4").tobytes(),
@@ -71,17 +74,18 @@ def unpack_dense(data: bytes) -> FloatArray:
 def unpack_tokens(rows: Sequence[tuple[bytes, bytes]]) -> list[tuple[Int8Array, FloatArray]]:
     """Return the token vectors and scales of each row ``(tokens, scales)`` of stored bytes.
 
-    Vectors are int8, shape (n, dimension), and multiples of 16, because the 4-bit numbers stay in the upper half of
-    a byte. Scales are float32, shape (n,), and account for that.
+    The vectors are int8, shape (n, dimension). Each value is 16 times the stored 4-bit number, because the number is
+    left in the upper half of its byte. The scales are float32, shape (n,), and are divided by 16 in return.
     """
     if not rows:
         return []
-    # All rows at once, which is faster and changes the owner of Python's lock less often.
+    # All rows are unpacked at once. This is faster, and threads compete less for Python's global interpreter lock.
     scales = np.frombuffer(b"".join(scales for _, scales in rows), "<f2").astype(np.float32)
     scales /= _UPPER_HALF_FACTOR
     packed = np.frombuffer(b"".join(tokens for tokens, _ in rows), np.uint8)
     packed = packed.reshape(len(scales), -1 if len(scales) else 0)
-    # A byte contains a number of each half of a vector, so that each half is written in one operation.
+    # Each byte contains one number of a vector's first half and one number of its second half. One operation therefore
+    # unpacks all numbers of a half.
     half = packed.shape[1]
     unpacked = np.empty((len(scales), 2 * half), np.uint8)
     np.multiply(packed, np.uint8(_UPPER_HALF_FACTOR), out=unpacked[:, :half])
@@ -92,7 +96,7 @@ def unpack_tokens(rows: Sequence[tuple[bytes, bytes]]) -> list[tuple[Int8Array, 
 
 
 def chunk_to_row(span: ChunkSpan) -> dict[str, Any]:
-    """Return the columns of a chunk; sentence starts are little-endian uint16."""
+    """Return the database columns of a chunk; sentence starts are stored as little-endian uint16."""
     return {
         **{name: getattr(span, name) for name in ChunkSpan.__slots__},
         "sentences": np.asarray(span.sentences, "<u2").tobytes(),
@@ -143,7 +147,7 @@ def page_from_row(row: Any, *, with_boxes: bool = True) -> Page:
 
 
 def answer_to_json(answer: Answer) -> dict[str, Any]:
-    """Return an answer with all that it shows, so that it stays complete when its documents are deleted."""
+    """Return an answer as JSON with the texts of its passages, so that it stays readable without its documents."""
     data = asdict(answer)
     data["state"] = answer.state.value
     return data
@@ -161,7 +165,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         timings_ms=data["timings_ms"],
         notices=tuple(data["notices"]),
         stopped=data["stopped"],
-        # Answers of earlier versions do not have these fields.
+        # Answers that were stored by earlier versions of Footnote may lack the following fields.
         statements=tuple(Claim(**statement) for statement in data.get("statements", ())),
         rewritten=data.get("rewritten", ""),
         follow_ups=tuple(data.get("follow_ups", ())),
@@ -174,6 +178,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
 
 
 def _passage_from_json(data: Mapping[str, Any]) -> Passage:
-    # Passages of earlier versions do not have these fields, or have duplicates without ids.
+    # Passages that were stored by earlier versions of Footnote may lack the fields ``unmet`` and ``duplicates``. Their
+    # duplicates may lack document ids; such duplicates are left out.
     duplicates = tuple(PageReference(**place) for place in data.get("duplicates", ()) if isinstance(place, dict))
     return Passage(**{**data, "unmet": tuple(data.get("unmet", ())), "duplicates": duplicates})

@@ -1,4 +1,4 @@
-"""The usage of language models: one permanent row per request, even if its answer is deleted."""
+"""Store the usage of language models: one row per request, which stays even if the answer is deleted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_core.types import Usage, UsageTotal
 
 
 class UsageStore:
-    """Stores and sums usage. One method is one transaction."""
+    """Stores the usage of requests and computes totals. Each method uses one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -33,7 +33,7 @@ class UsageStore:
             connection.execute(insert(usage).values(**values))
 
     def totals(self, since: datetime | None = None) -> list[UsageTotal]:
-        """Return sums by generator and currency, most calls first; requests without a price add no cost."""
+        """Return the total usage by generator and currency, most calls first. Requests without a price add no cost."""
         columns = usage.c
         sums = (func.sum(columns.calls).label("calls"), func.sum(columns.cost).label("cost"))
         tokens = (func.sum(columns.input_tokens).label("input"), func.sum(columns.output_tokens).label("output"))

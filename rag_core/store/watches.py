@@ -1,4 +1,4 @@
-"""Watched folders and the documents of their files."""
+"""Store watched folders, and the documents that belong to the files in them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rag_core.types import WatchedFolder
 
 
 class WatchStore:
-    """Reads and writes of watched folders. One method is one transaction."""
+    """Watched folders and the files in them."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def add(self, url: str, collection: str) -> WatchedFolder:
-        """Store a watched folder, and return it or the one of the same URL that exists already."""
+        """Store a watched folder and return it. If a folder with this URL is stored already, return that folder."""
         existing = [watch for watch in self.all() if watch.url == url]
         if existing:
             return existing[0]
@@ -53,7 +53,7 @@ class WatchStore:
             connection.execute(delete(watches).where(watches.c.id == watch_id))
 
     def record_check(self, watch_id: str, problem: str) -> None:
-        """Store that a folder was checked now, and the problem, if any."""
+        """Store that a folder was checked now; ``problem`` is empty if the check succeeded."""
         with self._db.begin() as connection:
             connection.execute(
                 update(watches).where(watches.c.id == watch_id).values(checked_at=now(), problem=problem)
@@ -66,7 +66,7 @@ class WatchStore:
             return {row.path: row for row in connection.execute(query)}
 
     def set_file(self, watch_id: str, path: str, stamp: str, document_id: str | None, owned: bool) -> None:
-        """Store the document of a file; ``owned`` if the document is deleted together with the file."""
+        """Store the document of a file; ``owned`` says whether to delete the document when the file is removed."""
         self.remove_file(watch_id, path)
         values = {"watch_id": watch_id, "path": path, "stamp": stamp, "document_id": document_id, "owned": owned}
         with self._db.begin() as connection:
@@ -79,13 +79,13 @@ class WatchStore:
             )
 
     def is_used_elsewhere(self, document_id: str, but: str) -> bool:
-        """Return whether another watched folder than ``but`` has a file of this document."""
+        """Return whether a watched folder other than ``but`` contains a file of this document."""
         query = select(watched_files.c.path).where(_is_in_other_watch(document_id, but)).limit(1)
         with self._db.read() as connection:
             return connection.execute(query).first() is not None
 
     def transfer_ownership(self, document_id: str, watch_id: str) -> bool:
-        """Make the other folders with this document its owners; return false if there are none."""
+        """Let all other watched folders that have a file of this document own it; return false if there are none."""
         query = update(watched_files).where(_is_in_other_watch(document_id, watch_id)).values(owned=True)
         with self._db.begin() as connection:
             return connection.execute(query).rowcount > 0

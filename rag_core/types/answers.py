@@ -12,20 +12,21 @@ from rag_core.types.retrieval import Gate, Passage, SearchResult, Strategy
 from rag_core.types.usage import Usage
 
 REFUSAL = "I don't know: the documents don't say."
-# A citation marker such as [1]; the second pattern also matches variants that models write.
+# A citation marker such as [1]. The second pattern also matches the blanks before a marker, and markers in the brackets
+# U+3010 and U+3011, which some language models write.
 MARKER = re.compile(r"\[(\d{1,6})\]")
 _MARKER_WITH_BLANKS = re.compile(r"[ \t]*[\[\u3010]\d+[\]\u3011]")
-# The result of checking a statement against its sources; empty if there is nothing to show.
+# What the check of a statement against the passages found wrong; empty if it found nothing wrong.
 Mark = Literal["", "contradicted", "not_found"]
 
 
 def strip_markers(text: str) -> str:
-    """Return a text without citation markers and the blanks before them."""
+    """Return a text without its citation markers, and without the blanks before them."""
     return _MARKER_WITH_BLANKS.sub("", text)
 
 
 class AnswerState(str, Enum):
-    """Whether the documents answer the question. No answer is a state, not an error."""
+    """Whether the question was answered or refused. A refusal is a normal result, so it raises no error."""
 
     ANSWERED = "answered"
     ABSTAINED = "abstained"
@@ -35,8 +36,9 @@ class AnswerState(str, Enum):
 class Citation:
     """A span of a page that supports a statement of an answer.
 
-    ``quote`` is the page's text from ``start`` to ``end``. ``marker`` is the number in ``[1]`` in the answer's text.
-    ``added`` is true if Footnote added the citation, not the language model that wrote the statement.
+    ``quote`` is the text of the page from ``start`` to ``end``. ``marker`` is the number of the citation in the text of
+    the answer, such as 1 for ``[1]``. ``added`` is true if the language model that wrote the statement did not cite
+    this passage, so that Footnote added the citation.
     """
 
     marker: int
@@ -54,7 +56,7 @@ class Citation:
 
     @classmethod
     def of(cls, passage: Passage, start: int, end: int) -> Citation:
-        """Return a citation of ``passage.text[start:end]``, which must be on the passage's first page."""
+        """Return a citation of ``passage.text[start:end]``, which must be on the first page of the passage."""
         return cls(
             marker=passage.rank,
             passage_rank=passage.rank,
@@ -74,12 +76,12 @@ class Citation:
 class Claim:
     """A statement of an answer and the result of checking it.
 
-    A statement is a sentence, or the part of a sentence that a group of markers follows. ``answer.text[start:end]``
-    is the statement without these markers. ``supported`` is true if a citation supports it; otherwise ``reason``
-    may say why not. ``mark`` is ``contradicted`` if the source has another value, ``source_value``, and
-    ``not_found`` if the passages do not cover the statement. If a statement is neither supported nor marked, the
-    check is inconclusive. ``compared_rank`` is the rank of the passage that a marked statement was compared with,
-    else 0.
+    A statement is a sentence, or a part of a sentence that ends with a group of markers. ``answer.text[start:end]``
+    is the statement without these markers. ``supported`` is true if a citation supports the statement; otherwise,
+    ``reason`` may say why not. ``mark`` is ``contradicted`` if the source contains a different value, which is
+    ``source_value``. It is ``not_found`` if the passages do not cover the statement. If ``supported`` is false and
+    ``mark`` is empty, the check is inconclusive. If ``mark`` is not empty, ``compared_rank`` is the rank of the passage
+    that was compared with the statement; otherwise it is 0.
     """
 
     start: int
@@ -92,7 +94,7 @@ class Claim:
 
     @property
     def mark_text(self) -> str:
-        """The mark in words; empty if there is none."""
+        """``mark`` in words for the user; empty if ``mark`` is empty."""
         if self.mark == "contradicted":
             return f"differs from the source: {self.source_value}"
         return "not found in the sources" if self.mark else ""
@@ -100,20 +102,24 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer as shown and stored. It stays complete after the documents it cites are deleted.
+    """An answer as it is shown and stored.
+
+    It contains copies of all passages and quotes, so it stays complete after the cited documents are deleted.
 
     Attributes
     ----------
     generator : str
-        ``extractive`` or ``openai:MODEL``.
+        ``extractive``, ``openai:MODEL`` or ``gguf:FILE``.
     notices : tuple of str
-        Problems for the user, such as a failed endpoint or a document that is still being indexed.
+        Messages about problems, such as a failed endpoint or a document that is still being indexed.
     stopped : bool
         Whether the user stopped the answer before its end.
     statements : tuple of Claim
-        The checked statements in text order; empty for a refusal, a stopped answer and answers of old versions.
+        The checked statements in text order. There are none for a refusal, for a stopped answer, and for answers that
+        earlier versions of Footnote stored.
     rewritten : str
-        The query that replaced a question which depends on earlier turns; else empty.
+        The query that replaced the question because the question depends on earlier turns of the conversation; empty
+        if the question was not replaced.
     follow_ups : tuple of str
         Further questions that the documents answer.
     usage : Usage
@@ -121,9 +127,10 @@ class Answer:
     steps : tuple of str
         The steps of the search strategy, in words.
     short : str
-        The date, share or count asked for, as quoted; empty if unclear or if a language model wrote the answer.
+        The date, share or count that the question asks for, as it is written in a quote. Empty if the question asks for
+        something else, if the value is ambiguous, or if a language model wrote the answer.
     quotes_start : int or None
-        Offset in ``text`` of the quotes that follow a language model's text.
+        Offset in ``text`` of the quotes that follow the text of a language model; ``None`` if no quotes follow.
     """
 
     question: str
@@ -147,13 +154,13 @@ class Answer:
 
     @property
     def short_marker(self) -> int | None:
-        """Number of the first source whose quote contains ``short``; ``None`` if there is none."""
+        """Marker of the first citation whose quote contains ``short``; ``None`` if no quote contains it."""
         quotes = ((citation.marker, " ".join(citation.quote.split())) for citation in self.citations)
         return next((marker for marker, quote in quotes if self.short and self.short in quote), None)
 
     @property
     def marked_text(self) -> str:
-        """The text with each statement's mark in round brackets after it, for plain-text output."""
+        """The text for plain-text output, with `Claim.mark_text` in round brackets after each marked statement."""
         text = self.text
         for claim in reversed(self.statements):
             if claim.mark:
@@ -161,14 +168,17 @@ class Answer:
         return text
 
     def with_suggestions(self, suggestions: Suggestions) -> Answer:
-        """Return the answer with follow-up questions, or with a notice that says why there are none."""
+        """Return a copy of the answer with follow-up questions, or with a notice that says why their search failed."""
         notices = (*self.notices, suggestions.problem) if suggestions.problem else self.notices
         return replace(self, follow_ups=suggestions.questions, notices=notices)
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """An event of `Engine.ask`: a stage starts, or ends if ``done``; ``label`` is for the user."""
+    """An event of `Engine.ask`: a stage ends if ``done`` is true, otherwise it starts.
+
+    ``label`` is the name of the stage for display.
+    """
 
     name: str
     label: str
@@ -184,23 +194,26 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """An event of `Engine.ask`: discard the deltas so far, for the given reason; new ones follow."""
+    """An event of `Engine.ask`: the text of all earlier `Delta` events is to be discarded, because of ``reason``.
+
+    Further `Delta` events contain the new text.
+    """
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """An event of `Engine.ask`: the query that replaces a question which depends on earlier turns."""
+    """An event of `Engine.ask`: the query ``text`` replaces the question, which depends on earlier turns."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """An event of `Engine.ask` after the answer: further questions that the documents answer.
+    """An event of `Engine.ask` that follows the answer: further questions that the documents answer.
 
-    ``problem`` says why there are none, if the search for them failed.
+    If the search for such questions failed, ``problem`` says why.
     """
 
     questions: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""NumPy array types by dtype."""
+"""Names for the types of NumPy arrays of each dtype."""
 
 from __future__ import annotations
 

@@ -9,29 +9,32 @@ import numpy as np
 
 from rag_core.types.arrays import FloatArray, Int8Array, IntArray
 
-# Separates the pages in the text of a chunk that spans two; the extractor removes it from page texts.
+# Separates the texts of the two pages in a chunk that spans two pages. The parser removes this character from the texts
+# of pages, so it occurs nowhere else.
 PAGE_BREAK = "\f"
 
-# Separates the document's name and the headings in a chunk's prefix.
+# Separates the label of the document and the headings in the prefix of a chunk.
 HEADING_SEPARATOR = " › "
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
-    """A span of a document before it is stored.
+    """A chunk that is not stored yet, so it has no id.
 
     Attributes
     ----------
     text : str
-        ``page[start:end]``. If the last sentence continues on the next page, a `PAGE_BREAK` and the rest of the
-        sentence, up to ``end`` on page ``page_index_end``, follow.
+        The text of the page from ``start`` to ``end``. If the last sentence of the chunk continues on the next page,
+        the text is that of the first page from ``start``, a `PAGE_BREAK`, and the text of the page ``page_index_end``
+        up to ``end``.
     prefix : str
-        One line with document name and heading, one with the header row of the table in which the chunk starts. It
-        is embedded and word-indexed, but not shown.
+        A line with the document's label and the headings. If the chunk starts inside a table, the head of the table
+        follows. The prefix is embedded and added to the word index, but it is not shown.
     tokens : int
-        Tokens of prefix and text by the embedder's tokenizer, including special tokens.
+        Number of tokens of prefix and text together, including special tokens, by the tokenizer of the embedder.
     sentences : tuple of int
-        Index of each sentence's first token, ascending, without special tokens; earlier tokens are the prefix.
+        Index of the first token of each sentence, ascending. Special tokens are not counted. The tokens before the
+        first sentence belong to the prefix.
     """
 
     ordinal: int
@@ -47,9 +50,10 @@ class ChunkSpan:
 
 
 class ChunkRow(NamedTuple):
-    """A stored chunk with its document's id and name, its page's label and its page's hidden text.
+    """A stored chunk, with the id and name of its document and the label and hidden text of its page.
 
-    ``sentences`` is stored as little-endian uint16; ``hidden`` is ``None`` if the page has no hidden text.
+    ``sentences`` contains the indices of `ChunkSpan.sentences` as little-endian uint16. ``hidden`` is ``None`` if the
+    page has no hidden text.
     """
 
     id: int
@@ -71,37 +75,37 @@ class ChunkRow(NamedTuple):
 
     @property
     def embedded_text(self) -> str:
-        """The embedder's input: the prefix, then the chunk's text."""
+        """The input of the embedder: the prefix, then the text of the chunk."""
         return embedded_text(self.prefix, self.text)
 
     @property
     def prefix_text(self) -> str:
-        """The prefix part of the embedder's input: document, headings and a table's header row."""
+        """The part of `embedded_text` before the text of the chunk, including the line break."""
         return embedded_text(self.prefix, "")
 
     @property
     def document_label(self) -> str:
-        """Name and title of the document."""
+        """The first part of the prefix: name and title of the document."""
         return document_label(self.prefix)
 
 
 def embedded_text(prefix: str, text: str) -> str:
-    """Return the embedder's input for a chunk; token offsets are only valid for this exact text."""
+    """Return the input of the embedder for a chunk. Token offsets of chunks are offsets in exactly this text."""
     return f"{prefix}\n{text}"
 
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """The result of one forward pass for one text.
+    """The vectors that an embedder computes for one text.
 
     Attributes
     ----------
     dense : FloatArray, shape (dimension,)
-        Unit length.
+        The vector of the whole text, of unit length.
     tokens : Int8Array, shape (n, token_dimension)
-        Token vectors, each divided by its entry in ``scales``; empty if the embedder has none.
+        The quantized vectors of the tokens; empty if the embedder computes no token vectors.
     scales : FloatArray, shape (n,)
-        Factors that restore the rows of ``tokens`` to about unit length.
+        A factor for each row of ``tokens``. The row times its factor is a vector of about unit length.
     """
 
     dense: FloatArray
@@ -111,14 +115,16 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True)
 class ChunkVectors:
-    """A chunk's token vectors for late-interaction reranking.
+    """The token vectors of a chunk, for reranking by late interaction.
 
     Attributes
     ----------
     tokens : Int8Array, shape (n, token_dimension)
+        See `Embedding`.
     scales : FloatArray, shape (n,)
+        See `Embedding`.
     sentences : IntArray, shape (s,)
-        Index of each sentence's first token, ascending.
+        Index of the first token of each sentence, ascending.
     """
 
     tokens: Int8Array
@@ -126,14 +132,14 @@ class ChunkVectors:
     sentences: IntArray
 
     def to_float(self) -> FloatArray:
-        """Return the token vectors as floats, shape (n, token_dimension), of about unit length."""
+        """Return the token vectors as floats of about unit length, shape (n, token_dimension)."""
         vectors: FloatArray = self.tokens.astype(np.float32) * self.scales[:, None]
         return vectors
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The models and parameters that built an index. Indexes are compatible only if all fields are equal."""
+    """The models and parameters of an index. Two indexes are compatible only if all fields are equal."""
 
     embedder: str
     weights: str
@@ -146,11 +152,11 @@ class Fingerprint:
     prefix: str
 
     def differences(self, other: Fingerprint) -> dict[str, tuple[Any, Any]]:
-        """Return the fields that differ, as ``name: (self's value, other's value)``."""
+        """Return the fields that differ, as ``name: (value in self, value in other)``."""
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self.__slots__}
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def document_label(prefix: str) -> str:
-    """Return the document's name and title from a chunk's prefix."""
+    """Return the name and title of the document from the prefix of a chunk."""
     return prefix.split("\n", 1)[0].split(HEADING_SEPARATOR, 1)[0]

@@ -11,7 +11,7 @@ from rag_core.types.answers import Answer
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation. ``answer`` is set on the assistant's turns."""
+    """One turn of a conversation. ``answer`` is ``None`` if the turn is a question of the user."""
 
     message_id: str
     role: str
@@ -22,14 +22,14 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The documents, by name or id, and the collections to search; everything if both are empty."""
+    """The documents (names or ids) and the collections to search. If both are empty, all documents are searched."""
 
     documents: tuple[str, ...] = ()
     collections: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, documents: Sequence[str] | None = None, collections: Sequence[str] = ()) -> Scope:
-        """Return the scope of these documents and collections; everything if none is given."""
+        """Return the scope of these documents and collections; without arguments, the scope of all documents."""
         return cls(tuple(documents or ()), tuple(collections))
 
     def __bool__(self) -> bool:

@@ -12,12 +12,13 @@ import numpy as np
 
 from rag_core.types.arrays import FloatArray, IntArray
 
-# A document's id and a page's index.
+# The id of a document and the index of one of its pages.
 PageKey = tuple[str, int]
 
-# What to do with a document if a file with the same name and other content is added.
+# What happens to a document if a file with the same name but different content is added: the file becomes a new version
+# of the document, or the document is kept and the file becomes a second document.
 SameName = Literal["replace", "keep"]
-# The collection of documents without another collection.
+# The collection of documents that were added without the name of a collection.
 DEFAULT_COLLECTION = "default"
 
 
@@ -34,8 +35,9 @@ class PageState(str, Enum):
 class DocumentStatus(str, Enum):
     """The state of an added file.
 
-    ``partial``: some pages failed or have no text, and the reason says which. ``rejected``: the file cannot be
-    used (not a PDF, encrypted, too large, empty). ``failed``: an error of this program.
+    ``partial`` means that some pages failed or have no text; the reason of the document says which pages. ``rejected``
+    means that the file cannot be used, for example because it is encrypted, empty, too large or not a PDF. ``failed``
+    means that an error of this program prevented indexing.
     """
 
     QUEUED = "queued"
@@ -50,15 +52,15 @@ class DocumentStatus(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class WordBoxes:
-    """The positions of the words of a page's text on the page.
+    """The positions of words in the text of a page, and on the displayed page.
 
     Attributes
     ----------
     starts, ends : IntArray, shape (n,)
-        Character offsets of each word in the page's text, ascending, ``ends`` exclusive.
+        Character offsets of each word in the text of the page, in ascending order. ``ends`` are exclusive.
     rects : FloatArray, shape (n, 4)
-        ``x0, y0, x1, y1`` as fractions of the displayed page's width and height, from its top-left
-        corner, so that they are valid at any zoom and rotation.
+        The rectangle ``x0, y0, x1, y1`` of each word, measured from the top-left corner of the displayed page. The
+        values are fractions of the page's width and height, so that they are valid at every size of the image.
     """
 
     starts: IntArray
@@ -70,7 +72,7 @@ class WordBoxes:
         return cls(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 4), np.float32))
 
     def find_overlapping(self, start: int, end: int) -> FloatArray:
-        """Return the rectangles of the words that overlap ``[start, end)``, in text order, shape (m, 4)."""
+        """Return the rectangles of the words that overlap the span ``[start, end)``, in text order, shape (m, 4)."""
         return self.rects[(self.starts < end) & (self.ends > start)]
 
 
@@ -78,10 +80,11 @@ class WordBoxes:
 class Page:
     """One extracted page: its text, the extraction method, and the positions of its words.
 
-    ``width`` and ``height`` are in points (1/72 inch) as displayed. ``heading`` is the section in which the page
-    starts, or a heading line on the page. ``confidence`` is the mean word confidence of OCR in 0..1, if OCR ran.
-    ``skip`` lists ``(start, end)`` offsets of headers and footers, which are part of the text but not of chunks.
-    ``hidden`` is invisible text (white on white, outside the page, too small to read); it is not part of ``text``.
+    ``width`` and ``height`` are the size of the displayed page in points (1/72 inch). ``heading`` is the section in
+    which the page starts, or a heading line on the page. ``confidence`` is the mean of the confidences from 0 to 1 that
+    OCR reports for its words; it is ``None`` if OCR did not run. ``skip`` contains the spans ``(start, end)`` of page
+    headers and footers in ``text``; they do not become part of chunks. ``hidden`` is text that a reader cannot see, for
+    example because it is white on white, outside the page or too small; it is not part of ``text``.
     """
 
     page_index: int
@@ -109,13 +112,17 @@ class PageReference:
 
     @property
     def key(self) -> PageKey:
-        """Key of the page, independent of the document's name."""
+        """The document's id and the page's index, which identify the page even if the document is renamed."""
         return self.document_id, self.page_index
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document of the library. ``size`` is in bytes; ``chunks`` counts the active version's chunks."""
+    """A document of the library.
+
+    ``size`` is in bytes. ``chunks`` is the number of chunks that searches can find; it is 0 until the document is
+    searchable.
+    """
 
     document_id: str
     version_id: str
@@ -137,7 +144,10 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class DeleteReceipt:
-    """The number of deleted chunks, and the number that each store still contains afterwards."""
+    """The result of a deletion: the number of deleted chunks, and what is left of the document.
+
+    ``remaining`` maps the name of each store to the number of entries that the store still contains; 0 is expected.
+    """
 
     document_id: str
     document: str
@@ -161,11 +171,11 @@ class PageImage:
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """A page as a worker parsed it, without knowledge of the pages around it.
+    """A page that a parser process has read, before information from other pages completes it.
 
-    ``headings`` contains ``(start, end)`` of the lines of ``page.text`` that look like headings. ``divided`` contains
-    ``(hyphen offset, first half, second half)`` for each word that is hyphenated at a line end, ascending. ``words``
-    contains every other word once.
+    ``headings`` contains the spans ``(start, end)`` in ``page.text`` of the lines that look like headings. ``divided``
+    contains ``(hyphen offset, first half, second half)`` for each word that a line end divides at a hyphen, in
+    ascending order. ``words`` contains each word of the page that no line end divides, once.
     """
 
     page: Page
@@ -177,8 +187,14 @@ class ParsedPage:
 class VersionRow(NamedTuple):
     """A stored version of a document, with the document's name, collection, active version and source folder.
 
-    ``generation_id`` is ``None`` while the version is in the queue; ``state`` is ``building``, ``words``, ``full``,
-    ``ended`` or ``removing``.
+    ``generation_id`` is the index generation that contains the version; it is ``None`` while the version is in the
+    queue. ``state`` is one of:
+
+    - ``building``: the version is queued or being indexed, and no search finds it.
+    - ``words``: word search finds the version, but its embeddings are not complete.
+    - ``full``: indexing is complete.
+    - ``ended``: indexing ended before the version could become searchable.
+    - ``removing``: the document is being deleted.
     """
 
     id: str

@@ -10,9 +10,11 @@ from typing import Literal
 
 
 class LabelKind(str, Enum):
-    """Whether the documents answer a labelled question. They do so only for ``answerable``.
+    """Whether the documents answer a labelled question, and if not, how the question relates to them.
 
-    An ``off-corpus`` question is outside the subjects of the documents, an ``adversarial`` one within them.
+    The documents answer only ``answerable`` questions. An ``off-corpus`` question is about a subject that the documents
+    do not cover. An ``adversarial`` question is about a subject of the documents, but they do not contain the answer.
+    ``no answer`` does not say which of these two cases applies.
     """
 
     ANSWERABLE = "answerable"
@@ -23,7 +25,7 @@ class LabelKind(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A page that answers a question, given by its index, its printed number or a quote from it."""
+    """A page that answers a question, identified by its index from 0, its printed number or words on the page."""
 
     document: str
     page_index: int | None = None
@@ -33,7 +35,7 @@ class LabelledPage:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A question with its expected evidence and answers. ``where`` names the label's place in its file."""
+    """A question with its expected evidence and answers. ``where`` names the file and line of the label in messages."""
 
     label_id: str
     question: str
@@ -45,9 +47,9 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A textbook ranker to compare a `RetrievalConfig` with. It only ranks pages.
+    """A textbook ranking method that is compared with a `RetrievalConfig`. It ranks pages, but answers no questions.
 
-    ``k`` and ``b`` are BM25's.
+    ``k`` and ``b`` are the parameters of BM25; TF-IDF does not use them.
     """
 
     name: Literal["tf-idf", "bm25"]
@@ -56,13 +58,13 @@ class Baseline:
 
     @property
     def label(self) -> str:
-        """``tf-idf baseline``, ``bm25 baseline, k 1.2, b 0.75``."""
+        """Name for display, such as ``tf-idf baseline`` or ``bm25 baseline, k 1.2, b 0.75``."""
         return f"{self.name} baseline" + (f", k {self.k:g}, b {self.b:g}" if self.name == "bm25" else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value with the ends of its 95 % confidence interval."""
+    """A value and its 95 % confidence interval, which reaches from ``low`` to ``high``."""
 
     value: float
     low: float
@@ -71,7 +73,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric's value over ``n`` questions, with its confidence interval."""
+    """The mean value of a metric over ``n`` questions, with its confidence interval."""
 
     metric: str
     interval: Interval
@@ -82,9 +84,12 @@ class Metric:
 class QuestionResult:
     """The result of one labelled question.
 
-    ``values`` maps each metric that applies to the question to its value. ``gate_score`` is ``None`` if no
-    threshold leads to an answer, or if the evaluation does not ask for answers. ``wrong`` says whether an answer
-    is or would be wrong, ``answered`` whether the threshold allows one. ``problem`` describes an error, if any.
+    ``first_rank`` is the rank of the first page that answers the question. ``values`` maps the names of the metrics
+    that apply to the question to their values. ``gate_score`` is ``None`` if the question is refused at every
+    threshold, or if the evaluation only measures rankings. ``answered`` says whether ``gate_score`` reaches the
+    threshold of the evaluation. ``wrong`` says whether the answer is wrong; if the question is not answered, it says
+    whether the answer would be wrong at a lower threshold. ``problem`` says what is wrong with the result; it is empty
+    if nothing is wrong.
     """
 
     label_id: str
@@ -102,7 +107,10 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True)
 class RiskPoint:
-    """The share of questions answered at a threshold, and the share of wrong answers among these."""
+    """The effect of a threshold: ``coverage`` is the share of all questions that are answered at this threshold.
+
+    ``risk`` is the share of wrong answers among the answers to these questions.
+    """
 
     threshold: float
     coverage: float
@@ -113,10 +121,11 @@ class RiskPoint:
 class ThresholdAdvice:
     """The lowest threshold at which at most the share ``most`` of unanswerable questions is answered.
 
-    ``unanswerable_answered`` and ``answerable_answered`` are the shares answered at this threshold.
-    ``unanswerable_possible`` is the upper end of the one-sided 95 % confidence interval of the first, given
-    ``unanswerable`` questions. ``unanswerable_needed`` is the number of such questions from which that end can be
-    ``most``; ``None`` if no number suffices.
+    ``unanswerable_answered`` and ``answerable_answered`` are the shares of unanswerable and of answerable questions
+    that are answered at this threshold. ``unanswerable`` is the number of unanswerable questions.
+    ``unanswerable_possible`` is the one-sided 95 % upper confidence bound of ``unanswerable_answered``. To confirm that
+    the share is at most ``most``, at least ``unanswerable_needed`` unanswerable questions are needed, all of which must
+    be refused; ``None`` if no number of questions suffices.
     """
 
     threshold: float
@@ -129,7 +138,7 @@ class ThresholdAdvice:
 
     @property
     def confidence_text(self) -> str:
-        """The confidence of the advice, in words."""
+        """A text for the user that says how reliable the threshold is and whether more questions are needed."""
         questions = "question" if self.unanswerable == 1 else "questions"
         text = (
             f"Measured on {self.unanswerable:,} {questions} without an answer: of similar questions, up to "
@@ -142,10 +151,11 @@ class ThresholdAdvice:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One configuration's metrics on a set of labelled questions.
+    """The metrics of one configuration on a set of labelled questions.
 
-    ``precision_recall`` is the interpolated precision at recall 0.0, 0.1, … 1.0; empty if no question
-    names a page. ``threshold`` is the gate's threshold during the evaluation.
+    ``figures`` contains the metrics over all questions, ``outcomes`` the result of each question.
+    ``precision_recall`` contains the interpolated precision at the recalls 0.0, 0.1, 0.2 and so on to 1.0; it is empty
+    if no label names a page. ``threshold`` is the threshold of the gate during the evaluation.
     """
 
     evaluation_id: str
@@ -163,7 +173,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationProgress:
-    """An event of `Evaluations.run`: the number of questions done so far."""
+    """An event of `Evaluations.run`: ``done`` of ``total`` questions are finished."""
 
     done: int
     total: int
@@ -174,9 +184,10 @@ EvaluationEvent = EvaluationProgress | Evaluation
 
 @dataclass(frozen=True, slots=True)
 class EvaluationState:
-    """Progress or outcome of the evaluation in the background.
+    """The progress or the outcome of a background run, which evaluates one or more configurations.
 
-    ``problem`` says why it ended without a result; ``evaluation_ids`` are the completed evaluations.
+    ``problem`` says why the run ended early; it is empty otherwise. ``evaluation_ids`` contains the ids of the
+    evaluations that are complete.
     """
 
     name: str
@@ -189,9 +200,10 @@ class EvaluationState:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A metric of a second evaluation minus that of a first, on the ``n`` questions of both.
+    """The mean difference of a metric between two evaluations: the second minus the first.
 
-    ``p_value`` is two-sided, from the paired bootstrap.
+    The mean is taken over the ``n`` questions for which both evaluations have the metric. ``p_value`` is two-sided and
+    computed with the paired bootstrap.
     """
 
     metric: str

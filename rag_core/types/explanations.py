@@ -1,4 +1,4 @@
-"""Explanations of a search's results, and weights of passages."""
+"""Explanations of search results, and weights of passages."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rag_core.types.retrieval import Gate, Hit, Passage
 
 @dataclass(frozen=True, slots=True)
 class StageRanking:
-    """The chunks that one stage ranked, best first; ``name`` is the name of its score."""
+    """The chunks that one stage of a search ranked, best first. ``name`` is the name of the score of this stage."""
 
     name: str
     hits: tuple[Hit, ...]
 
     @property
     def ranks(self) -> dict[int, int]:
-        """Each chunk's rank, counted from 1."""
+        """The rank of each chunk by chunk id, counted from 1."""
         return {hit.chunk_id: rank for rank, hit in enumerate(self.hits, 1)}
 
 
@@ -27,8 +27,8 @@ class StageRanking:
 class Explanation:
     """The results of all stages of a search.
 
-    ``passages`` contains every chunk of any stage in the final order; ``stages`` contains the stages that ran, in
-    their order. ``added_at`` maps document ids to times.
+    ``passages`` contains all chunks that at least one stage found, in the final order. ``stages`` contains the ranking
+    of each stage that ran. ``added_at`` maps the ids of the documents to the times at which they were added.
     """
 
     question: str
@@ -44,8 +44,9 @@ class Explanation:
 class TokenMatch:
     """A token of a question and the most similar token of a chunk.
 
-    ``start`` and ``end`` are offsets into the question, ``chunk_start`` and ``chunk_end`` into
-    `TokenMatches.text`. ``weight`` is the token's share of all weights; ``similarity`` includes neighbouring tokens.
+    ``start`` and ``end`` are offsets in the question, ``chunk_start`` and ``chunk_end`` are offsets in
+    `TokenMatches.text`. ``weight`` is the weight of the token of the question; all weights sum to 1. ``similarity``
+    also depends on the similarities of the tokens before and after the two tokens.
     """
 
     start: int
@@ -58,11 +59,12 @@ class TokenMatch:
 
 @dataclass(frozen=True, slots=True)
 class TokenMatches:
-    """The parts of the reranker's score of a chunk.
+    """How the score that the reranker gives a chunk is composed.
 
-    ``text`` is the embedder's input: the chunk's prefix, then its text. ``matches`` has an entry for each compared
-    token of the question; ``whole`` is the sum of weight times similarity over them. ``score`` also includes the best
-    sentence's score.
+    ``text`` is the input of the embedder: the prefix of the chunk, then its text. ``matches`` has an entry for each
+    token of the question that is compared with the chunk. ``whole`` is the sum of weight times similarity over all
+    matches. ``score`` is the score of the reranker, which combines ``whole`` with the score of the chunk's best
+    sentence.
     """
 
     question: str
@@ -74,10 +76,11 @@ class TokenMatches:
 
 @dataclass(frozen=True, slots=True)
 class WeightingConfig:
-    """Parameters of passage weights: a softmax with a temperature over the ``k`` highest scores.
+    """Parameters of the weights of passages, which are a softmax over the ``k`` highest adjusted scores.
 
-    Each score first gets ``decay`` times the freshness (0..1) and Gaussian noise with the standard deviation
-    ``noise``, drawn with ``seed``.
+    The adjusted score is the score, plus ``decay`` times the freshness of the document (from 0 to 1), plus Gaussian
+    noise with the standard deviation ``noise``. ``seed`` initializes the random number generator, and ``temperature``
+    is the temperature of the softmax.
     """
 
     k: int = 5
@@ -89,7 +92,7 @@ class WeightingConfig:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage to be weighted, with its score and the days since its document was added."""
+    """A passage that is to get a weight, with its score and the number of days since its document was added."""
 
     chunk_id: str
     score: float
@@ -98,7 +101,7 @@ class ScoredPassage:
 
 @dataclass(frozen=True, slots=True)
 class WeightedPassage:
-    """A candidate with its rank by adjusted score, counted from 1, and its weight in 0..1."""
+    """A passage with its weight from 0 to 1, and its rank by adjusted score, counted from 1; see `WeightingConfig`."""
 
     candidate: ScoredPassage
     freshness: float
@@ -108,7 +111,14 @@ class WeightedPassage:
 
 
 class EvidenceCase(str, Enum):
-    """How the right passage ranks among the weighted passages."""
+    """How the right passage ranks among the weighted passages.
+
+    - ``absent``: no stage of the search found the right passage.
+    - ``too low``: its rank is below the first ``k``, so that its weight is 0.
+    - ``ignored``: a passage has a higher rank, and none of the passages above is from an older document.
+    - ``stale``: a passage from an older document has a higher rank.
+    - ``leads``: the right passage has the highest rank.
+    """
 
     ABSENT = "absent"
     TOO_LOW = "too low"
@@ -119,9 +129,11 @@ class EvidenceCase(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceMass:
-    """Whether the right passage is among the ``k`` weighted passages, and its weight.
+    """Whether the right passage is among the ``k`` passages that have a weight, and how large its weight is.
 
-    ``rank`` is ``None`` if no stage finds it; ``rival`` is the chunk that outweighs it, if any.
+    ``covered`` is true if the right passage has a weight, which is ``mass``. ``rank`` is ``None`` if no stage of the
+    search found the right passage. ``rival`` is the chunk id of a passage that has a higher rank than the right
+    passage; ``None`` if there is no such passage.
     """
 
     case: EvidenceCase

@@ -1,21 +1,24 @@
-"""Format values for messages and exported files."""
+"""Format values for messages and for exported files."""
 
 from __future__ import annotations
 
-# A spreadsheet program takes a cell that starts with one of these for a formula.
+# Spreadsheet programs can interpret a cell that starts with one of these characters as a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def format_count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: ``1 page``, ``2 pages``, ``18,400 chunks``."""
+    """Return a number with its noun in the singular or plural, such as ``1 page`` or ``18,400 chunks``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def count_decimals(threshold: float) -> int:
-    """Return the number of decimals for displaying a threshold and its scores: those it has, but 2 to 4."""
+    """Return the number of decimals with which to display a threshold and the scores that are compared with it.
+
+    This is the number of decimals of the threshold, but at least 2 and at most 4.
+    """
     return max(2, len(f"{threshold:.4f}".rstrip("0").partition(".")[2]))
 
 
 def escape_formula(value: object) -> object:
-    """Return a value for a CSV cell; a text that a spreadsheet could run as a formula gets a leading apostrophe."""
+    """Return a value for a CSV cell, with an apostrophe before a text that a spreadsheet could run as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value

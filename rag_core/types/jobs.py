@@ -25,8 +25,9 @@ class JobState(str, Enum):
 class Job:
     """A background job. ``done`` of ``total`` pages, chunks or documents of the current stage are finished.
 
-    ``seconds`` is the time since the start, or the duration of a finished job. ``remaining_s`` is an estimate,
-    ``None`` if there is no basis for one yet. ``kind`` is ``index`` or ``reindex``.
+    ``kind`` is ``index`` or ``reindex``. ``seconds`` is the time since the job started; for a finished job, it is the
+    duration of the job. ``remaining_s`` is an estimate of the remaining time; it is ``None`` if too little is finished
+    to estimate it.
     """
 
     job_id: str
@@ -46,7 +47,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class WatchedFolder:
-    """A folder or fsspec URL that is synchronized with the library. ``problem`` is empty if there is none."""
+    """A folder or fsspec URL that is synchronized with the library.
+
+    ``problem`` describes what went wrong at the last check; it is empty if nothing went wrong.
+    """
 
     watch_id: str
     url: str
@@ -58,7 +62,11 @@ class WatchedFolder:
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """The changes in a watched folder, as paths relative to it, and the jobs that index new files."""
+    """The result of one check of a watched folder: the changed files, and the jobs that index them.
+
+    ``added``, ``changed`` and ``removed`` contain paths relative to the folder. ``problem`` is empty if nothing went
+    wrong.
+    """
 
     watch_id: str
     added: tuple[str, ...]

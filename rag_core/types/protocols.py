@@ -1,4 +1,4 @@
-"""The interfaces between the packages: retrievers, stores, embedders and lookups."""
+"""The interfaces between the packages: retrievers, stores, embedders and look-ups."""
 
 from __future__ import annotations
 
@@ -24,55 +24,59 @@ class Retriever(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of its score."""
+        """Name of the score that the retriever computes."""
         ...
 
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
-        """Return at most ``k`` chunks, best first, each once.
+        """Return at most ``k`` chunks, best first, without repetitions.
 
-        ``versions`` limits the search: an empty list finds nothing, ``None`` searches all versions.
+        Only chunks of these ``versions`` are searched. If the list is empty, nothing is found; ``None`` means all
+        versions.
         """
         ...
 
 
 class PairScores(Protocol):
-    """A model that reads a question and a text together."""
+    """A model that reads a question and a text together, and computes one score for the pair."""
 
     def __call__(self, question: str, texts: Sequence[str]) -> FloatArray:
-        """Return a score for each text, higher if it answers the question better, shape (len(texts),)."""
+        """Return a score for each text, shape (len(texts),). A text that answers the question better scores higher."""
         ...
 
 
 class InverseDocumentFrequency(Protocol):
-    """Returns the inverse document frequency of each word in the index."""
+    """A function that returns the inverse document frequency of each given word in the index."""
 
     def __call__(self, words: Sequence[str]) -> Mapping[str, float]: ...
 
 
 class TextEncoder(Protocol):
-    """Returns a text's token vectors, unit length, shape (n, dimension), and their spans in it, shape (n, 2)."""
+    """A function that returns the token vectors of a text, and the character spans of the tokens in the text.
+
+    The vectors have unit length and shape (n, dimension); the spans have shape (n, 2).
+    """
 
     def __call__(self, text: str) -> tuple[FloatArray, IntArray]: ...
 
 
 class ChunkStore(Protocol):
-    """Stores the rows of chunks."""
+    """A store of the rows of chunks."""
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return rows by id for those of the chunks that are currently visible to searches."""
+        """Return the rows of the chunks by chunk id, without chunks that searches must not find at present."""
         ...
 
 
 class TokenVectorStore(Protocol):
-    """Stores the token vectors of chunks."""
+    """A store of the token vectors of chunks."""
 
     def read_tokens(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
-        """Return token vectors by chunk id for those of the chunks that have stored vectors."""
+        """Return the token vectors of the chunks by chunk id, without chunks that have no stored vectors."""
         ...
 
 
 class ModelIdentity(Protocol):
-    """Name, weights and projection of an embedding model."""
+    """The properties that identify an embedding model: its name, the hash of its weights, and its projection."""
 
     @property
     def name(self) -> str: ...
@@ -85,37 +89,37 @@ class ModelIdentity(Protocol):
 
 
 class QuestionEmbedder(Protocol):
-    """The part of an embedder that searches use."""
+    """The methods of an embedder that searches use; see `rag_core.embedding.embedder.Embedder`."""
 
     @property
     def identity(self) -> ModelIdentity: ...
 
     def offsets(self, texts: Sequence[str]) -> list[IntArray]:
-        """Return the character spans of each text's tokens, shape (n, 2) each."""
+        """Return, for each text, the character spans of its tokens, shape (n, 2)."""
         ...
 
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
-        """Return the embeddings of texts."""
+        """Return the embedding of each text."""
         ...
 
     def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
-        """Return a question with its vectors."""
+        """Return the question with its vectors."""
         ...
 
 
 class LookupPlan(Protocol):
-    """A look-up in addition to the question's search, such as for table rows of a financial statement.
+    """A look-up that runs in addition to the search for a question, for example for rows of a financial statement.
 
     Attributes
     ----------
     text : str
         The query of the look-up.
     sections : tuple of str
-        The kinds of section to search, such as balance sheets; each gets a separate ranking.
+        The kinds of section to search, such as balance sheets. The chunks of each kind are ranked separately.
     max_chunks : int
-        Maximum number of chunks per section.
+        Maximum number of chunks for each kind of section.
     asks_for_rows : bool
-        Whether the question names table rows, not only a section.
+        Whether the question names rows of a table, and not only a kind of section.
     """
 
     @property
@@ -131,27 +135,28 @@ class LookupPlan(Protocol):
     def asks_for_rows(self) -> bool: ...
 
     def is_section(self, section: str, head: str) -> bool:
-        """Return whether a chunk whose text starts with ``head`` belongs to a section."""
+        """Return whether a chunk belongs to a kind of section; ``head`` contains the first characters of the chunk."""
         ...
 
     def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:
-        """Return whether a passage of such a section is about the subject and period of the question.
+        """Return whether a passage from one of the sections is about the subject and the period of the question.
 
-        ``title`` is the chunk's prefix; ``document`` is the document's label, or ``None`` if only one is searched.
+        ``title`` is the prefix of the chunk. ``document`` is the label of the document; it is ``None`` if only one
+        document is searched.
         """
         ...
 
     def quote(self, passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
-        """Return the table rows with their citations; an empty text if there are none."""
+        """Return the looked-up table rows as a text, and their citations; an empty text if no row is found."""
         ...
 
 
 class DomainLookup(Protocol):
-    """Plans look-ups for questions of a domain."""
+    """Plans look-ups for questions about one domain, such as finance."""
 
     def plan(self, question: str, names: Sequence[str]) -> LookupPlan | None:
-        """Return what to look up, or ``None`` if the question does not belong to the domain.
+        """Return what to look up; ``None`` if the question does not belong to the domain.
 
-        ``names`` are the names in the question, such as the company's.
+        ``names`` are the names that occur in the question, such as the name of a company.
         """
         ...

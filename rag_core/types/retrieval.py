@@ -28,7 +28,7 @@ class Question:
     text : str
     dense : FloatArray, shape (dimension,)
     tokens : FloatArray, shape (n, token_dimension)
-        Unit vectors, without special tokens.
+        A vector of unit length for each token, without special tokens.
     offsets : IntArray, shape (n, 2)
         Character span of each token in ``text``.
     """
@@ -40,7 +40,7 @@ class Question:
 
 
 def build_unembedded_question(text: str) -> Question:
-    """Return a question without vectors, for word search."""
+    """Return a question without vectors, which are not needed for word search."""
     return Question(text, np.empty(0, np.float32), np.empty((0, 0), np.float32), np.empty((0, 2), np.int32))
 
 
@@ -54,12 +54,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Excluding:
-    """All versions except the given ones, which are few."""
+    """All versions except the given ones. Use it if only a few versions must be excluded."""
 
     versions: Sequence[str]
 
 
-# Versions of documents to search.
+# The versions of documents to search: either a list of versions, or all versions except a few.
 VersionFilter = Sequence[str] | Excluding
 
 
@@ -70,18 +70,18 @@ class Passage:
     Attributes
     ----------
     start, end : int
-        Offsets into the texts of the pages ``page_index`` and ``page_index_end``.
+        ``start`` is an offset in the text of the page ``page_index``, ``end`` in that of the page ``page_index_end``.
     scores : mapping of str to float or None
-        ``dense``, ``bm25``, ``rrf``, ``rerank``, ``sentence``, ``topic``, ``answerable`` and, if one is set,
-        ``cross_encoder``; ``None`` if the score was not computed.
+        The scores by name, such as ``dense``, ``bm25``, ``rrf``, ``rerank``, ``answerable`` and ``cross_encoder``. The
+        value is ``None``, or the name is missing, if the score was not computed.
     instructions : bool
-        Whether the text, or the page's hidden text, reads like instructions to a model.
+        Whether the text of the passage, or the hidden text of its page, reads like instructions to a language model.
     unmet : tuple of str
         Assumptions of the question that the passage does not support, in words.
     duplicates : tuple of PageReference
-        Pages of near-duplicate chunks that the result omits.
+        Pages of chunks that the result omits, because they are near duplicates of this passage.
     hidden : str
-        Invisible text of the page; not part of ``text``.
+        Text of the page that a reader cannot see; it is not part of ``text``.
     """
 
     rank: int
@@ -104,13 +104,13 @@ class Passage:
 
     @property
     def first_page_text(self) -> str:
-        """The part of the text on the page ``page_index``, which begins at ``start``."""
+        """The part of the text that is on the first page of the passage, ``page_index``."""
         return self.text.partition(PAGE_BREAK)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The score that decides whether to answer, and the threshold it is compared with."""
+    """The gate's decision whether to answer, with the score and the threshold that were compared."""
 
     score_name: str
     score: float
@@ -119,23 +119,23 @@ class Gate:
 
     @property
     def decimals(self) -> int:
-        """Number of decimals for displaying score and threshold."""
+        """Number of decimals with which to display the score and the threshold."""
         return count_decimals(self.threshold)
 
 
-# Search strategies, see `rag_core.answering.strategies`; all but the first need a language model.
+# Search strategies; see `rag_core.answering.strategies`. All strategies except ``plain`` need a language model.
 Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "summary"]
-# The stages whose score can order the passages, in execution order.
+# The stages whose scores can determine the order of the passages, from the first stage to the last.
 RankBy = Literal["dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"]
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalConfig:
-    """Parameters of retrieval; ``None`` means the value of the settings or of the Admin page.
+    """Parameters of retrieval. ``None`` stands for the value of the settings or of the Admin page.
 
-    ``rank_by`` names the score that orders the passages; retrievers that this score does not need do not run. The
-    reranker always runs, since the gate and the extractive reader need its score. ``strategy`` says how a question
-    is turned into searches.
+    ``rank_by`` names the score that determines the order of the passages. Retrievers that do not contribute to this
+    score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
+    determines which searches are made for a question.
     """
 
     rank_by: RankBy | None = None
@@ -147,7 +147,7 @@ class RetrievalConfig:
 
     @property
     def label(self) -> str:
-        """``rank_by`` and the other values that are given, such as ``rrf, candidates 50``."""
+        """Name for display: ``rank_by`` and the other parameters that are set, such as ``rrf, candidates 50``."""
         changed = [(name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k")]
         strategy = [] if self.strategy == "plain" else [f"strategy {self.strategy}"]
         values = [f"{name} {value:g}" for name, value in changed if value is not None]
@@ -158,8 +158,9 @@ class RetrievalConfig:
 class SearchResult:
     """Passages for a question, best first, with the gate's decision and the timings.
 
-    ``steps`` describe the steps of a strategy in order; ``usage`` sums its calls to a model. As an event of
-    `Engine.ask` it contains the passages from which the answer is written.
+    ``steps`` describes the steps of the search strategy in order. ``usage`` is the total usage of the language model by
+    the search strategy. A `SearchResult` is also an event of `Engine.ask`; there, it contains the passages from which
+    the answer will be written.
     """
 
     question: str
@@ -173,9 +174,9 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The chunks of all stages.
+    """The final order of the chunks, and the scores of all stages.
 
-    ``order`` contains chunk ids in the final order, best first; ``scores`` maps score names to values by chunk id.
+    ``order`` contains chunk ids, best first. ``scores`` maps the name of each score to a mapping of chunk id to value.
     """
 
     order: tuple[int, ...]
@@ -184,7 +185,7 @@ class Ranking:
 
 @dataclass(slots=True)
 class Timer:
-    """Milliseconds by name of stage, in execution order."""
+    """Measures how many milliseconds each stage takes; ``ms`` maps the names of stages to their times."""
 
     ms: dict[str, float] = field(default_factory=dict)
 

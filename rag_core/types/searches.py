@@ -1,4 +1,4 @@
-"""The stages of a search: the query, the ranked chunks and the outcome."""
+"""The input, the intermediate results and the outcome of a search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rag_core.types.chunks import ChunkRow, ChunkVectors
 from rag_core.types.protocols import LookupPlan, QuestionEmbedder
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
 
-# All values from the settings or the Admin page.
+# The configuration in which every parameter has the value of the settings or of the Admin page.
 DEFAULT_CONFIGURATION = RetrievalConfig()
 
 
@@ -21,9 +21,10 @@ class PassageTokens:
     Attributes
     ----------
     vectors : ChunkVectors
-        Vectors of all tokens, those of the prefix first.
+        Vectors of all tokens; the tokens of the prefix come first.
     offsets : IntArray, shape (n, 2)
-        Character spans in the passage's text; negative for tokens of the prefix.
+        Character span of each token in the text of the passage. The offsets of tokens of the prefix are negative,
+        because the prefix precedes the text.
     """
 
     vectors: ChunkVectors
@@ -32,7 +33,7 @@ class PassageTokens:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedLookup:
-    """A `LookupPlan` with its embedded query and the weight of each query token, shape (m,)."""
+    """A `LookupPlan` with its query: the embedded query, and the weight of each of its tokens, shape (m,)."""
 
     plan: LookupPlan
     question: Question
@@ -46,20 +47,20 @@ class RankedChunks:
     Attributes
     ----------
     question : Question
-    weights : FloatArray, shape (m,)
+    token_weights : FloatArray, shape (m,)
         Weights of the question's tokens; they sum to 1.
     ranking : Ranking
-        All chunks that any stage found.
+        The ranking of all chunks that at least one stage found.
     rows : mapping of int to ChunkRow
-        Rows by chunk id of the chunks that are visible to searches.
+        Rows by chunk id. Chunks that were removed during the search have no row.
     vectors : mapping of int to ChunkVectors
-        Token vectors by chunk id, of the chunks that have any.
+        Token vectors by chunk id. Chunks that are not embedded yet have none.
     embedder : QuestionEmbedder
         The embedder of the index that was searched.
     lookup : EmbeddedLookup or None
-        The domain look-up that ran in addition to the question's search.
+        The domain look-up that ran in addition to the search for the question; ``None`` if none ran.
     one_document : bool
-        Whether a look-up ran and the search covered a single document.
+        Whether a look-up ran and only one document was searched.
     problem : str
         Why only words were searched; empty if the vectors were searched too.
     """
@@ -79,10 +80,11 @@ class RankedChunks:
 class Query:
     """A question with the scope and parameters of its search.
 
-    ``documents`` contains ids, ``None`` for all. ``top_k`` is the number of passages in the result; the outcome
-    contains ``depth`` passages if that is more, for ranking metrics. With ``strict``, an endpoint's error is raised;
-    otherwise a plain search replaces the strategy, or quotes replace the answer. Without ``gated``, passages are
-    ranked but not scored for the gate.
+    ``documents`` contains the ids of the documents to search; ``None`` means all documents. ``top_k`` is the number of
+    passages in the result. For ranking metrics, the outcome contains ``depth`` passages if ``depth`` is larger. If
+    ``strict`` is true, an error of the language model's endpoint is raised. Otherwise, such an error has the effect
+    that a plain search replaces the search strategy, or that quotes replace the answer. If ``gated`` is false, the
+    passages are ranked, but the scores that only the gate needs are not computed.
     """
 
     text: str
@@ -96,10 +98,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """A search's result with further data for answers, explanations and evaluations.
+    """The result of a search, with further data for answers, explanations and evaluations.
 
-    ``passages`` starts with the result's passages and continues with lower ranks. ``tokens`` contains, by chunk id,
-    the tokens of the first passages, which the gate and the reader use.
+    ``passages`` contains the passages of the result, and after them passages with lower ranks. ``tokens`` maps chunk
+    ids to the tokens of the highest-ranked passages, which the gate and the extractive reader use.
     """
 
     result: SearchResult

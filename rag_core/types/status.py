@@ -11,10 +11,10 @@ from rag_core.types.usage import UsageTotal
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
-    """One check of a model's connection test.
+    """The result of one of the checks with which the connection to a language model is tested.
 
-    ``passed`` is ``None`` if the check is inconclusive; ``words`` describes the result and, after a failure, what
-    to do.
+    ``passed`` is ``None`` if the check is inconclusive. ``words`` describes the result; if the check failed, it also
+    says what to do.
     """
 
     name: str
@@ -24,7 +24,11 @@ class ModelCheck:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether the models are ready; if not, ``label`` names what is warming up, or ``error`` the problem."""
+    """Whether the local models are ready for searches.
+
+    If they are not, ``label`` says what is being loaded. If loading failed, ``label`` says what could not be loaded and
+    ``error`` says why.
+    """
 
     ready: bool
     label: str
@@ -35,9 +39,10 @@ class Readiness:
 class Status:
     """The state of the whole installation, for the Admin page and the ``status`` command.
 
-    ``counts`` contains the numbers of documents, versions, pages and chunks, ``stores`` the number of chunks in each
-    store. ``problems`` has one sentence per problem. ``usage`` sums the use of language models since the data folder
-    was created.
+    ``problems`` contains one text per problem. ``counts`` contains the numbers of documents, pages, chunks and
+    conversations. ``stores`` contains the number of entries in each store that answered, and ``reachable`` says which
+    stores answered. ``built_with`` describes the active index, ``configured`` an index that would be built with the
+    current settings. ``usage`` contains the total usage of language models since the data folder was created.
     """
 
     healthy: bool

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and cost of calls to a language model; ``a + b`` is the sum, ``Usage()`` zero calls.
+    """Tokens and cost of calls to a language model. ``Usage()`` means no calls; ``a + b`` is the sum of two usages.
 
     ``estimated`` is true if the tokens of at least one call are estimated, because the endpoint does not report
-    them. ``cost`` is in ``currency``; ``None`` if no price is set.
+    the number of tokens. ``cost`` is in ``currency``; it is ``None`` if no price is set.
     """
 
     calls: int = 0
@@ -34,12 +34,15 @@ class Usage:
 
     @property
     def label(self) -> str:
-        """Usage in words, such as ``1,204 tokens in, 88 out, 0.0031 USD (estimated)``, with the calls if several."""
+        """Usage in words, such as ``1,204 tokens in, 88 out, 0.0031 USD (estimated)``.
+
+        If there were several calls, the text begins with their number.
+        """
         several = self.calls > 1
         label = f"{self.calls:,} calls, " if several else ""
         label += f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
         if self.cost is not None:
-            # Two decimals, or more for small costs, to show two significant digits.
+            # Show two decimals. A cost below 0.1 gets more decimals, so that two significant digits are visible.
             decimals = 2 if not self.cost or self.cost >= 0.1 else 1 - math.floor(math.log10(self.cost))
             label += f", {self.cost:,.{decimals}f} {self.currency}"
         if self.estimated:
@@ -49,7 +52,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class UsageTotal:
-    """The total usage of one generator."""
+    """The total usage of one generator, such as ``openai:MODEL``."""
 
     generator: str
     usage: Usage

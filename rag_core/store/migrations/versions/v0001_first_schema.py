@@ -1,6 +1,7 @@
-"""The first schema. Databases of this schema have the number 1 in their preferences and no table of Alembic's.
+"""The first schema. Databases with this schema have the number 1 in their preferences, and no table from Alembic.
 
-New databases are created from `rag_core.store.schema`, so this revision only names where older ones start.
+New databases are created from `rag_core.store.schema`. This revision is only the starting point for the migrations of
+older databases.
 """
 
 revision = "0001"
@@ -8,4 +9,4 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Change nothing: the tables are there."""
+    """Change nothing: databases with this schema already contain its tables."""

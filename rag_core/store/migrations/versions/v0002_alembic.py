@@ -1,4 +1,7 @@
-"""Alembic records the revision from here on; the number in the preferences makes older versions refuse the database."""
+"""From this revision on, Alembic records the revision of the database.
+
+The number in the preferences is raised, so that versions of Footnote that do not use Alembic refuse the database.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,6 +11,6 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Raise the number that older versions compare."""
+    """Raise the number that older versions of Footnote check."""
     preferences = sa.table("preferences", sa.column("name", sa.String), sa.column("value", sa.JSON))
     op.execute(sa.update(preferences).where(preferences.c.name == "schema").values(value=2))

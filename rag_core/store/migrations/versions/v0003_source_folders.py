@@ -1,4 +1,4 @@
-"""Documents have the folder of their file, so that two files of one name are two documents."""
+"""Store the folder of each document's file, so that files with the same name in two folders are two documents."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,5 +8,5 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Add the folder, which is unknown for the documents so far."""
+    """Add the column for the folder. It is null for existing documents, because their folder is unknown."""
     op.add_column("documents", sa.Column("folder", sa.Text, nullable=True))
