@@ -204,7 +204,7 @@ def measure(settings: Settings, questions: Sequence[str], vectors_file: Path) ->
 
 
 def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> dict[int, float]:
-    """Return which share of the 10 and of the 100 nearest chunks Chroma finds, as means over questions."""
+    """Return the mean recall of Chroma at 10 and at 100: the share of the exact nearest chunks that it finds."""
     stores = Stores(settings)
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()

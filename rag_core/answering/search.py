@@ -143,7 +143,7 @@ class Searcher:
         )
 
     def quotes_gate(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
-        """Return the gate's decision on an answer that quotes passages, without a language model."""
+        """Return the gate's decision whether to answer with quotes from the passages, as without a language model."""
         preferences = self._preferences
         return apply_threshold(
             passages[:PASSAGES_SCORED],

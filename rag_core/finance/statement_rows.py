@@ -33,7 +33,7 @@ class _Row:
 
 
 def read_rows(lines: Sequence[str], passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
-    """Quote the rows whose labels match the lines, with the header of years above them.
+    """Quote, for each label in ``lines``, the row that matches it best, after the header of years above that row.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ def read_rows(lines: Sequence[str], passages: Sequence[Passage]) -> tuple[str, t
     Returns
     -------
     text : str
-        The rows in the order of the lines, one per line, each followed by its ``[n]``; empty if no row matches.
+        Headers and rows in the order of ``lines``, each on a line of text and followed by its ``[n]``; empty if no row
+        matches.
     citations : tuple of Citation
         One per quote, in the order of the text.
     """

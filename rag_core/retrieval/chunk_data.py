@@ -119,7 +119,7 @@ class ChunkLoader:
 def load_passage_tokens(
     rows: Sequence[ChunkRow], vectors: Mapping[int, ChunkVectors], embedder: QuestionEmbedder
 ) -> dict[int, PassageTokens]:
-    """Return the tokens of the chunks by chunk id, without chunks that have no token vectors."""
+    """Return the tokens of each chunk that has token vectors, by chunk id."""
     present = [row for row in rows if row.id in vectors]
     offsets = embedder.offsets([row.embedded_text for row in present])
     return {

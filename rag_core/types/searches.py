@@ -10,7 +10,7 @@ from rag_core.types.chunks import ChunkRow, ChunkVectors
 from rag_core.types.protocols import LookupPlan, QuestionEmbedder
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
 
-# The configuration in which every parameter has the value of the settings or of the Admin page.
+# The plain strategy, with every other parameter as in the settings or on the Admin page.
 DEFAULT_CONFIGURATION = RetrievalConfig()
 
 

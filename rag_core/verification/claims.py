@@ -111,7 +111,11 @@ def _trim_markdown(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _assign_markers(claims: list[ClaimSpan]) -> Iterator[ClaimSpan]:
-    """Yield the statements with the ranks that they cite; the markers of empty spans go to the next statement."""
+    """Yield the statements of a paragraph, each with the ranks of the passages that it cites.
+
+    Markers before a statement, as in "[1] Net sales fell", are in an empty span and are moved to that statement. A
+    statement without markers gets the ranks of the next statement that has markers, or else of the nearest one before.
+    """
     merged: list[ClaimSpan] = []
     pending: tuple[tuple[int, int, int], ...] = ()
     for claim in claims:

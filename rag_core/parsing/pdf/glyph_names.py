@@ -38,7 +38,8 @@ _FIRST_PRINTED = 32
 # In many fonts, a code of one byte is the correct code point. A larger code is the index of a glyph in the font. It is
 # replaced, because as a code point it would be a letter of another script.
 _LARGEST_BYTE, _UNKNOWN = 255, 0xFFFD
-# If a larger share of the codes is below the space, the font numbers its glyphs in order of use, not as TeX does.
+# Largest share of codes below 32 for which TeX's encoding is assumed. With a larger share, the font numbers its glyphs
+# in the order of their use.
 _MOST_BELOW = 0.1
 
 
