@@ -78,10 +78,6 @@ class Ranker:
         self._on_demand = on_demand
         self._dense_search = GuardedSearch()
 
-    def close(self) -> None:
-        """Stop the searches in the background."""
-        self._dense_search.close()
-
     def rank(self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration) -> RankedChunks:
         """Return the ranked chunks; see `Searcher.rank`."""
         with self._pool.tasks() as tasks:

@@ -61,7 +61,6 @@ class Searcher:
     def close(self) -> None:
         """Stop to embed chunks in the background."""
         self._on_demand.close()
-        self._ranker.close()
 
     def warm_up(self) -> None:
         """Run one search to fill caches and open connections, then load the token vectors into memory."""

@@ -70,7 +70,9 @@ def _list_folder(folder: Path) -> tuple[list[Path], list[Source]]:
             reason = f"{path} is a link to the folder {path.resolve()}, which is not followed. Add that folder itself."
             problems.append(Source(str(path), path.name, b"", reason))
         elif is_wanted and path.is_file():
-            linked.append(path.resolve())
+            target = path.resolve()
+            # A store of files by content may name them without the ending.
+            linked.append(target if target.suffix.lower() in _READ_KINDS else path)
         elif is_wanted:
             reason = f"{path} is a link to {path.readlink()}, which does not exist."
             problems.append(Source(str(path), path.name, b"", reason))
@@ -87,7 +89,7 @@ def _read_file(path: Path, max_bytes: int) -> Source:
         return Source(str(path), path.name, b"", f"{path} cannot be read ({error.strerror}).")
     size = max(size, len(data))
     if size <= max_bytes:
-        return Source(str(path), path.name, data, folder=str(path.resolve().parent))
+        return Source(str(path), path.name, data, folder=path.resolve().parent.as_posix())
     limit = f"{max_bytes / 1e6:.0f} MB"
     problem = f"{path.name} has {size / 1e6:.0f} MB; the limit is {limit}. Split it, or raise RAG_MAX_FILE_MB."
     return Source(str(path), path.name, b"", problem)
@@ -104,7 +106,8 @@ def _unpack_archive(path: Path, max_bytes: int) -> Iterator[Source]:
 
 
 def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int) -> Source:
-    name = PurePosixPath(entry.filename.replace("\\", "/")).name or entry.filename
+    inner = PurePosixPath(entry.filename.replace("\\", "/"))
+    name = inner.name or entry.filename
     shown = f"{path}/{entry.filename}"
     if name.lower().endswith(".zip"):
         return Source(shown, name, b"", f"{name} is an archive within {path.name}. Unpack it and add its files.")
@@ -130,7 +133,7 @@ def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, ma
         return Source(shown, name, b"", f"{name} cannot be unpacked from {path.name} ({error}).")
     if len(data) > max_bytes:
         return Source(shown, name, b"", too_large)
-    return Source(shown, name, data, folder=str((path.resolve() / entry.filename).parent))
+    return Source(shown, name, data, folder=f"{path.resolve().as_posix()}/{inner.parent}")
 
 
 def _is_macos_metadata(name: str) -> bool:

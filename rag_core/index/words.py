@@ -35,7 +35,7 @@ _SUPERSCRIPTS = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ")
 _NOT_SEARCHED = STOP_WORDS | {"no", "nor", "not"}
 # A number with groups of exactly three digits, such as 1,500. Its groups are joined to 1500. The number 1.5 does not
 # match, so it does not become 15.
-_GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:([ .,'’\u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?![\w]|[.,]\d)")
+_GROUPED = re.compile(r"(?<![\w.,])(\d{1,3}([ .,'’\u00a0\u2009\u202f])\d{3}(?:\2\d{3})*)((?!\2)[.,]\d+)?(?!\w|[.,]\d)")
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 
 
@@ -45,9 +45,11 @@ def query_terms(question: str) -> list[str]:
     >>> query_terms("What does the 10-K say of ENOSPC?")
     ['10-k', 'say', 'enospc', '10', 'k']
     >>> query_terms("70 555 018")
-    ['70555018']
+    ['70555018', '70 555 018']
     """
-    question = _GROUPED.sub(_join_groups, question)
+    # The number as it is written is searched too: a phrase of its groups, as in documents of earlier versions.
+    numbers = [term for match in _GROUPED.finditer(question) for term in (_join_groups(match), match[0])]
+    question = _GROUPED.sub(" ", question)
     # In NFC, a letter and its accent are one character. A separate accent would divide the word into two terms.
     composed = unicodedata.normalize("NFC", question.translate(_SUPERSCRIPTS))
     terms = [match.group().lower() for match in _TERM.finditer(composed)]
@@ -55,11 +57,11 @@ def query_terms(question: str) -> list[str]:
     parts = [
         part for term in content for part in ALPHANUMERIC.findall(term) if part != term and part not in _NOT_SEARCHED
     ]
-    return list(dict.fromkeys([*(content or terms), *parts]))[:MAX_TERMS]
+    return list(dict.fromkeys([*numbers, *(content or terms), *parts]))[:MAX_TERMS]
 
 
 def _join_groups(number: re.Match[str]) -> str:
-    return re.sub(r"\D", "", number[0])
+    return re.sub(r"\D", "", number[1]) + (number[3] or "")
 
 
 def _with_joined_numbers(text: str) -> str:

@@ -9,7 +9,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from rag_core.errors import (
@@ -22,6 +22,7 @@ from rag_core.errors import (
     StoreError,
     UnknownDocument,
 )
+from rag_core.indexing.attached_files import AttachedFiles, SubmitAttachment
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import (
     CANCELLED,
@@ -34,21 +35,17 @@ from rag_core.indexing.task import (
     TaskResult,
     summarize_pages,
 )
-from rag_core.parsing import PARSER_VERSION, Attachment, PdfParser
+from rag_core.parsing import PARSER_VERSION, Attachment, PdfParser, reads_attachments
 from rag_core.parsing.layout.printed_numbers import find_printed_numbers
 from rag_core.parsing.workers.document_reader import PdfHeader
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.serialization import text_hash
-from rag_core.types import ChunkSpan, DocumentStatus, Job, Page, VersionRow
+from rag_core.types import ChunkSpan, DocumentStatus, Page, VersionRow
 
 log = logging.getLogger(__name__)
 REPORT_EVERY_S = 0.25
-
-# PDFs attached to a document, and PDFs attached to those PDFs, are indexed. Deeper attachments are not.
-MAX_NESTING = 2
-SubmitAttachment = Callable[[str, bytes, str, str], Job]
 
 
 class ParsingStage:
@@ -146,12 +143,14 @@ class ParsingStage:
         values = {"generation_id": generation.generation_id, "status": DocumentStatus.INDEXING.value}
         library.update_version(task.version_id, **values)
         if task.parsed_version_id is None:
-            attachments: list[Attachment] = []
+            attachments = self._attached_files(task, row)
             try:
                 pages, spans = self._parse(task, row.sha256, generation, attachments)
             finally:
                 # Queue the attached files even if reading the document itself fails.
-                note = self._submit_attachments(task, row, attachments)
+                note = attachments.describe()
+                if attachments.jobs:
+                    self._stores.jobs.add_details(task.job_id, attached=attachments.jobs)
             return ChunkedDocument(task, generation, PARSER_VERSION, pages, spans, note)
         pages = library.pages(task.parsed_version_id, with_boxes=True)
         spans = generation.chunker().chunk(task.name, pages)
@@ -166,9 +165,9 @@ class ParsingStage:
             )
 
     def _parse(
-        self, task: IndexingTask, sha256: str, generation: IndexGeneration, attachments: list[Attachment]
+        self, task: IndexingTask, sha256: str, generation: IndexGeneration, attachments: AttachedFiles
     ) -> tuple[list[Page], list[ChunkSpan]]:
-        """Return the pages and chunks of a version's file; append the attached files to ``attachments``."""
+        """Return the pages and chunks of a version's file; add the attached files to ``attachments``."""
         chunker = generation.chunker().start(task.name)
         pages: list[Page] = []
         spans: list[ChunkSpan] = []
@@ -185,7 +184,7 @@ class ParsingStage:
                     total, has_labels = item.page_count, bool(item.labels)
                     continue
                 if isinstance(item, Attachment):
-                    attachments.append(item)
+                    attachments.add(item)
                     continue
                 pages.append(item)
                 spans += chunker.add(item)
@@ -200,22 +199,15 @@ class ParsingStage:
             pages = [replace(page, page_label=label) for page, label in zip(pages, labels, strict=True)]
         return pages, spans + chunker.finish()
 
-    def _submit_attachments(self, task: IndexingTask, row: VersionRow, attachments: Sequence[Attachment]) -> str:
-        """Queue attached PDFs as separate documents, and return a note for the user about all attached files."""
-        folder = f"{row.folder or ''}/{row.name}"
-        is_too_deep = folder.lower().count(".pdf/") >= MAX_NESTING
-        read = [] if is_too_deep else [one for one in attachments if b"%PDF-" in one.data[:1024]]
-        jobs = {self._submit_attachment(one.name, one.data, row.collection, folder).job_id: one.name for one in read}
-        if jobs:
-            self._stores.jobs.add_details(task.job_id, attached=jobs)
-        unread = [one.name for one in attachments if one not in read]
-        parts = []
-        if read:
-            names = ", ".join(one.name for one in read)
-            parts.append(f"The attached files are documents of their own: {names}.")
-        if unread:
-            parts.append(f"Attached and not read, because only PDFs of up to 50 MB are: {', '.join(unread)}.")
-        return " ".join(parts)
+    def _attached_files(self, task: IndexingTask, row: VersionRow) -> AttachedFiles:
+        """Return the collector of a version's attached files.
+
+        A version that is indexed again submits no attached files, because users may have deleted their documents. It
+        does if the parser of the searched version did not read attached files.
+        """
+        searched = self._stores.documents.version(row.active_version) if row.active_version else None
+        is_known = task.is_indexed_again and searched is not None and reads_attachments(searched.extractor)
+        return AttachedFiles(row, None if is_known else self._submit_attachment, self._max_bytes)
 
     def _process(self, task: IndexingTask) -> EmbeddingTask | TaskResult:
         embedding_task = self._store(self.parse_and_chunk(task))

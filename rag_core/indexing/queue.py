@@ -258,14 +258,16 @@ class IndexingQueue:
     def _run_smaller_file(self, task: IndexingTask) -> None:
         """Process the smallest queued file between two pages of another, if it is much smaller.
 
-        A version of the same document waits, because the later version must be published last.
+        The versions of a document keep their order, because the later version must be published last.
         """
         if task.is_reindex or self._is_nested:
             return
         library = self._stores.documents
         row = library.version(task.version_id)
-        queued = [job for job in self._stores.jobs.queued("index") if job.document_id != task.document_id]
-        files = [(library.version(job.details["version_id"]), job) for job in queued[:MAX_COMPARED]]
+        # The oldest queued job of each document.
+        queued = {job.document_id: job for job in reversed(self._stores.jobs.queued("index", limit=MAX_COMPARED))}
+        queued.pop(task.document_id, None)
+        files = [(library.version(job.details["version_id"]), job) for job in queued.values()]
         size, job = min(
             ((version.size, job) for version, job in files if version), key=lambda pair: pair[0], default=(0, None)
         )

@@ -7,10 +7,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from rag_core.errors import StoreError, StoreUnavailable, UnknownDocument
+from rag_core.indexing.attached_files import MARK
 from rag_core.indexing.removal import Removal
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
-from rag_core.store.file_names import clean_name, normalize_name
+from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.store.files import sha256_of
 from rag_core.store.jobs import new_job
 from rag_core.store.schema import versions
@@ -49,7 +50,8 @@ class Submission:
     ) -> Job:
         """Store a file and queue its indexing; see `IndexingQueue.submit`."""
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
-        folder = folder and normalize_name(folder)
+        # Documents of earlier versions have no folder; an upload in the browser has an empty one.
+        folder = clean_folder(folder or "")
         with stores.file_lock:
             duplicate = stores.documents.find_content(digest)
             if duplicate:
@@ -112,28 +114,30 @@ class Submission:
         # The job is added in its final state, so that the queue does not run it: a duplicate has no version to index.
         return self._stores.jobs.add("index", name, document_id=document_id, state=JobState.DONE.value, **result)
 
-    def _find_replaced(
-        self, name: str, collection: str, folder: str | None, on_same_name: SameName
-    ) -> tuple[str | None, str]:
-        """Return the id of the document that a file replaces (or ``None``), and the name for the file's document.
+    def _find_replaced(self, name: str, collection: str, folder: str, on_same_name: SameName) -> tuple[str | None, str]:
+        """Return the document that a file replaces, if any, and the name of the file's document.
 
-        If ``on_same_name`` is ``"replace"``, a file replaces the document with the same name from the same folder. If
-        the collection has documents with the same name from other folders, the folders that distinguish the documents
-        are added to their names.
+        A file replaces the document of the same name from the same folder, or one of an earlier version, whose folder
+        is unknown. An upload in the browser replaces the document of that name from any folder, because the user is
+        asked. If there are documents of that name from other folders, all of them are named with the folders that
+        distinguish them.
         """
         library = self._stores.documents
         namesakes = library.find_namesakes(name, collection)
-        same = next(((key, stored) for key, stored, other in namesakes if other == folder), None)
-        if same and on_same_name == "replace":
-            return same
-        if same or folder is None:
+        candidates = [one for one in namesakes if one[2] == folder]
+        candidates += [one for one in namesakes if one[1] == name and (not folder or one[2] is None)]
+        if candidates and on_same_name == "replace":
+            key, stored, _ = candidates[0]
+            library.set_folder(key, folder)
+            return key, stored
+        if not folder or any(other == folder for _, _, other in namesakes):
             return None, self._free_name(name, collection) if namesakes else name
         for key, stored, other in namesakes:
-            if other is not None and stored == name:
+            if other and stored == name:
                 library.rename(key, _qualify(name, other, [folder]))
                 # Searches also find a document by its name, so a renamed document must be indexed again.
                 self._stores.jobs.add("reindex", stored, details={"document_ids": [key], "changes": {}})
-        qualified = _qualify(name, folder, [other for _, _, other in namesakes if other is not None])
+        qualified = _qualify(name, folder, [other for _, _, other in namesakes if other])
         return None, qualified if namesakes else name
 
     def _free_name(self, name: str, collection: str) -> str:
@@ -154,5 +158,5 @@ def _qualify(name: str, folder: str, others: Sequence[str]) -> str:
     for count in range(1, len(parts)):
         end = parts[-count:]
         if all(PurePosixPath(other).parts[-count:] != end for other in others):
-            return "/".join([*end, name])
+            return "/".join([*(part.removesuffix(MARK) for part in end), name])
     return f"{folder}/{name}"

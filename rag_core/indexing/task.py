@@ -164,7 +164,7 @@ class EmbeddingQueue:
         self._tasks.put(task)
 
     def put_back(self, task: EmbeddingTask) -> None:
-        """Add a task that was returned for missing embeddings; do not block, because the publication stage must not wait."""
+        """Add a task that lacks embeddings; do not block, because the publication stage must not wait."""
         assert task.is_repeated
         self._tasks.put(task)
 

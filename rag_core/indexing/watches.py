@@ -163,7 +163,7 @@ class Watches:
         owned: Collection[str],
         current: Mapping[str, str],
     ) -> Job:
-        """Queue a file: as the next version of ``former`` if no other file uses that document, else as a new document."""
+        """Queue a file: as the next version of ``former`` if no other file uses it, else as a new document."""
         is_next_version = (
             former is not None
             and (former in owned or self._has_name(former, name, watch.collection))

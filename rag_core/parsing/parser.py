@@ -15,7 +15,15 @@ _HEADER_WITHIN = 1024
 
 # Increase this number with every change that alters the text of any page, because citations are offsets into the text.
 LAYOUT_REVISION = 7
+# The first revision that reads attached files.
+_READS_ATTACHMENTS = 7
 PARSER_VERSION = f"pypdfium2 {version('pypdfium2')}, layout {LAYOUT_REVISION}"
+
+
+def reads_attachments(parser_version: str) -> bool:
+    """Return whether the parser of that version reads the files that are attached to a PDF."""
+    revision = parser_version.rpartition("layout ")[2]
+    return revision.isdecimal() and int(revision) >= _READS_ATTACHMENTS
 
 
 def check_pdf_header(data: bytes, name: str) -> None:

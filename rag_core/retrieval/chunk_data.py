@@ -99,7 +99,8 @@ class ChunkLoader:
     @property
     def loaded_vectors(self) -> dict[int, ChunkVectors]:
         """All token vectors that are loaded or computed so far, by chunk id."""
-        return {chunk_id: vectors for chunk_id, vectors in self._vectors.items() if vectors is not None}
+        with self._loading:  # a search that is late may still add some
+            return {chunk_id: vectors for chunk_id, vectors in self._vectors.items() if vectors is not None}
 
     def _without_vectors(self, chunk_ids: Sequence[int]) -> list[int]:
         return [chunk_id for chunk_id in chunk_ids if chunk_id not in self._vectors]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
 from rag_core.errors import StoreUnavailable
@@ -12,7 +12,6 @@ from rag_core.types import Hit
 
 # Maximum time that a question waits for the store.
 SEARCH_WITHIN_S = 2.0
-THREADS = 8
 
 
 class GuardedSearch:
@@ -22,19 +21,20 @@ class GuardedSearch:
     """
 
     def __init__(self) -> None:
-        self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="dense")
         self._hanging: Future[list[Hit]] | None = None
         self._lock = threading.Lock()
 
     def start(self, search: Callable[[], list[Hit]]) -> Future[list[Hit]]:
         """Start a search in the background."""
+        future: Future[list[Hit]] = Future()
         with self._lock:
-            if self._hanging is not None and not self._hanging.done():
-                future: Future[list[Hit]] = Future()
-                future.set_exception(StoreUnavailable(f"The vectors do not answer within {SEARCH_WITHIN_S:g} s."))
-                return future
-            self._hanging = None
-            return self._executor.submit(search)
+            is_hanging = self._hanging is not None and not self._hanging.done()
+        if is_hanging:
+            future.set_exception(StoreUnavailable(f"The vectors do not answer within {SEARCH_WITHIN_S:g} s."))
+        else:
+            # The thread is a daemon and not one of a pool, which Python would join before the process can end.
+            threading.Thread(target=_run, args=(search, future), name="dense", daemon=True).start()
+        return future
 
     def wait(self, future: Future[list[Hit]]) -> list[Hit]:
         """Return the hits of a search.
@@ -51,6 +51,9 @@ class GuardedSearch:
                 self._hanging = future
             raise StoreUnavailable(f"The vectors do not answer within {SEARCH_WITHIN_S:g} s.") from None
 
-    def close(self) -> None:
-        """Stop; a search that hangs is not waited for."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+
+def _run(search: Callable[[], list[Hit]], future: Future[list[Hit]]) -> None:
+    try:
+        future.set_result(search())
+    except BaseException as error:  # noqa: BLE001 - whoever waits for the result raises it
+        future.set_exception(error)

@@ -34,7 +34,7 @@ class OnDemandEmbeddings:
         """
         futures = [self._submit(embedder, text) for text in texts]
         done, _ = wait(futures, timeout_s)
-        return [future.result() if future in done and future.exception() is None else None for future in futures]
+        return [future.result() if future in done and _has_succeeded(future) else None for future in futures]
 
     def close(self) -> None:
         """Wait until the current text is embedded, and discard the texts that are queued."""
@@ -44,10 +44,17 @@ class OnDemandEmbeddings:
         key = (embedder.identity.weights, text)
         with self._lock:
             future = self._futures.get(key)
-            if future is None or (future.done() and (future.cancelled() or future.exception() is not None)):
+            if future is None or (future.done() and not _has_succeeded(future)):
                 future = self._executor.submit(lambda: embedder.embed([text], background=False)[0])
                 self._futures[key] = future
             self._futures.move_to_end(key)
-            while len(self._futures) > MAX_CACHED:
-                self._futures.popitem(last=False)[1].cancel()
+            for old in [old for old, cached in self._futures.items() if cached.done()]:
+                if len(self._futures) <= MAX_CACHED:
+                    break
+                del self._futures[old]
         return future
+
+
+def _has_succeeded(future: Future[Embedding]) -> bool:
+    """Return whether a future that is done has a result."""
+    return not future.cancelled() and future.exception() is None

@@ -38,11 +38,7 @@ class Stores:
         self._lock = FolderLock(folder)
         try:
             url = settings.database_url
-            # A database outside the data folder needs a lock of its own. The database in the data folder is protected
-            # by the lock on the folder.
-            self.database = (
-                Database(url.get_secret_value(), exclusive=True) if url else Database(folder / "footnote.sqlite")
-            )
+            self.database = Database(url.get_secret_value() if url else folder / "footnote.sqlite", exclusive=True)
             self.documents = DocumentStore(self.database)
             self.embeddings = EmbeddingStore(self.database, settings.token_cache_mb << 20)
             self.jobs = JobStore(self.database)
@@ -53,10 +49,12 @@ class Stores:
             self.usage = UsageStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")
             self.word_index = WordIndex(folder / "words.sqlite")
+            self._library = self._identify_library()
         except BaseException:
+            if database := self.__dict__.get("database"):
+                database.close()
             self._lock.release()
             raise
-        self._library = self._identify_library()
         # Threads hold this lock while they store a file and add a reference to it, and while they check that a file has
         # no references and delete it. Otherwise a file could be deleted just before a reference to it is added.
         self.file_lock = threading.Lock()

@@ -89,11 +89,15 @@ class Database:
             ) from None
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _set_pragmas)
-        with self._translate_errors():
-            if exclusive:
-                self._lock = DatabaseLock(self._engine)
-            if has_schema:
-                prepare_schema(self._engine)
+        try:
+            with self._translate_errors():
+                if exclusive:
+                    self._lock = DatabaseLock(self._engine)
+                if has_schema:
+                    prepare_schema(self._engine)
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:

@@ -32,7 +32,7 @@ class DatabaseLock:
         self._connection: Connection | None = None
         url = engine.url.render_as_string(hide_password=True)
         name = engine.url.database
-        if engine.dialect.name == "sqlite" and name and name != ":memory:":
+        if engine.dialect.name == "sqlite" and name and name != ":memory:" and not name.startswith("file:"):
             self._file = _lock_file(Path(f"{name}.lock"), url)
         elif engine.dialect.name == "postgresql":
             # The lock has its own connection, because PostgreSQL releases the lock when this connection is closed.

@@ -117,6 +117,11 @@ class DocumentStore(DocumentQueries):
         with self._db.read() as connection:
             return [(row.id, row.name, row.folder) for row in connection.execute(query.order_by(documents.c.added_at))]
 
+    def set_folder(self, document_id: str, folder: str) -> None:
+        """Set the folder of a document's file."""
+        with self._db.begin() as connection:
+            connection.execute(update(documents).where(documents.c.id == document_id).values(folder=folder))
+
     def rename(self, document_id: str, name: str) -> None:
         """Change the name of a document."""
         with self._db.begin() as connection:

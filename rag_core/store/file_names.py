@@ -28,6 +28,12 @@ def clean_collection(name: str) -> str:
     return clean
 
 
+def clean_folder(path: str) -> str:
+    """Return the path of a folder with slashes and composed accents, without control characters, at full length."""
+    cleaned = "".join(_clean_character(character) for character in path.replace("\\", "/"))
+    return unicodedata.normalize("NFC", cleaned)
+
+
 def normalize_name(name: str) -> str:
     """Return the stored form of a name: in NFC, on one line, with at most `LONGEST_NAME` characters.
 

@@ -62,11 +62,12 @@ class JobStore:
                 states |= {row.id: JobState(row.state) for row in connection.execute(query)}
         return states
 
-    def queued(self, kind: str) -> list[Job]:
+    def queued(self, kind: str, *, limit: int | None = None) -> list[Job]:
         """Return the queued jobs of a kind, oldest first."""
         query = select(jobs).where(jobs.c.state == JobState.QUEUED.value, jobs.c.kind == kind)
         with self._db.read() as connection:
-            return [_job_from_row(row) for row in connection.execute(query.order_by(jobs.c.created_at, jobs.c.id))]
+            rows = connection.execute(query.order_by(jobs.c.created_at, jobs.c.id).limit(limit))
+            return [_job_from_row(row) for row in rows]
 
     def chunks_per_second(self, newest: int = 200) -> float | None:
         """Return the number of chunks per second at which the newest searchable files were indexed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from sqlalchemy import delete, insert, select
@@ -19,19 +20,21 @@ class PreferenceStore:
     def __init__(self, database: Database) -> None:
         self._db = database
         self._cache: dict[str, Any] = {}
+        self._lock = threading.Lock()
 
     def get(self, name: str) -> Any:
         """Return the value with this name, or ``None`` if none is stored."""
-        if name not in self._cache:
-            with self._db.read() as connection:
-                query = select(preferences.c.value).where(preferences.c.name == name)
-                self._cache[name] = connection.execute(query).scalar()
-        return self._cache[name]
+        if name in self._cache:
+            return self._cache[name]
+        with self._lock, self._db.read() as connection:
+            query = select(preferences.c.value).where(preferences.c.name == name)
+            value = self._cache[name] = connection.execute(query).scalar()
+        return value
 
     def set(self, name: str, value: Any) -> None:
         """Store a value; ``None`` removes it."""
-        with self._db.begin() as connection:
+        with self._lock, self._db.begin() as connection:
             connection.execute(delete(preferences).where(preferences.c.name == name))
             if value is not None:
                 connection.execute(insert(preferences).values(name=name, value=value))
-        self._cache[name] = value
+            self._cache.pop(name, None)

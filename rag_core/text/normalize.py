@@ -33,6 +33,7 @@ _KEPT = re.compile("[\u2024-\u2026\u0e33\u0eb3\u3130-\u318f\u2e80-\u2fdf\uffa0-\
 _HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011\ufe63"), "-")
 # Full-width punctuation is normal between Chinese and Japanese words, but not inside a code such as "KX-7721".
 _WIDE_PUNCTUATION = re.compile("(?<=[A-Za-z0-9])[\uff01-\uff0f\uff1a-\uff20\uff3f](?=[A-Za-z0-9])")
+_NOTE_MARK = re.compile("(?<=[0-9\uff10-\uff19])[\u2460-\u24ff\u2776-\u2793]")
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
@@ -64,6 +65,8 @@ def replace_look_alikes(text: str) -> str:
     if text.isascii():
         return text
     single, _ = _plain_characters()
+    # A circled digit after a figure is a mark of a note, and would change the figure.
+    text = _NOTE_MARK.sub(" ", text)
     return _WIDE_PUNCTUATION.sub(lambda found: chr(ord(found[0]) - 0xFEE0), text.translate(single))
 
 

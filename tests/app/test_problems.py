@@ -75,9 +75,12 @@ def try_password(app: AppTest, name: str, password: str) -> None:
 
 
 def drop_locked_file(app: AppTest) -> None:
-    """Drop an encrypted file into the chat; wait for its password field."""
+    """Drop an encrypted file into the chat; wait for its notice and its password field.
+
+    The job may end while a run of the page is between the two.
+    """
     app.chat_input[0].upload("secret.pdf", LOCKED, "application/pdf").run()
-    settle(app, lambda app: password_fields(app) == 1)
+    settle(app, lambda app: password_fields(app) == 1 and "Not added" in texts(app))
 
 
 def password_fields(app: AppTest) -> int:

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from pypdf import PdfWriter
+from sqlalchemy import update
 
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
+from rag_core.store.schema import documents
 from rag_core.types import AnswerState, DocumentStatus, JobState
 from tests.support.engines import (
     ASK_BUDGET,
@@ -357,3 +359,28 @@ def test_rendered_page_highlights_a_passage(engine: Engine) -> None:
     version = engine.documents.get(document_id).version_id
     assert engine.documents.render_page(document_id, 0, version_id=version, highlights=[(0, 3)]).highlighted == 1
     assert engine.documents.render_page(document_id, 0, version_id="another", highlights=[(0, 3)]).highlighted == 0
+
+
+@pytest.mark.parametrize("length", [10, 250])
+def test_folders_are_compared_by_their_whole_paths(engine: Engine, length: int) -> None:
+    for year, text in (("2021", BUDGET), ("2022", PENGUINS)):
+        indexed(engine, "statement.pdf", text, folder=f"/{'x' * length}/{year}")
+    assert sorted(document.name for document in engine.documents.list()) == ["2021/statement.pdf", "2022/statement.pdf"]
+
+
+def test_upload_that_replaces_a_document_from_a_folder_replaces_it(engine: Engine) -> None:
+    indexed(engine, "report.pdf", BUDGET, folder="/papers")
+    indexed(engine, "report.pdf", PENGUINS)
+    (document,) = engine.documents.list()
+    assert engine.documents.content(document.document_id) == make_pdf(PENGUINS)
+
+
+def test_document_of_unknown_folder_is_replaced_by_the_same_file(engine: Engine) -> None:
+    document_id = indexed(engine, "report.pdf", BUDGET)
+    with engine._stores.database.begin() as connection:
+        connection.execute(update(documents).values(folder=None))
+    indexed(engine, "report.pdf", PENGUINS, folder="/papers")
+    (document,) = engine.documents.list()
+    assert document.document_id == document_id
+    indexed(engine, "report.pdf", COPPER, folder="/others")
+    assert len(engine.documents.list()) == 2

@@ -583,3 +583,15 @@ def test_later_version_of_a_document_does_not_overtake_it(
     assert len(read_order) == 2
     (document,) = engine.documents.list()
     assert engine.documents.content(document.document_id) == make_pdf(PENGUINS)
+
+
+def test_versions_of_a_small_file_keep_their_order(
+    engine: Engine, reading_barrier: ReadingBarrier, read_order: list[str]
+) -> None:
+    jobs = [reading_barrier.submit(engine, "large.pdf", *LARGE)]
+    jobs += [engine.documents.submit("small.pdf", make_pdf(*[f"{PENGUINS} {page}" for page in range(3)]))]
+    jobs += [engine.documents.submit("small.pdf", make_pdf(BUDGET))]
+    reading_barrier.release()
+    engine.jobs.wait([job.job_id for job in jobs])
+    (document,) = (one for one in engine.documents.list() if one.name == "small.pdf")
+    assert engine.documents.content(document.document_id) == make_pdf(BUDGET)

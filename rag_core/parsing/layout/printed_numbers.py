@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_core.parsing.layout.headers_footers import EdgeLine, find_edges
+from rag_core.text.words import LETTERS
 
 # Lines from the page edge that may contain the number.
 _LINES = 2
@@ -64,8 +65,9 @@ def _find_candidates(page_index: int, text: str) -> Iterator[_PrintedNumber]:
 def _read_numbers(line: EdgeLine) -> Iterator[_PrintedNumber]:
     """Yield the number of a line that is a page number, or else a number at the start or end of a header line."""
     words = line.literal.strip(" -–—|[]()").split()
-    if line.roman:
-        roman = next(word for word in words if set(word) <= _ROMAN_VALUES.keys())
+    letters = LETTERS.findall(line.literal) if line.roman else []
+    roman = next((word for word in letters if set(word) <= _ROMAN_VALUES.keys()), "")
+    if roman:
         yield _PrintedNumber(_parse_roman(roman), roman, True)
     elif line.counts:
         yield from (_PrintedNumber(number, str(number), False) for number in line.numbers[:1])

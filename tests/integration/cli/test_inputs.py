@@ -454,3 +454,14 @@ def test_link_given_as_argument_is_followed(tmp_path: Path) -> None:
     (tmp_path / "b.pdf").symlink_to(tmp_path / "a.pdf")
     (source,) = read_sources([tmp_path / "b.pdf"], 1_000_000)
     assert source.data == b"text"
+
+
+def test_archive_written_on_windows_has_folders(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for year in ("2021", "2022"):
+            entry = zipfile.ZipInfo("x")
+            entry.filename = f"{year}\\s.pdf"
+            archive.writestr(entry, b"text")
+    sources = list(read_sources([tmp_path / "a.zip"], 1_000_000))
+    assert [source.name for source in sources] == ["s.pdf", "s.pdf"]
+    assert [source.folder.rpartition("/")[2] for source in sources] == ["2021", "2022"]

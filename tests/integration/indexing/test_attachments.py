@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import io
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
+from pypdf import PdfReader, PdfWriter
 
 from rag_core.engine import Engine
-from rag_core.types import DocumentStatus
+from rag_core.indexing.attached_files import AttachedFiles
+from rag_core.parsing import Attachment
+from rag_core.types import DocumentStatus, Job, VersionRow
 from tests.support.engines import (
     BUDGET,
     COPPER,
@@ -67,3 +74,38 @@ def test_reindex_adds_attached_files_no_second_time(engine: Engine, attached: st
     assert len(before) == 2
     rebuild_index(engine, [document.document_id for document in engine.documents.list()])
     assert names(engine) == before
+
+
+def test_attached_files_of_one_name_are_all_kept(engine: Engine) -> None:
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(make_pdf(COPPER))))
+    for name, text in (("a/invoice.pdf", BUDGET), ("b/invoice.pdf", PENGUINS), ("b/invoice.pdf", f"{PENGUINS} Again.")):
+        writer.add_attachment(name, make_pdf(text))
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    add_document(engine, "cover.pdf", buffer.getvalue())
+    found = names(engine)
+    assert len(found) == 4
+    assert sum(name.endswith("invoice.pdf") for name in found) == 3
+
+
+def test_total_size_of_attached_files_is_limited() -> None:
+    submitted: list[str] = []
+
+    def submit(name: str, *_: object) -> Job:
+        submitted.append(name)
+        return cast(Job, SimpleNamespace(job_id=name))
+
+    parent = cast(VersionRow, SimpleNamespace(name="cover.pdf", folder="/papers", collection="default"))
+    files = AttachedFiles(parent, submit, 1000)
+    for name in ("a.pdf", "b.pdf", "c.pdf"):
+        files.add(Attachment(name, b"%PDF-".ljust(400)))
+    assert submitted == ["a.pdf", "b.pdf"]
+    assert files.describe().endswith(": c.pdf.")
+
+
+def test_deleted_attachment_does_not_return_with_a_reindex(engine: Engine) -> None:
+    add_document(engine, "cover.pdf", with_attachments(make_pdf(PENGUINS), bridge_pdf=make_pdf(BUDGET)))
+    idle(engine)
+    engine.documents.delete(engine.documents.find_ids(["bridge.pdf"]))
+    rebuild_index(engine, engine.documents.find_ids(["cover.pdf"]))
+    assert names(engine) == ["cover.pdf"]

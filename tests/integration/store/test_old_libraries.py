@@ -73,6 +73,13 @@ def test_database_is_used_by_one_process_only(settings: Settings, tmp_path: Path
         assert engine.documents.list() == []
 
 
+def test_database_of_a_data_folder_cannot_be_used_by_another(settings: Settings, tmp_path: Path) -> None:
+    url = SecretStr(f"sqlite:///{settings.data_dir / 'footnote.sqlite'}")
+    other = settings.model_copy(update={"data_dir": tmp_path / "other", "database_url": url})
+    with Engine(settings), pytest.raises(DatabaseInUse):
+        Engine(other)
+
+
 def test_refused_data_folder_is_released(settings: Settings) -> None:
     with Engine(settings) as engine:
         engine.conversations.create()

@@ -27,9 +27,11 @@ def pages(*edges: str, header: str = "") -> list[str]:
         (pages("", "11", "12", "", "14"), ["10", "11", "12", "13", "14"]),
         (pages("", "", "1", "2", "3", "4"), ["PDF 1", "PDF 2", "1", "2", "3", "4"]),
         (pages("i", "ii", "iii", "1", "2", "3"), ["i", "ii", "iii", "1", "2", "3"]),
+        (pages("3 von 20", "4 von 20", "5 von 20"), ["3", "4", "5"]),
+        (pages("page [iv]", "page [v]", "page [vi]"), ["iv", "v", "vi"]),
         (pages("5", "6", "7", "5", "6", "7"), ["5", "6", "7", "5", "6", "7"]),
     ],
-    ids=["plain", "dashes", "of", "with title", "gaps", "front matter", "roman", "two articles"],
+    ids=["plain", "dashes", "of", "with title", "gaps", "front matter", "roman", "German", "brackets", "two articles"],
 )
 def test_consecutive_numbers_are_labels(texts: list[str], labels: list[str]) -> None:
     assert find_printed_numbers(texts) == labels

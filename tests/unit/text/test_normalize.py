@@ -18,6 +18,7 @@ EXAMPLES = {
     "wind\u00adscreen pump\u200bhouse": "windscreen pumphouse",
     "\U0001d400\U0001d7d3": "A5",
     "\u2116 5": "No 5",
+    "12.5\u2460 and 1,234\u2461": "12.5  and 1,234 ",
 }
 UNCHANGED = [
     "plain text, 1.5 and 15",

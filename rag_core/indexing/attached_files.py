@@ -1,0 +1,69 @@
+"""Queue the files that are attached to a PDF as documents of their own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+from rag_core.parsing import Attachment
+from rag_core.types import Job, VersionRow
+
+# PDFs attached to a document, and PDFs attached to those PDFs, are indexed. Deeper attachments are not.
+MAX_NESTING = 2
+# Marks the PDF in the folder of its attached files, as in "/papers/tender.pdf!".
+MARK = "!"
+# Takes name, bytes, collection and folder of a PDF.
+SubmitAttachment = Callable[[str, bytes, str, str], Job]
+
+
+class AttachedFiles:
+    """The attached files of one version. `add` queues each PDF at once, so that only one is in memory.
+
+    Parameters
+    ----------
+    parent : VersionRow
+    submit : SubmitAttachment or None
+        ``None`` if the attached files were submitted with an earlier version.
+    max_bytes : int
+        Largest number of bytes that are submitted in total.
+    """
+
+    def __init__(self, parent: VersionRow, submit: SubmitAttachment | None, max_bytes: int) -> None:
+        self._collection = parent.collection
+        self._folder = f"{parent.folder or ''}/{parent.name}{MARK}"
+        self._submit = submit
+        self._bytes_left = max_bytes
+        self._is_too_deep = sum(part.endswith(MARK) for part in self._folder.split("/")) > MAX_NESTING
+        self._times: Counter[str] = Counter()
+        self._read: list[str] = []
+        self._unread: list[str] = []
+        # Names of the attached files by the ids of the jobs that index them.
+        self.jobs: dict[str, str] = {}
+
+    def add(self, file: Attachment) -> None:
+        """Queue an attached file, unless it is no PDF or too large."""
+        is_readable = b"%PDF-" in file.data[:1024] and len(file.data) <= self._bytes_left and not self._is_too_deep
+        if not is_readable:
+            self._unread.append(file.name)
+            return
+        self._bytes_left -= len(file.data)
+        self._read.append(file.name)
+        if self._submit is None:
+            return
+        path = PurePosixPath(file.name.replace("\\", "/"))
+        self._times[file.name] += 1
+        # Two attached files may have the same name.
+        number = f"/{self._times[file.name]}" if self._times[file.name] > 1 else ""
+        folder = str(PurePosixPath(f"{self._folder}/{path.parent}")) + number
+        self.jobs[self._submit(path.name, file.data, self._collection, folder).job_id] = file.name
+
+    def describe(self) -> str:
+        """Return a sentence about the attached files; empty if there are none."""
+        parts = []
+        if self._read:
+            parts.append(f"The attached files are documents of their own: {', '.join(self._read)}.")
+        if self._unread:
+            reason = "only PDFs of up to 50 MB are, to two levels"
+            parts.append(f"Attached and not read, because {reason}: {', '.join(self._unread)}.")
+        return " ".join(parts)
