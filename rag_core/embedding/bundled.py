@@ -49,8 +49,8 @@ class BundledEmbedder(TransformerEmbedder):
     Parameters
     ----------
     precision : {"auto", "fp32", "bf16"}
-        Arithmetic for texts; a question is always embedded in fp32. ``auto`` uses bf16 if the processor supports bf16
-        multiplication. bf16 is faster, and changes the vectors only slightly.
+        Arithmetic for texts; a question is embedded in fp32, unless it is embedded with low priority. ``auto`` uses
+        bf16 if the processor supports bf16 multiplication. bf16 is faster, and changes the vectors only slightly.
 
     Raises
     ------
