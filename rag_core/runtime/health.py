@@ -51,7 +51,7 @@ def check_health(
             sizes[name] = number
 
     counts = try_call(lambda: _counts(stores), dict[str, int]())
-    count("database", lambda: len(stores.documents.chunk_ids_all()))
+    count("database", stores.documents.count_chunks)
     count("words", stores.word_index.count)
     count(
         "vectors",

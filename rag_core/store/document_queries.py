@@ -296,6 +296,11 @@ class DocumentQueries:
                 ids += connection.execute(query).scalars()
         return ids
 
+    def count_chunks(self) -> int:
+        """Return the number of stored chunks of all versions."""
+        with self._db.read() as connection:
+            return int(connection.execute(select(func.count(chunks.c.id))).scalar_one())
+
     def chunk_ids_all(self) -> list[int]:
         """Return the ids of all stored chunks."""
         with self._db.read() as connection:
