@@ -56,14 +56,15 @@ def list_documents(as_json: Json = False) -> None:
     """List the documents."""
     with open_engine() as engine:
         documents = engine.documents.list()
-    rows = [json_rows.listed(document) for document in documents]
+    listed = [(one, name) for one in documents for name in (one.name, *one.aliases)]
+    rows = [json_rows.listed(document, name) for document, name in listed]
     if as_json:
         for row in rows:
             console.print_json(row)
     elif not documents:
         console.print_note("The library is empty. Use the command add to add PDFs.")
     else:
-        rows = [row | {"added_at": one.added_at} for row, one in zip(rows, documents, strict=True)]
+        rows = [row | {"added_at": one.added_at} for row, (one, _) in zip(rows, listed, strict=True)]
         # Most libraries have only the default collection, so the column is shown only if there are other collections.
         collection_column = ["collection"] if any(one.collection != DEFAULT_COLLECTION for one in documents) else []
         columns = ("document", *collection_column, "pages", "chunks", "status", "added_at", "reason")
@@ -80,15 +81,16 @@ def delete(
 ) -> None:
     """Delete documents from every store; count remaining chunks."""
     with open_engine() as engine:
-        for document_id in engine.documents.find_ids(documents):
-            # Documents are deleted one by one: if a store fails, the output still shows which documents are gone.
-            (receipt,) = engine.documents.delete([document_id])
+        # Documents are deleted one by one: if a store fails, the output still shows which documents are gone.
+        for receipt in engine.documents.delete_named(documents):
             row = json_rows.deleted(receipt)
             if as_json:
                 console.print_json(row)
             else:
                 removed = format_count(receipt.chunks_removed, "chunk")
-                console.print_line(f"{receipt.document}: {removed} removed, {receipt.chunks_remaining:,} remaining")
+                kept = f"; the same content stays in the library as {receipt.kept_as}" if receipt.kept_as else ""
+                line = f"{receipt.document}: {removed} removed, {receipt.chunks_remaining:,} remaining{kept}"
+                console.print_line(line)
 
 
 @app.command()

@@ -55,17 +55,19 @@ def refused(shown: str, reason: str) -> dict[str, Any]:
     }
 
 
-def listed(document: DocumentInfo) -> dict[str, Any]:
-    """Return the row that ``list`` prints for a document."""
+def listed(document: DocumentInfo, name: str = "") -> dict[str, Any]:
+    """Return the row that ``list`` prints for a document, or for one of its aliases if ``name`` is one."""
+    is_alias = name not in ("", document.name)
+    reason = [f"The same file as {document.name}.", document.reason] if is_alias else [document.reason]
     return {
         "document_id": document.document_id,
-        "document": document.name,
+        "document": name or document.name,
         "collection": document.collection,
         "pages": document.pages,
         "chunks": document.chunks,
         "size": document.size,
         "status": document.status.value,
-        "reason": document.reason,
+        "reason": " ".join(filter(None, reason)),
         "added_at": document.added_at.isoformat(),
         "embedder": document.embedder,
     }
@@ -92,6 +94,7 @@ def deleted(receipt: DeleteReceipt) -> dict[str, Any]:
         "chunks_removed": receipt.chunks_removed,
         "chunks_remaining": receipt.chunks_remaining,
         "remaining": dict(receipt.remaining),
+        "kept_as": receipt.kept_as,
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -10,11 +10,13 @@ from rag_core import guide
 from rag_core.chunking.document_titles import extract_title
 from rag_core.errors import UnknownDocument
 from rag_core.indexing.jobs import Jobs
+from rag_core.indexing.naming import Naming
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.removal import Removal
 from rag_core.parsing.rendering import render_page
 from rag_core.runtime.stores import Stores
-from rag_core.store.file_names import clean_collection
+from rag_core.store.database import as_utc
+from rag_core.store.file_names import clean_collection, normalize_name
 from rag_core.store.schema import versions
 from rag_core.store.serialization import chunk_from_row
 from rag_core.types import (
@@ -22,10 +24,12 @@ from rag_core.types import (
     ChunkSpan,
     DeleteReceipt,
     DocumentInfo,
+    DocumentVersion,
     Job,
     Page,
     PageImage,
     SameName,
+    VersionRow,
 )
 
 # A limit for `Jobs.list` that is above any realistic number of active jobs, so that all of them are listed.
@@ -52,6 +56,7 @@ class Documents:
         self._indexer = indexer
         self._jobs = jobs
         self._removal = removal
+        self._naming = Naming(stores)
 
     def list(self) -> list[DocumentInfo]:
         """Return all documents, newest first, including rejected documents and documents that are being indexed."""
@@ -135,6 +140,62 @@ class Documents:
                 self._jobs.wait([job.job_id])
         return [self._removal.remove_document(document_id) for document_id in document_ids]
 
+    def delete_named(self, names: Sequence[str]) -> Iterator[DeleteReceipt]:
+        """Remove the documents with these names or ids one by one, and yield the receipt of each.
+
+        If a document has other names as well, only the given names are removed; its content stays.
+
+        Raises
+        ------
+        UnknownDocument
+            A name does not exist. Nothing is removed.
+        """
+        wanted = set(map(normalize_name, names))
+        for document_id in self.find_ids(names):
+            document = self._library.document(document_id)
+            given = [name for name in (document.name, *document.aliases) if name in wanted]
+            if document_id in wanted or len(given) > len(document.aliases):
+                yield from self.delete([document_id])
+                continue
+            for name in given:
+                kept_as = self._naming.remove_name(document_id, name)
+                yield DeleteReceipt(document_id, name, 0, {}, kept_as)
+
+    def versions(self, document_id: str) -> Sequence[DocumentVersion]:
+        """Return the stored versions of a document, newest first; raise `UnknownDocument` if it does not exist.
+
+        The first version is the one that searches use, or else the latest one.
+        """
+        current = self._version(document_id)
+        rows = self._library.versions_where(versions.c.document_id == document_id)
+        shown = [row for row in rows if row.id == current or row.state == "replaced"]
+        shown.sort(key=lambda row: (row.id == current, row.added_at), reverse=True)
+        return [DocumentVersion(row.id, as_utc(row.added_at), row.size, row.id != current) for row in shown]
+
+    def restore_version(self, version_id: str) -> Job:
+        """Queue a replaced version to be indexed again; it then replaces the current version."""
+        row = self._replaced(version_id)
+        return self._indexer.submit(
+            row.name,
+            self._files.get(row.sha256),
+            row.collection,
+            "replace",
+            None,
+            document_id=row.document_id,
+            folder=row.folder,
+        )
+
+    def remove_version(self, version_id: str) -> None:
+        """Remove a replaced version and its file; raise `UnknownDocument` if there is no such version."""
+        with self._removal.lock:
+            self._removal.remove_version(self._replaced(version_id))
+
+    def _replaced(self, version_id: str) -> VersionRow:
+        row = self._library.version(version_id)
+        if row is None or row.state != "replaced":
+            raise UnknownDocument("That version is no longer stored. Reload the page to see the stored versions.")
+        return row
+
     def title(self, document_id: str) -> str:
         """Return the title on the first page; empty if the file name already contains it. Raise `UnknownDocument`."""
         first = self._library.page(self._version(document_id), 0)
@@ -164,9 +225,10 @@ class Documents:
         before, after = self._library.adjacent_chunks(row.version_id, row.ordinal)
         return before and chunk_from_row(before), after and chunk_from_row(after)
 
-    def content(self, document_id: str) -> bytes:
-        """Return the bytes of a document's file; raise `UnknownDocument` if the document does not exist."""
-        return self._files.get(self._digest(self._version(document_id)))
+    def content(self, document_id: str, *, version_id: str | None = None) -> bytes:
+        """Return the bytes of a document's file, or of a replaced version of it; raise `UnknownDocument`."""
+        digest = self._replaced(version_id).sha256 if version_id else self._digest(self._version(document_id))
+        return self._files.get(digest)
 
     def render_page(
         self,

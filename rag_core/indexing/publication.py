@@ -11,6 +11,7 @@ import threading
 from dataclasses import replace
 
 import numpy as np
+from sqlalchemy import or_
 
 from rag_core.errors import StoreError
 from rag_core.indexing.recovery import REPLACED, is_superseded
@@ -133,7 +134,7 @@ class PublicationStage:
             return embedded.result(DocumentStatus.CANCELLED, OTHER_CONTENT, computed)
         if task.activate:
             try:
-                self._remove_former(task)
+                self._retire_former(task, row.sha256)
             except StoreError as error:  # searches do not find it, and the queue removes it later
                 log.warning("the former version of %s could not be removed yet: %s", task.name, error)
         return embedded.result(embedded.status, " ".join(filter(None, (embedded.reason, replaced))), computed)
@@ -143,13 +144,17 @@ class PublicationStage:
         former = self._stores.documents.version(row.active_version) if row.active_version else None
         if former is None or former.sha256 == row.sha256:
             return ""
-        return f"It replaces the version of {row.name} added on {former.added_at:%d %B %Y at %H:%M} UTC."
+        return (
+            f"It replaces the version of {row.name} added on {former.added_at:%d %B %Y at %H:%M} UTC, whose file is "
+            "kept until you remove it in Documents."
+        )
 
-    def _remove_former(self, task: IndexingTask) -> None:
+    def _retire_former(self, task: IndexingTask, digest: str) -> None:
         former = self._stores.documents.versions_where(
             versions.c.document_id == task.document_id,
             versions.c.id != task.version_id,
             versions.c.state != "building",
+            or_(versions.c.state != "replaced", versions.c.sha256 == digest),
         )
         for row in former:
-            self._removal.remove_version(row)
+            self._removal.retire_version(row)

@@ -89,7 +89,7 @@ def resume_jobs(
             continue
         version_id = stores.jobs.get(job_id).details["version_id"]
         row = stores.documents.version(version_id)
-        if row is not None and row.state in ("ended", "full"):
+        if row is not None and row.state in ("ended", "full", "replaced"):
             status = DocumentStatus(row.status)
             stores.jobs.finish(job_id, job_state(status), status, row.reason)
             continue
@@ -132,7 +132,7 @@ def _end_published(stores: Stores) -> None:
     """End queued jobs whose version was published before the process ended."""
     for job in stores.jobs.queued("index"):
         row = stores.documents.version(job.details["version_id"])
-        if row is not None and row.state == "full":
+        if row is not None and row.state in ("full", "replaced"):
             stores.jobs.start(job.job_id)
             stores.jobs.finish(job.job_id, JobState.DONE, DocumentStatus(row.status), row.reason)
 
@@ -160,12 +160,12 @@ def _reset_unfinished(stores: Stores, removal: Removal) -> None:
 
 
 def _remove_replaced(stores: Stores, removal: Removal) -> None:
-    """Remove complete versions that searches do not use, except versions in a generation that is being built."""
+    """Retire complete versions that searches do not use, except versions in a generation that is being built."""
     with removal.lock:  # no version is published while this lock is held
         building = {generation_id for generation_id, _ in stores.documents.generations("building")}
         for row in stores.documents.versions_where(versions.c.state == "full"):
             if row.active_version != row.id and row.generation_id not in building:
-                removal.remove_version(row)
+                removal.retire_version(row)
 
 
 def _remove_former(stores: Stores, removal: Removal) -> None:

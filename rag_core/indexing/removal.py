@@ -84,6 +84,19 @@ class Removal:
             self._stores.documents.remove_version(version_id)
         return removed
 
+    def retire_version(self, row: VersionRow) -> None:
+        """Remove the data of a replaced version; if the version was complete and had other content, keep its file."""
+        others = self._stores.documents.versions_where(
+            versions.c.document_id == row.document_id,
+            versions.c.id != row.id,
+            versions.c.sha256 == row.sha256,
+        )
+        if others or row.state != "full":
+            self.remove_version(row)
+            return
+        self.clear_version(row.id, row.generation_id)
+        self._stores.documents.mark_version_replaced(row.id)
+
     def remove_generation(self, generation_id: int) -> None:
         """Remove an inactive generation and its versions, except versions that are still needed.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Mapping
 from typing import Any
 
 from rag_core.errors import StoreError, StoreUnavailable, UnknownDocument
-from rag_core.indexing.attached_files import MARK
+from rag_core.indexing.naming import Naming
 from rag_core.indexing.removal import Removal
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
@@ -34,6 +33,7 @@ class Submission:
 
     def __init__(self, stores: Stores, removal: Removal, max_bytes: int, passwords: dict[str, str]) -> None:
         self._stores = stores
+        self._naming = Naming(stores)
         self._removal = removal
         self._max_bytes = max_bytes
         self._passwords = passwords
@@ -58,9 +58,10 @@ class Submission:
                 is_missing = duplicate[2] and not stores.files.exists(digest)
                 if duplicate[2]:
                     stores.files.put(data)
-                return self._add_duplicate(name, *duplicate, lost=is_missing)
+                alias = self._naming.add_alias(duplicate[0], name, collection, folder)
+                return self._add_duplicate(name, *duplicate, lost=is_missing, alias=alias)
             if document_id is None or not stores.documents.documents([document_id]):
-                document_id, name = self._find_replaced(name, collection, folder, on_same_name)
+                document_id, name = self._naming.find_replaced(name, collection, folder, on_same_name)
             if len(data) <= self._max_bytes:
                 stores.files.put(data)
             row = new_job("index", name)
@@ -86,7 +87,7 @@ class Submission:
         library = self._stores.documents
         if library.find_content(sha256_of(data)):
             return False
-        document_id = library.find_name(clean_name(name), collection)
+        document_id = self._stores.names.find(clean_name(name), collection)
         rows = library.versions_where(versions.c.document_id == document_id) if document_id else []
         # Queued documents count as well: if two files of one upload have the same name, the second file would replace
         # the first before users see it.
@@ -103,60 +104,18 @@ class Submission:
             raise
         return self._stores.jobs.get(row["id"])
 
-    def _add_duplicate(self, name: str, document_id: str, twin: str, complete: bool, *, lost: bool = False) -> Job:
+    def _add_duplicate(
+        self, name: str, document_id: str, twin: str, complete: bool, *, lost: bool = False, alias: str = ""
+    ) -> Job:
+        is_same_name = twin == name and not alias
         if complete:
-            same = "it is in the library already" if twin == name else f"the same content is in the library as {twin}"
+            same = "it is in the library already" if is_same_name else f"the same content is in the library as {twin}"
         else:
-            state = "it is being indexed already" if twin == name else f"the same content is being indexed as {twin}"
+            state = "it is being indexed already" if is_same_name else f"the same content is being indexed as {twin}"
             same = f"{state}. If that fails, add this file again"
         stored = "Its file was missing and is stored again" if lost else "Nothing was stored"
-        result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{stored}: {same}.", "finished_at": now()}
+        listed = f" That document is now listed as {alias} as well." if alias else ""
+        result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{stored}: {same}.{listed}"}
         # The job is added in its final state, so that the queue does not run it: a duplicate has no version to index.
-        return self._stores.jobs.add("index", name, document_id=document_id, state=JobState.DONE.value, **result)
-
-    def _find_replaced(self, name: str, collection: str, folder: str, on_same_name: SameName) -> tuple[str | None, str]:
-        """Return the document that a file replaces, if any, and the name of the file's document.
-
-        A file replaces the document of the same name from the same folder, or one of an earlier version, whose folder
-        is unknown. An upload in the browser replaces the document of that name from any folder, because the user is
-        asked. If there are documents of that name from other folders, all of them are named with the folders that
-        distinguish them.
-        """
-        library = self._stores.documents
-        namesakes = library.find_namesakes(name, collection)
-        candidates = [one for one in namesakes if one[2] == folder]
-        candidates += [one for one in namesakes if one[1] == name and (not folder or one[2] is None)]
-        if candidates and on_same_name == "replace":
-            key, stored, _ = candidates[0]
-            library.set_folder(key, folder)
-            return key, stored
-        if not folder or any(other == folder for _, _, other in namesakes):
-            return None, self._free_name(name, collection) if namesakes else name
-        for key, stored, other in namesakes:
-            if other and stored == name:
-                library.rename(key, _qualify(name, other, [folder]))
-                # Searches also find a document by its name, so a renamed document must be indexed again.
-                self._stores.jobs.add("reindex", stored, details={"document_ids": [key], "changes": {}})
-        qualified = _qualify(name, folder, [other for _, _, other in namesakes if other])
-        return None, qualified if namesakes else name
-
-    def _free_name(self, name: str, collection: str) -> str:
-        path = PurePosixPath(name)
-        number = 2
-        while self._stores.documents.find_name(f"{path.stem} ({number}){path.suffix}", collection):
-            number += 1
-        return f"{path.stem} ({number}){path.suffix}"
-
-
-def _qualify(name: str, folder: str, others: Sequence[str]) -> str:
-    """Return a file name with as many of its folders as distinguish it from files of the same name in ``others``.
-
-    >>> _qualify("statement.pdf", "/bank/2021", ["/bank/2022"])
-    '2021/statement.pdf'
-    """
-    parts = PurePosixPath(folder).parts
-    for count in range(1, len(parts)):
-        end = parts[-count:]
-        if all(PurePosixPath(other).parts[-count:] != end for other in others):
-            return "/".join([*(part.removesuffix(MARK) for part in end), name])
-    return f"{folder}/{name}"
+        state = JobState.DONE.value
+        return self._stores.jobs.add("index", name, document_id=document_id, state=state, finished_at=now(), **result)

@@ -11,9 +11,10 @@ from pathlib import PurePosixPath
 from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
 from rag_core.indexing.documents import Documents
 from rag_core.indexing.folders import FolderListing, full_url, list_pdfs
+from rag_core.indexing.naming import Naming
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.runtime.stores import Stores
-from rag_core.store.file_names import clean_collection, clean_name
+from rag_core.store.file_names import clean_collection, clean_folder, clean_name
 from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, SyncResult, WatchedFolder
 
 log = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ class Watches:
         self._indexer = indexer
         self._documents = documents
         self._interval_s = interval_s
+        self._naming = Naming(stores)
         self._sync_lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -141,6 +143,8 @@ class Watches:
         removed = [path for path, row in known.items() if path not in current and row.document_id not in failed]
         for path in removed:
             watches.remove_file(watch.watch_id, path)
+            folder = str(PurePosixPath(f"{watch.url}/{path}").parent)
+            self._naming.remove_path(known[path].document_id, clean_name(listing.name(path)), clean_folder(folder))
         for path, job in jobs.items():
             if job.result is DocumentStatus.DUPLICATE and not (path in known and known[path].document_id in failed):
                 watches.set_file(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
@@ -170,6 +174,8 @@ class Watches:
             and former not in current.values()
             and not self._stores.watches.is_used_elsewhere(former, but=watch.watch_id)
         )
+        if former is not None and not is_next_version:
+            self._naming.remove_path(former, clean_name(name), clean_folder(folder))
         document_id = former if is_next_version else None
         return self._indexer.submit(name, data, watch.collection, "keep", None, document_id=document_id, folder=folder)
 

@@ -11,6 +11,7 @@ from rag_core.index.words import WordIndex
 from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
 from rag_core.store.database import Database, new_id
+from rag_core.store.document_names import NameStore
 from rag_core.store.documents import DocumentStore
 from rag_core.store.evaluations import EvaluationStore
 from rag_core.store.files import FileStore
@@ -40,6 +41,7 @@ class Stores:
             url = settings.database_url
             self.database = Database(url.get_secret_value() if url else folder / "footnote.sqlite", exclusive=True)
             self.documents = DocumentStore(self.database)
+            self.names = NameStore(self.database)
             self.embeddings = EmbeddingStore(self.database, settings.token_cache_mb << 20)
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)

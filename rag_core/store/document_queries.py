@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, FromClause, Select, and_, case, func, or_, select, union
 
 from rag_core.errors import CollectionError, UnknownDocument
 from rag_core.store.database import Database, as_utc, batches
 from rag_core.store.file_names import LONGEST_NAME, normalize_name
-from rag_core.store.schema import chunks, documents, generations, hidden_texts, pages, versions
+from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, pages, versions
 from rag_core.store.serialization import page_from_row
 from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, VersionRow
 
@@ -36,6 +36,13 @@ _UNKNOWN_DOCUMENT = "That document is no longer in the library. It may have been
 IS_BEING_REMOVED = (
     select(versions.c.id).where(versions.c.document_id == documents.c.id, versions.c.state == "removing").exists()
 )
+# The collections of all names of each document.
+_COLLECTIONS_OF_DOCUMENTS = union(
+    select(documents.c.id, documents.c.collection).where(~IS_BEING_REMOVED),
+    select(documents.c.id, aliases.c.collection)
+    .join(aliases, aliases.c.document_id == documents.c.id)
+    .where(~IS_BEING_REMOVED),
+).subquery()
 _PAGES = select(pages, hidden_texts.c.text.label("hidden")).outerjoin(
     hidden_texts,
     and_(hidden_texts.c.version_id == pages.c.version_id, hidden_texts.c.page_index == pages.c.page_index),
@@ -73,7 +80,12 @@ class DocumentQueries:
             # The generations are read separately: in a join, their JSON would be parsed again for each document.
             built = connection.execute(select(generations.c.id, generations.c.fingerprint)).all()
             embedders = {row.id: str(row.fingerprint.get("embedder", "")) for row in built}
-            return [_document_from_row(row, embedders) for row in connection.execute(query)]
+            further: dict[str, list[str]] = {}
+            for document_id, name in connection.execute(
+                select(aliases.c.document_id, aliases.c.name).order_by(aliases.c.added_at)
+            ):
+                further.setdefault(document_id, []).append(name)
+            return [_document_from_row(row, embedders, further) for row in connection.execute(query)]
 
     def document(self, document_id: str) -> DocumentInfo:
         """Return a document; raise `UnknownDocument` if it is not stored or is being removed."""
@@ -105,14 +117,15 @@ class DocumentQueries:
         The names are converted by `normalize_name` first, as stored names were.
         """
         wanted = list(dict.fromkeys(map(normalize_name, names)))
-        query = select(documents.c.id, documents.c.name)
-        by_key: dict[str, list[str]] = {}
+        by_key: dict[str, dict[str, None]] = {}
         with self._db.read() as connection:
             for batch in batches(wanted, 400):
-                rows = connection.execute(query.where(or_(documents.c.id.in_(batch), documents.c.name.in_(batch))))
-                for row in rows:
-                    for key in {row.id, row.name}:
-                        by_key.setdefault(key, []).append(row.id)
+                is_wanted = or_(documents.c.id.in_(batch), documents.c.name.in_(batch))
+                rows = connection.execute(select(documents.c.id, documents.c.name).where(is_wanted)).all()
+                further = select(aliases.c.document_id, aliases.c.name).where(aliases.c.name.in_(batch))
+                for document_id, name in [*rows, *connection.execute(further)]:
+                    for key in (document_id, name):
+                        by_key.setdefault(key, {})[document_id] = None
         missing = [name for name in wanted if name not in by_key]
         if missing:
             raise UnknownDocument(
@@ -123,9 +136,7 @@ class DocumentQueries:
 
     def ids_in_collections(self, names: Sequence[str]) -> list[str]:
         """Return the ids of the documents in these collections; raise `CollectionError` if a collection is empty."""
-        query = select(documents.c.id, documents.c.collection).where(
-            documents.c.collection.in_(names), ~IS_BEING_REMOVED
-        )
+        query = select(_COLLECTIONS_OF_DOCUMENTS).where(_COLLECTIONS_OF_DOCUMENTS.c.collection.in_(names))
         with self._db.read() as connection:
             rows = connection.execute(query).all()
         existing = {row.collection for row in rows}
@@ -139,11 +150,12 @@ class DocumentQueries:
 
     def collections(self) -> dict[str, int]:
         """Return the number of documents in each collection."""
-        has_version = select(versions.c.id).where(versions.c.document_id == documents.c.id).exists()
+        of_documents = _COLLECTIONS_OF_DOCUMENTS.c
+        has_version = select(versions.c.id).where(versions.c.document_id == of_documents.id).exists()
         query = (
-            select(documents.c.collection, func.count().label("documents"))
-            .where(has_version, ~IS_BEING_REMOVED)
-            .group_by(documents.c.collection)
+            select(of_documents.collection, func.count().label("documents"))
+            .where(has_version)
+            .group_by(of_documents.collection)
         )
         with self._db.read() as connection:
             return {row.collection: row.documents for row in connection.execute(query)}
@@ -221,14 +233,15 @@ class DocumentQueries:
 
     def hidden_versions(self) -> dict[str, int]:
         """Return the stored versions that searches must not find now, as ``version_id: generation_id``."""
-        # The active version of a document has never ended. If there are as many active versions as versions that have
-        # not ended, no version is hidden. Comparing the two counts is fast, and usually they are equal.
-        stored = select(func.count()).select_from(versions).where(versions.c.state != "ended").scalar_subquery()
+        # The active version of a document has data. If there are as many active versions as versions with data, no
+        # version is hidden. Comparing the two counts is fast, and usually they are equal.
+        has_data = versions.c.state.not_in(("ended", "replaced"))
+        stored = select(func.count()).select_from(versions).where(has_data).scalar_subquery()
         seen = select(func.count(documents.c.active_version)).scalar_subquery()
         is_seen = select(documents.c.id).where(documents.c.active_version == versions.c.id).exists()
         # Queued versions, which have no generation yet, are left out: no index contains chunks of them.
         hidden = select(versions.c.id, versions.c.generation_id).where(
-            versions.c.state != "ended", versions.c.generation_id.is_not(None), ~is_seen
+            has_data, versions.c.generation_id.is_not(None), ~is_seen
         )
         with self._db.read() as connection:
             if not connection.execute(select(stored > seen)).scalar_one():
@@ -331,11 +344,12 @@ def _iter_batch_queries(query: Select[Any], document_ids: Sequence[str] | None) 
             yield query.where(documents.c.id.in_(batch))
 
 
-def _document_from_row(row: Any, embedders: Mapping[int, str]) -> DocumentInfo:
+def _document_from_row(row: Any, embedders: Mapping[int, str], further: Mapping[str, Sequence[str]]) -> DocumentInfo:
     *values, status, added_at, generation_id = row
     return DocumentInfo(
         **dict(zip(_INFO_COLUMNS, values, strict=True)),
         status=DocumentStatus(status),
         added_at=as_utc(added_at),
         embedder=embedders.get(generation_id, ""),
+        aliases=tuple(further.get(values[0], ())),
     )

@@ -96,37 +96,6 @@ class DocumentStore(DocumentQueries):
             row = connection.execute(query).first()
         return (row.id, row.name, row.state == "full") if row else None
 
-    def find_name(self, name: str, collection: str) -> str | None:
-        """Return the id of the document of that name in the collection, or ``None``."""
-        query = select(documents.c.id).where(
-            documents.c.name == name, documents.c.collection == collection, ~IS_BEING_REMOVED
-        )
-        with self._db.read() as connection:
-            return connection.execute(query).scalar()
-
-    def find_namesakes(self, name: str, collection: str) -> list[tuple[str, str, str | None]]:
-        """Return id, name and folder of the documents in a collection whose file has this name, oldest first.
-
-        The name of a document is the name of its file, possibly with folders before it.
-        """
-        query = select(documents.c.id, documents.c.name, documents.c.folder).where(
-            or_(documents.c.name == name, documents.c.name.endswith(f"/{name}", autoescape=True)),
-            documents.c.collection == collection,
-            ~IS_BEING_REMOVED,
-        )
-        with self._db.read() as connection:
-            return [(row.id, row.name, row.folder) for row in connection.execute(query.order_by(documents.c.added_at))]
-
-    def set_folder(self, document_id: str, folder: str) -> None:
-        """Set the folder of a document's file."""
-        with self._db.begin() as connection:
-            connection.execute(update(documents).where(documents.c.id == document_id).values(folder=folder))
-
-    def rename(self, document_id: str, name: str) -> None:
-        """Change the name of a document."""
-        with self._db.begin() as connection:
-            connection.execute(update(documents).where(documents.c.id == document_id).values(name=name))
-
     def add_version(
         self,
         name: str,
@@ -269,6 +238,10 @@ class DocumentStore(DocumentQueries):
     def mark_version_ended(self, version_id: str, status: DocumentStatus, reason: str) -> None:
         """End a version that will not be published. An earlier version of the document stays searchable."""
         self._withdraw(version_id, state="ended", status=status.value, reason=reason, chunks=0)
+
+    def mark_version_replaced(self, version_id: str) -> None:
+        """Keep a version whose data is deleted, because another version with other content replaced it."""
+        self.update_version(version_id, state="replaced", generation_id=None, chunks=0)
 
     def restart_version(self, version_id: str) -> None:
         """Hide a partly indexed version from every search and queue it again."""

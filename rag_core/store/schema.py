@@ -50,6 +50,18 @@ documents = Table(
     Column("added_at", DateTime(timezone=True), nullable=False, index=True),
 )
 
+# Further names of documents: the same file was added from another path.
+aliases = Table(
+    "aliases",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("document_id", String(32), ForeignKey("documents.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("name", Text, nullable=False, index=True),
+    Column("collection", Text, nullable=False, index=True),
+    Column("folder", Text, nullable=False),
+    Column("added_at", DateTime(timezone=True), nullable=False),
+)
+
 versions = Table(
     "versions",
     metadata,
@@ -59,7 +71,7 @@ versions = Table(
     Column("generation_id", Integer, ForeignKey("generations.id"), index=True),
     Column("sha256", String(64), nullable=False, index=True),
     Column("size", Integer, nullable=False),
-    Column("state", String(16), nullable=False, index=True),  # building, words, full, ended, removing
+    Column("state", String(16), nullable=False, index=True),  # see `VersionRow`
     Column("status", String(16), nullable=False),
     Column("reason", Text, nullable=False, default=""),
     Column("pages", Integer, nullable=False, default=0),

@@ -121,7 +121,7 @@ class DocumentInfo:
     """A document of the library.
 
     ``size`` is in bytes. ``chunks`` is the number of chunks that searches can find; it is 0 until the document is
-    searchable.
+    searchable. ``aliases`` contains further names: the same file was added from other paths.
     """
 
     document_id: str
@@ -140,6 +140,20 @@ class DocumentInfo:
     added_at: datetime
     embedder: str
     needs_password: bool
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentVersion:
+    """The content of a document's file at one time.
+
+    ``size`` is in bytes. ``is_replaced`` is true if a later file replaced the version; only its file is stored then.
+    """
+
+    version_id: str
+    added_at: datetime
+    size: int
+    is_replaced: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +161,15 @@ class DeleteReceipt:
     """The result of a deletion: the number of deleted chunks, and what is left of the document.
 
     ``remaining`` maps the name of each store to the number of entries that the store still contains; 0 is expected.
+    ``kept_as`` is empty, or the other name under which the document stays in the library, because only one of its
+    names was removed.
     """
 
     document_id: str
     document: str
     chunks_removed: int
     remaining: Mapping[str, int]
+    kept_as: str = ""
 
     @property
     def chunks_remaining(self) -> int:
@@ -194,6 +211,7 @@ class VersionRow(NamedTuple):
     - ``words``: word search finds the version, but its embeddings are not complete.
     - ``full``: indexing is complete.
     - ``ended``: indexing ended before the version could become searchable.
+    - ``replaced``: a version with other content replaced it. Only its file is stored.
     - ``removing``: the document is being deleted.
     """
 

@@ -442,7 +442,8 @@ def test_interrupted_indexing_continues(tmp_path: Path, cut_off: CutOff, owner: 
 
 
 @pytest.mark.parametrize(
-    ("owner", "name"), with_ids([INDEXING[-2], INDEXING[-1], *REMOVING[1:4:2], REMOVING[-2], REMOVING[-1]])
+    ("owner", "name"),
+    with_ids([INDEXING[-2], INDEXING[-1], *REMOVING[1:4:2], (DocumentStore, "mark_version_replaced")]),
 )
 def test_interrupted_replacement_continues(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
     with opened(tmp_path / "data") as engine:

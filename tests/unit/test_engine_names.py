@@ -17,8 +17,8 @@ from rag_core.runtime.preferences import Preferences
 
 NAMES = {
     Engine: "GUIDE_QUESTIONS answer ask close explain load_search readiness search status warm_up",
-    Documents: "add_guide chunks content delete find_ids get has_name_clash list neighbours page pages render_page "
-    "retry submit title",
+    Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours page pages "
+    "remove_version render_page restore_version retry submit title versions",
     Jobs: "as_completed cancel list wait",
     Index: "differences estimate_seconds rebuild",
     Collections: "list move_documents",

@@ -31,6 +31,7 @@ def test_library_of_the_first_schema_answers_as_before(settings: Settings) -> No
         settings,
         "DROP TABLE alembic_version",
         "ALTER TABLE documents DROP COLUMN folder",
+        "DROP TABLE aliases",
         "UPDATE preferences SET value = '1' WHERE name = 'schema'",
     )
     with Engine(settings) as engine:

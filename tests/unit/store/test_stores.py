@@ -15,6 +15,7 @@ from rag_core.errors import StoreUnavailable, UnknownDocument
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
 from rag_core.store.database import Database, batches, now
+from rag_core.store.document_names import NameStore
 from rag_core.store.documents import DocumentStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.schema import preferences
@@ -237,10 +238,11 @@ def test_chunk_ids_are_not_reused(library: DocumentStore) -> None:
 
 def test_removal_frees_the_name_of_a_document(library: DocumentStore) -> None:
     document_id, _, _ = version(library, "a", "one")
-    assert library.find_name("a", "default") == document_id
-    assert library.find_name("a", "other") is None
+    names = NameStore(library._db)
+    assert names.find("a", "default") == document_id
+    assert names.find("a", "other") is None
     library.begin_removal(document_id)
-    assert library.find_name("a", "default") is None
+    assert names.find("a", "default") is None
     assert library.documents() == []
 
 

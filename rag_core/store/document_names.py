@@ -1,0 +1,115 @@
+"""Store the names of documents. A file that was added from several paths is one document with several names."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sqlalchemy import Select, delete, func, insert, or_, select, union_all, update
+
+from rag_core.store.database import Database, new_id, now
+from rag_core.store.document_queries import IS_BEING_REMOVED
+from rag_core.store.schema import aliases, documents
+
+
+class DocumentName(NamedTuple):
+    """A name of a document, with the collection and the folder of the file that was added under this name.
+
+    ``alias_id`` is ``None`` for the name that answers show. ``folder`` is empty for an upload in the browser, and
+    ``None`` if it is unknown.
+    """
+
+    document_id: str
+    alias_id: str | None
+    name: str
+    collection: str
+    folder: str | None
+
+
+class NameStore:
+    """The names of documents. Each method makes its changes in one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def find(self, name: str, collection: str) -> str | None:
+        """Return the id of the document of that name in the collection, or ``None``."""
+        return next((one.document_id for one in self.find_namesakes(name, collection) if one.name == name), None)
+
+    def find_namesakes(self, file_name: str, collection: str) -> list[DocumentName]:
+        """Return the names in a collection that belong to files of this name, oldest first.
+
+        The name of a document is the name of its file, possibly with folders before it.
+        """
+        return self._read(
+            *(
+                query.where(
+                    or_(table.c.name == file_name, table.c.name.endswith(f"/{file_name}", autoescape=True)),
+                    table.c.collection == collection,
+                )
+                for table, query in _QUERIES
+            )
+        )
+
+    def names(self, document_id: str) -> list[DocumentName]:
+        """Return the names of a document: first the one that answers show, then the others, oldest first."""
+        key = {"documents": documents.c.id, "aliases": aliases.c.document_id}
+        stored = self._read(*(query.where(key[table.name] == document_id) for table, query in _QUERIES))
+        return sorted(stored, key=lambda one: one.alias_id is not None)
+
+    def set_folder(self, document_id: str, folder: str) -> None:
+        """Set the folder of a document's file."""
+        with self._db.begin() as connection:
+            connection.execute(update(documents).where(documents.c.id == document_id).values(folder=folder))
+
+    def rename(self, former: DocumentName, name: str) -> None:
+        """Change a name of a document."""
+        table, key = (aliases, former.alias_id) if former.alias_id else (documents, former.document_id)
+        with self._db.begin() as connection:
+            connection.execute(update(table).where(table.c.id == key).values(name=name))
+
+    def add_alias(self, document_id: str, name: str, collection: str, folder: str) -> None:
+        """Add another name to a document."""
+        values = {"document_id": document_id, "name": name, "collection": collection, "folder": folder}
+        with self._db.begin() as connection:
+            connection.execute(insert(aliases).values(id=new_id(), added_at=now(), **values))
+
+    def remove_alias(self, alias_id: str) -> None:
+        """Remove one of the further names of a document."""
+        with self._db.begin() as connection:
+            connection.execute(delete(aliases).where(aliases.c.id == alias_id))
+
+    def promote_alias(self, alias: DocumentName) -> None:
+        """Replace the first name, collection and folder of a document by those of an alias."""
+        values = {"name": alias.name, "collection": alias.collection, "folder": alias.folder}
+        with self._db.begin() as connection:
+            connection.execute(update(documents).where(documents.c.id == alias.document_id).values(values))
+            connection.execute(delete(aliases).where(aliases.c.id == alias.alias_id))
+
+    def _read(self, *queries: Select[tuple[str | None, ...]]) -> list[DocumentName]:
+        found = union_all(*queries).subquery()
+        with self._db.read() as connection:
+            rows = connection.execute(select(found).order_by(found.c.added_at))
+            return [DocumentName(*row[:-1]) for row in rows]
+
+
+_FIRST_NAMES = select(
+    documents.c.id.label("document_id"),
+    func.nullif(documents.c.id, documents.c.id).label("alias_id"),
+    documents.c.name,
+    documents.c.collection,
+    documents.c.folder,
+    documents.c.added_at,
+).where(~IS_BEING_REMOVED)
+_ALIASES = (
+    select(
+        aliases.c.document_id,
+        aliases.c.id.label("alias_id"),
+        aliases.c.name,
+        aliases.c.collection,
+        aliases.c.folder,
+        aliases.c.added_at,
+    )
+    .join(documents, documents.c.id == aliases.c.document_id)
+    .where(~IS_BEING_REMOVED)
+)
+_QUERIES = ((documents, _FIRST_NAMES), (aliases, _ALIASES))

@@ -1,0 +1,174 @@
+"""The same file under several names, and replaced versions that are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rag_core.engine import Engine
+from rag_core.errors import UnknownDocument
+from rag_core.types import DocumentStatus
+from tests.support.engines import (
+    ASK_BUDGET,
+    BUDGET,
+    COPPER,
+    PENGUINS,
+    add_document,
+    assert_found,
+    assert_in_agreement,
+    idle,
+    indexed,
+    opened,
+)
+from tests.support.pdfs import make_pdf
+
+
+def names(engine: Engine) -> set[tuple[str, ...]]:
+    idle(engine)
+    return {(document.name, *document.aliases) for document in engine.documents.list()}
+
+
+def add(engine: Engine, name: str, folder: str, text: str, **options: str) -> DocumentStatus | None:
+    return add_document(engine, name, make_pdf(text), folder=folder, **options).result
+
+
+def test_same_file_at_two_paths_is_one_document_with_two_names(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET, folder="/x")
+    job = add_document(engine, "b.pdf", make_pdf(BUDGET), folder="/y")
+    assert (job.result, job.reason) == (
+        DocumentStatus.DUPLICATE,
+        "Nothing was stored: the same content is in the library as a.pdf. "
+        "That document is now listed as b.pdf as well.",
+    )
+    assert names(engine) == {("a.pdf", "b.pdf")}
+    assert engine.documents.find_ids(["b.pdf"]) == engine.documents.find_ids(["a.pdf"])
+    assert engine.search(ASK_BUDGET, documents=["b.pdf"]).passages[0].document == "a.pdf"
+    assert_in_agreement(engine)
+
+
+@pytest.mark.parametrize("folder", ["/x", ""])
+def test_same_path_gets_no_second_name(engine: Engine, folder: str) -> None:
+    indexed(engine, "a.pdf", BUDGET, folder="/x")
+    assert add(engine, "a.pdf", folder, BUDGET) is DocumentStatus.DUPLICATE
+    assert names(engine) == {("a.pdf",)}
+
+
+def test_copies_of_one_name_are_named_with_their_folders(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET, folder="/lib/x")
+    add(engine, "a.pdf", "/lib/y", BUDGET)
+    assert names(engine) == {("x/a.pdf", "y/a.pdf")}
+    assert_in_agreement(engine)
+
+
+def test_changed_file_leaves_the_content_of_its_copy(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET, folder="/x")
+    add(engine, "b.pdf", "/y", BUDGET)
+    add(engine, "a.pdf", "/x", PENGUINS)
+    assert names(engine) == {("a.pdf",), ("b.pdf",)}
+    assert_found(engine, budget=["b.pdf"], penguins=["a.pdf"])
+    assert_in_agreement(engine)
+
+
+def test_changed_copy_becomes_a_document(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET, folder="/x")
+    add(engine, "b.pdf", "/y", BUDGET)
+    add(engine, "b.pdf", "/y", PENGUINS)
+    assert names(engine) == {("a.pdf",), ("b.pdf",)}
+    assert_found(engine, budget=["a.pdf"], penguins=["b.pdf"])
+
+
+@pytest.mark.parametrize(("deleted", "left"), [("a.pdf", "b.pdf"), ("b.pdf", "a.pdf")])
+def test_deleting_one_name_keeps_the_content_under_the_other(engine: Engine, deleted: str, left: str) -> None:
+    indexed(engine, "a.pdf", BUDGET, folder="/x")
+    add(engine, "b.pdf", "/y", BUDGET)
+    (receipt,) = engine.documents.delete_named([deleted])
+    assert (receipt.document, receipt.chunks_removed, receipt.kept_as) == (deleted, 0, left)
+    assert names(engine) == {(left,)}
+    assert_found(engine, budget=[left])
+    (receipt,) = engine.documents.delete_named([left])
+    assert (receipt.chunks_remaining, receipt.kept_as) == (0, "")
+    assert names(engine) == set()
+    assert_in_agreement(engine)
+
+
+def test_deleting_all_names_deletes_the_document(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET, folder="/x")
+    add(engine, "b.pdf", "/y", BUDGET)
+    (receipt,) = engine.documents.delete_named(["b.pdf", "a.pdf"])
+    assert receipt.chunks_removed == 1
+    assert names(engine) == set()
+
+
+def test_unknown_name_deletes_nothing(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET)
+    with pytest.raises(UnknownDocument):
+        list(engine.documents.delete_named(["a.pdf", "b.pdf"]))
+    assert names(engine) == {("a.pdf",)}
+
+
+def test_copy_in_another_collection_belongs_to_it(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET, folder="/x", collection="plans")
+    add(engine, "a.pdf", "/y", BUDGET, collection="works")
+    assert engine.collections.list() == {"plans": 1, "works": 1}
+    assert engine.search(ASK_BUDGET, collections=["works"]).passages
+
+
+def test_names_survive_a_restart(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET, folder="/x")
+        add(engine, "b.pdf", "/y", BUDGET)
+    with opened(tmp_path / "data") as engine:
+        assert names(engine) == {("a.pdf", "b.pdf")}
+
+
+def test_replaced_version_is_kept_until_removed(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    job = add_document(engine, "a.pdf", make_pdf(PENGUINS))
+    assert job.reason.startswith("It replaces the version of a.pdf added on ")
+    current, replaced = engine.documents.versions(document_id)
+    assert (current.is_replaced, replaced.is_replaced) == (False, True)
+    assert engine.documents.content(document_id, version_id=replaced.version_id) == make_pdf(BUDGET)
+    assert_found(engine, budget=[], penguins=["a.pdf"])
+    engine.documents.remove_version(replaced.version_id)
+    assert [one.version_id for one in engine.documents.versions(document_id)] == [current.version_id]
+    assert_in_agreement(engine)
+
+
+def test_replaced_version_can_be_restored(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    for text in (PENGUINS, COPPER):
+        indexed(engine, "a.pdf", text)
+    oldest = engine.documents.versions(document_id)[-1]
+    engine.jobs.wait([engine.documents.restore_version(oldest.version_id).job_id])
+    assert_found(engine, budget=["a.pdf"], penguins=[], copper=[])
+    kept = [engine.documents.content(document_id, version_id=one.version_id) for one in _replaced(engine, document_id)]
+    assert kept == [make_pdf(COPPER), make_pdf(PENGUINS)]
+    assert_in_agreement(engine)
+
+
+def test_current_version_cannot_be_removed_alone(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    (current,) = engine.documents.versions(document_id)
+    with pytest.raises(UnknownDocument):
+        engine.documents.remove_version(current.version_id)
+    assert_found(engine, budget=["a.pdf"])
+
+
+def test_deletion_removes_replaced_versions(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    indexed(engine, "a.pdf", PENGUINS)
+    engine.documents.delete([document_id])
+    assert engine._stores.files.digests() == []
+
+
+def test_reindex_keeps_replaced_versions(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    indexed(engine, "a.pdf", PENGUINS)
+    engine.jobs.wait([engine.index.rebuild(chunk_tokens=64).job_id])
+    assert len(engine.documents.versions(document_id)) == 2
+    assert_found(engine, penguins=["a.pdf"])
+
+
+def _replaced(engine: Engine, document_id: str) -> list:
+    return [one for one in engine.documents.versions(document_id) if one.is_replaced]
