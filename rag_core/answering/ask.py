@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.answering.quotes import quote_answer
+from rag_core.answering.quotes import FindDate, describe_disagreement, quote_answer
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
 from rag_core.answering.summary import WRITING, Summarizer
@@ -133,10 +133,13 @@ class Answerer:
                 gate = self._searcher.quotes_gate(outcome.passages, query.configuration.threshold)
             if not answer.text:
                 result = replace(result, gate=gate)
-            answer = _append_quotes(draft, outcome, gate, trace)
+            answer = _append_quotes(draft, outcome, gate, trace, self._searcher.find_document_date)
             for piece in re.findall(r"\s*\S+", answer.text[len(draft.answer.text) :]):
                 trace.record_first_token()
                 yield Delta(piece)
+        elif not answer.refused:
+            differing = describe_disagreement(outcome, self._searcher.find_document_date)
+            trace.notices += [differing] if differing else []
         yield Stage("generate", WRITING, done=True)
         generator = writer.name if writer is not None and draft.answer.text else "extractive"
         yield build_answer(query, result, answer, generator, trace)
@@ -184,13 +187,15 @@ class Answerer:
         return _Draft(answer, problem)
 
 
-def _append_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> VerifiedAnswer:
+def _append_quotes(
+    draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace, find_date: FindDate
+) -> VerifiedAnswer:
     """Return the draft with quotes after it, if the gate allows quotes.
 
     If the draft has no text, return the quotes alone, or a refusal.
     """
     written = draft.answer
-    quotes = quote_answer(outcome, trace.notices) if gate.answerable else REFUSED
+    quotes = quote_answer(outcome, trace.notices, find_date) if gate.answerable else REFUSED
     if draft.problem:
         place = QUOTES_BELOW if written.text else QUOTED_INSTEAD
         trace.notices.append(draft.problem if quotes.refused else f"{draft.problem} {place}")

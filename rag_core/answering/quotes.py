@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 from rag_core.gate.features import ANSWERABLE_SCORE, contains_lookup
 from rag_core.reading.answer_types import find_missing_value
+from rag_core.reading.disagreements import Value, find_disagreement
 from rag_core.reading.reader import Evidence, quote_sentences
 from rag_core.reading.short_answers import extract_short_answer
 from rag_core.text.words import ALPHANUMERIC
-from rag_core.types import Passage
+from rag_core.types import Citation, Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer, create_claims_from_quotes
 
@@ -18,12 +19,48 @@ from rag_core.verification.verifier import REFUSED, VerifiedAnswer, create_claim
 LEAST_PROBABILITY = 0.5
 
 
-def quote_answer(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnswer:
+# Returns the date of the document of a passage, as written in the document; empty if it is unknown.
+FindDate = Callable[[Passage], str]
+
+
+def quote_answer(outcome: SearchOutcome, notices: list[str], find_date: FindDate) -> VerifiedAnswer:
     """Return quotes of the table rows or sentences that answer a question; if there are none, return a refusal.
 
-    If the closest sentences lack the value that the question asks for, add a notice to ``notices``.
+    If sentences give different values for what the question asks for, all of them are quoted. If the closest sentences
+    lack the value that the question asks for, add a notice to ``notices``.
     """
-    return _quote_lookup(outcome) or _quote_sentences(outcome, notices)
+    return _quote_lookup(outcome) or _quote_disagreement(outcome, find_date) or _quote_sentences(outcome, notices)
+
+
+def describe_disagreement(outcome: SearchOutcome, find_date: FindDate) -> str:
+    """Return a sentence with the different values that the passages give for the question; empty if there are none."""
+    return _describe(_find_disagreement(outcome), find_date)
+
+
+def _find_disagreement(outcome: SearchOutcome) -> list[Value]:
+    return find_disagreement(outcome.ranked.question, outcome.ranked.token_weights, _collect_evidence(outcome))
+
+
+def _describe(values: Sequence[Value], find_date: FindDate) -> str:
+    if not values:
+        return ""
+    parts = []
+    for value in values:
+        passage = value.sentence.passage
+        date = find_date(passage)
+        parts.append(f"{value.text} in {passage.document}, page {passage.page_label}{date and f' ({date})'}")
+    return f"The sources differ: {'; '.join(parts)}."
+
+
+def _quote_disagreement(outcome: SearchOutcome, find_date: FindDate) -> VerifiedAnswer | None:
+    values = _find_disagreement(outcome)
+    if not values:
+        return None
+    sentences = [value.sentence for value in values]
+    citations = tuple(Citation.of(one.passage, one.start, one.end) for one in sentences)
+    quotes = [f"{' '.join(one.quote.split())} [{one.marker}]" for one in citations]
+    text = " ".join([_describe(values, find_date), *quotes])
+    return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations))
 
 
 def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
@@ -40,13 +77,8 @@ def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
 
 
 def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnswer:
-    evidence = []
-    for passage in _without_other_namesakes(outcome.result.passages, outcome.result.question):
-        tokens = outcome.tokens.get(int(passage.chunk_id))
-        if tokens is not None and passage.scores.get("rerank") is not None:
-            in_text = tokens.offsets[:, 0] >= 0
-            evidence.append(Evidence(passage, tokens.vectors.to_float()[in_text], tokens.offsets[in_text]))
     question = outcome.result.question
+    evidence = _collect_evidence(outcome)
     text, citations = quote_sentences(outcome.ranked.question, outcome.ranked.token_weights, evidence)
     quotes = [citation.quote for citation in citations]
     if missing := find_missing_value(question, quotes):
@@ -54,6 +86,17 @@ def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnsw
         return REFUSED
     short = extract_short_answer(question, quotes)
     return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations), short) if citations else REFUSED
+
+
+def _collect_evidence(outcome: SearchOutcome) -> list[Evidence]:
+    """Return the passages that were reranked, with their token vectors."""
+    evidence = []
+    for passage in _without_other_namesakes(outcome.result.passages, outcome.result.question):
+        tokens = outcome.tokens.get(int(passage.chunk_id))
+        if tokens is not None and passage.scores.get("rerank") is not None:
+            in_text = tokens.offsets[:, 0] >= 0
+            evidence.append(Evidence(passage, tokens.vectors.to_float()[in_text], tokens.offsets[in_text]))
+    return evidence
 
 
 def _without_other_namesakes(passages: Sequence[Passage], question: str) -> list[Passage]:

@@ -22,6 +22,7 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
+from rag_core.text.dates import find_written_date
 from rag_core.text.normalize import normalize_characters
 from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult, format_count
 from rag_core.types.protocols import DomainLookup, QuestionEmbedder
@@ -31,6 +32,8 @@ from rag_core.types.searches import DEFAULT_CONFIGURATION, PassageTokens, Query,
 # Maximum number of attempts if the index changes during a search; the result of the last attempt is always accepted.
 TRIES = 3
 NO_DOCUMENTS = "There are no documents to search. Add PDFs, then ask again."
+# A document's date is looked for in this many characters at the top of its first page.
+COVER_CHARACTERS = 1000
 # A search for this question runs every stage, including the domain look-up.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
 
@@ -140,6 +143,11 @@ class Searcher:
         return lambda version, word, beginning: self._stores.word_index.contains_word(
             version, word, beginning, ranges(version)
         )
+
+    def find_document_date(self, passage: Passage) -> str:
+        """Return the first date at the top of the document of a passage, as written; empty if there is none."""
+        first = self._stores.documents.page(passage.version_id, 0)
+        return find_written_date(first.text[:COVER_CHARACTERS]) if first else ""
 
     def quotes_gate(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
         """Return the gate's decision whether to answer with quotes from the passages, as without a language model."""

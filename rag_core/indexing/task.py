@@ -189,7 +189,10 @@ def job_state(status: DocumentStatus) -> JobState:
 
 
 def summarize_pages(pages: Sequence[Page]) -> tuple[DocumentStatus, str]:
-    """Return the status ``indexed``, or ``partial`` and the pages that failed or have no text."""
+    """Return the status and a text that lists the pages with problems.
+
+    The status is ``partial`` if pages failed or have no text, otherwise ``indexed``.
+    """
     parts = []
     failed = [page for page in pages if page.state is PageState.FAILED]
     empty = [page for page in pages if page.state is PageState.EMPTY]
@@ -197,9 +200,13 @@ def summarize_pages(pages: Sequence[Page]) -> tuple[DocumentStatus, str]:
         parts.append(f"{_listed(failed)} could not be read: {failed[0].reason}")
     if empty:
         parts.append(f"{_listed(empty)} without text")
-    if not parts:
-        return DocumentStatus.INDEXED, ""
-    return DocumentStatus.PARTIAL, "; ".join(parts)
+    status = DocumentStatus.PARTIAL if parts else DocumentStatus.INDEXED
+    noted: dict[str, list[Page]] = {}
+    for page in pages:
+        if page.reason and page.state not in (PageState.FAILED, PageState.EMPTY):
+            noted.setdefault(page.reason, []).append(page)
+    parts += [f"{_listed(same)}: {reason}" for reason, same in noted.items()]
+    return status, "; ".join(parts)
 
 
 def _listed(pages: Sequence[Page]) -> str:

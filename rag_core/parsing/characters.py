@@ -39,6 +39,16 @@ _NEGATED = re.compile("(\u0338)(.)")
 _SUSPECT = re.compile("|".join(pattern.pattern for pattern in (_DROPPED, _PRIVATE, _COMPATIBILITY, _JOINED, _NEGATED)))
 _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff\x00-\x08\x0e-\x1f\x80-\x9f]")
 
+# In all languages of the Latin script, vowels are between a third and a half of the letters of a page. If a font has a
+# wrong Unicode table, the letters of the text layer are exchanged for others, and vowels have another share.
+_VOWELS = frozenset("aeiouyæøœı")
+_PLAUSIBLE_VOWEL_SHARE = (0.28, 0.62)
+# With fewer letters, the share says nothing.
+_FEWEST_LETTERS = 60
+_MIN_LATIN_SHARE = 0.8
+# Shorter words are often units, and words with digits are codes.
+_LONG_WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
+
 # Characters of scripts that are written without spaces. Each of them is treated as a separate word, so that a highlight
 # can mark a few characters. Blanks and line ends that a PDF has between two of them are left out of the text.
 UNSPACED_SCRIPTS = (
@@ -83,3 +93,20 @@ def measure_unreadable_share(text: str) -> float:
     visible = sum(not char.isspace() for char in text)
     known = sum(ord(match[0]) in _SYMBOLS for match in _PRIVATE.finditer(text))
     return (len(_UNREADABLE.findall(text)) - known) / visible if visible else 0.0
+
+
+def has_plausible_letters(text: str) -> bool:
+    """Return whether a text can be a text in a language of the Latin script, or is too short or in another script.
+
+    >>> has_plausible_letters("The wrench was calibrated by the chief mechanic of the workshop. " * 2)
+    True
+    >>> has_plausible_letters("Ymj bwjshm bfx hfqngwfyji gd ymj hmnjk rjhmfsnh tk ymj btwpxmtu. " * 2)
+    False
+    """
+    words = "".join(word for word in _LONG_WORD.findall(text) if not word.isupper())
+    letters = [char for char in unicodedata.normalize("NFD", words).casefold() if char.isalpha()]
+    latin = [char for char in letters if char < "\u0250"]
+    if len(latin) < _FEWEST_LETTERS or len(latin) < _MIN_LATIN_SHARE * len(letters):
+        return True
+    least, most = _PLAUSIBLE_VOWEL_SHARE
+    return least <= sum(char in _VOWELS for char in latin) / len(latin) <= most

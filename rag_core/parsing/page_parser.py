@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from rag_core.parsing.characters import measure_unreadable_share
+from rag_core.parsing.characters import has_plausible_letters, measure_unreadable_share
 from rag_core.parsing.layout.headings import find_headings
 from rag_core.parsing.layout.hyphenation import split_words
 from rag_core.parsing.layout.line_numbers import remove_line_numbers
@@ -102,18 +102,29 @@ def _whole_words(lines: list[Line]) -> str:
 def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRuns:
     characters, numbers = insert_word_spaces(*insert_form_fields(reader, characters))
     runs = build_runs(characters, lambda index: reader.is_bold(int(numbers[index])))
-    garbage = _is_garbage(characters)
+    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le").replace("\x02", "")
+    garbage = measure_unreadable_share(text) > _GARBAGE
     layer = _PageRuns(runs, PageState.TEXT)
     if garbage:
         layer.reason = "the fonts of this page do not define which letters they draw; its text may be wrong"
+    elif not has_plausible_letters(text):
+        return _replace_implausible(reader, layer, ocr)
     if ocr == "off" or not (ocr == "on" or garbage or _lacks_text(reader, runs)):
         return layer
     return _recognize_page(reader, layer, keep=bool(runs) and not garbage and ocr == "auto")
 
 
-def _is_garbage(characters: Characters) -> bool:
-    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
-    return measure_unreadable_share(text.replace("\x02", "")) > _GARBAGE
+def _replace_implausible(reader: PdfPage, layer: _PageRuns, ocr: str) -> _PageRuns:
+    """Return the recognised text of a page whose text layer is probably wrong, if that text is more plausible."""
+    if ocr != "off":
+        recognized = _recognize_page(reader, layer, keep=False)
+        words = " ".join(word for run in recognized.runs for word in run.words)
+        if recognized.state is PageState.OCR and has_plausible_letters(words):
+            return replace(recognized, reason="its text layer contains no words, so the text was read from its image")
+        if recognized.state is PageState.OCR:  # the page contains codes or formulas, which the text layer has exactly
+            return replace(layer, reason="")
+    layer.reason = layer.reason or "its letters form no words, so its text is probably not what the page shows"
+    return layer
 
 
 def _lacks_text(reader: PdfPage, runs: list[Run]) -> bool:

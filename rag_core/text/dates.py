@@ -38,6 +38,24 @@ def find_quarters(text: str) -> set[str]:
     return {f"q{match[1] or _QUARTERS.index(match[2].lower()) + 1}" for match in _QUARTER.finditer(text)}
 
 
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_WRITTEN_DATE = re.compile(
+    rf"\b(?:{_DAY} (?:of )?(?:{MONTH})\.?,? {YEAR}|(?:{MONTH})\.? {_DAY},? {YEAR}|(?:{MONTH}) {YEAR}|"
+    rf"{YEAR}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./]{YEAR})\b",
+    re.IGNORECASE,
+)
+
+
+def find_written_date(text: str) -> str:
+    """Return the first date in a text as written; empty if there is none.
+
+    >>> find_written_date("Minutes of the board, 3 October 2023. Next: May 2024.")
+    '3 October 2023'
+    """
+    match = _WRITTEN_DATE.search(text)
+    return " ".join(match[0].split()) if match else ""
+
+
 def is_year(text: str) -> bool:
     """Return whether a text is written like a year from 1000 to 2099."""
     return re.fullmatch(ANY_YEAR, text) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from contextlib import closing
 from pathlib import Path
+from string import ascii_lowercase
 
 import numpy as np
 import pytest
@@ -159,6 +160,47 @@ def test_stamped_scan_keeps_its_text_layer(scan: Path) -> None:
     assert "Received 4 May 2021" in page.text
     assert page.text.count("Received") == 1
     assert "bridges" in page.text
+
+
+def with_layer(picture: Image.Image, path: Path, words: tuple[str, ...]) -> Path:
+    """Return a scan whose invisible text layer contains other words than the picture."""
+
+    def page(canvas: Canvas) -> None:
+        canvas.drawImage(ImageReader(picture), 0, 0, 595, 842)
+        layer = canvas.beginText(72, 740)
+        layer.setTextRenderMode(3)
+        for line in words:
+            layer.textLine(line)
+        canvas.drawText(layer)
+
+    return make(path, page)
+
+
+SHIFTED = str.maketrans(ascii_lowercase, ascii_lowercase[5:] + ascii_lowercase[:5])
+
+
+def test_text_layer_without_words_is_replaced_by_recognized_text(tmp_path: Path) -> None:
+    pytest.importorskip("rapidocr")
+    picture = picture_of(make(tmp_path / "source.pdf", lines(*PROSE)))
+    scan = with_layer(picture, tmp_path / "scan.pdf", tuple(line.translate(SHIFTED) for line in PROSE))
+    page = read(scan, 0, "auto").page
+    assert page.text.split() == " ".join(PROSE).split()
+    assert (page.state, page.reason) == (
+        PageState.OCR,
+        "its text layer contains no words, so the text was read from its image",
+    )
+    unread = read(scan, 0, "off").page
+    assert unread.state is PageState.TEXT
+    assert unread.reason.startswith("its letters form no words")
+
+
+def test_codes_of_the_text_layer_are_kept_if_the_picture_shows_them(tmp_path: Path) -> None:
+    pytest.importorskip("rapidocr")
+    codes = ("krrbtx grnd wlkst pfflng strnd brtschk", "zwlltr mnstk krrbtx grnd wlkst strnd") * 2
+    picture = picture_of(make(tmp_path / "source.pdf", lines(*codes)))
+    page = read(with_layer(picture, tmp_path / "scan.pdf", codes), 0, "auto").page
+    assert page.text.split() == " ".join(codes).split()
+    assert (page.state, page.reason) == (PageState.TEXT, "")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,197 @@
+"""Find passages that give different values for the fact that a question asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+from rag_core.reading.answer_types import Kind, find_answer_kind, find_new_numbers, is_date_part
+from rag_core.reading.sentence_scoring import Evidence, Sentence, SentenceScorer
+from rag_core.text.dates import YEAR
+from rag_core.text.grammar import ARTICLES, PREPOSITIONS, Token, split_tokens
+from rag_core.text.numbers import Number
+from rag_core.text.tables import is_table_row
+from rag_core.text.words import find_lemma
+from rag_core.types import FloatArray, Question
+
+# Smallest share of the question's words in the first sentence that the other sentence must contain as well.
+MIN_COVERAGE = 0.75
+# Longest sequence of words that counts as the name of an item if it replaces another, such as "adults" and "children".
+MAX_ITEM_WORDS = 2
+_VALUE = "#"
+_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
+_NOT_QUANTITY = re.compile(r"one|\d+(?:st|nd|rd|th)", re.IGNORECASE)
+# Kinds of answer that are no value, so that two sentences of such an answer can be true at the same time.
+_NOT_VALUES = frozenset({Kind.NAME, Kind.REASON})
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number or date in a sentence; ``text`` is the value as written, with its unit."""
+
+    sentence: Sentence
+    text: str
+    values: frozenset[tuple[str, frozenset[Decimal]]]
+    unit: str
+    start: int
+    end: int
+
+    def differs(self, other: Value) -> bool:
+        """Return whether the two values have the same unit and cannot be equal."""
+        if self.unit != other.unit or {kind for kind, _ in self.values} != {kind for kind, _ in other.values}:
+            return False
+        return len(self.values) == len(other.values) and not all(
+            any(kind == other_kind and numbers & other_numbers for other_kind, other_numbers in other.values)
+            for kind, numbers in self.values
+        )
+
+
+def find_disagreement(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) -> list[Value]:
+    """Return the value of the sentence that answers best, and each different value given for the same fact.
+
+    Two sentences state the same fact if they contain the same words of the question, name no different years, and
+    differ in no qualifier: "12 euros for adults" and "6 euros for children" do not disagree. Only sentences with
+    exactly one value are compared, and no rows of tables.
+
+    Parameters
+    ----------
+    question : Question
+    weights : FloatArray, shape (m,)
+        Weights of the question's tokens.
+    evidence : sequence of Evidence
+        Best passage first.
+
+    Returns
+    -------
+    list of Value
+        The value of the best sentence first; empty if no sentence disagrees with it.
+    """
+    scoring = SentenceScorer(question, weights)
+    sentences = [sentence for source in evidence for sentence in scoring.split_passage(source)]
+    best = max(sentences, key=scoring.score_lead, default=None)
+    if best is None:
+        return []
+    return [_shorten(value, scoring) for value in _compare(question.text, best, sentences)]
+
+
+def _shorten(value: Value, scoring: SentenceScorer) -> Value:
+    """Cut a long sentence as the reader does, unless that would remove the value."""
+    start = value.sentence.start
+    cut = scoring.shorten(value.sentence)
+    return replace(value, sentence=cut) if cut.start <= start + value.start and start + value.end <= cut.end else value
+
+
+def _compare(question: str, best: Sentence, sentences: Sequence[Sentence]) -> list[Value]:
+    value = _find_value(question, best)
+    if value is None:
+        return []
+    found = [value]
+    for sentence in sentences:
+        other = _find_value(question, sentence)
+        if (
+            other is not None
+            and all(one.differs(other) for one in found)
+            and _covers(question, value, other)
+            and not _has_other_years(question, value, other)
+            and not _has_other_item(question, value, other)
+        ):
+            found.append(other)
+    return found if len(found) > 1 else []
+
+
+def _find_value(question: str, sentence: Sentence) -> Value | None:
+    """Return the only value in a sentence of the kind that the question asks for; ``None`` if there are several."""
+    kind, text = find_answer_kind(question), sentence.text
+    if kind in _NOT_VALUES or is_table_row(text):
+        return None
+    numbers = find_new_numbers(text, question)
+    dates = [number for number in numbers if is_date_part(number, text)]
+    if kind is Kind.DATE:
+        is_one_date = 2 <= len(dates) <= 3 and dates[-1].end - dates[0].start <= len("31st of September, 2000")
+        return _create_value(sentence, dates) if is_one_date else None
+    others = [number for number in numbers if number not in dates and _is_quantity(number, text)]
+    return _create_value(sentence, others) if len(others) == 1 else None
+
+
+def _is_quantity(number: Number, text: str) -> bool:
+    """Return whether a number is no ordinal, no "one", and no section label at the start of the sentence."""
+    return number.start > len(text) - len(text.lstrip()) and not _NOT_QUANTITY.fullmatch(number.text)
+
+
+def _create_value(sentence: Sentence, numbers: Sequence[Number]) -> Value:
+    start, end = min(one.start for one in numbers), max(one.end for one in numbers)
+    unit, shown_end = numbers[0].currency, end
+    after = next((token for token in split_tokens(sentence.text) if token.start >= end), None)
+    if len(numbers) == 1 and not unit and after is not None and not sentence.text[end : after.start].strip():
+        unit = find_lemma(after.word)
+        shown_end = end if after.is_function else after.end
+    values = frozenset((one.kind, one.values) for one in numbers)
+    return Value(sentence, " ".join(sentence.text[start:shown_end].split()), values, unit, start, end)
+
+
+def _covers(question: str, value: Value, other: Value) -> bool:
+    """Return whether the other sentence contains most words of the question that the first one contains."""
+    asked = {find_lemma(word.word) for word in split_tokens(question) if not word.is_function}
+    said = asked & set(_words(value))
+    return bool(said) and len(said & set(_words(other))) >= MIN_COVERAGE * len(said)
+
+
+def _has_other_years(question: str, value: Value, other: Value) -> bool:
+    """Return whether the two sentences are about different years, or the other source is not about the asked year."""
+    years, other_years = _find_years(value), _find_years(other)
+    if years and other_years and not years & other_years:
+        return True
+    asked = set(_YEAR.findall(question))
+    passage = other.sentence.passage
+    covered = other_years | set(_YEAR.findall(f"{passage.document} {passage.heading} {passage.text}"))
+    return bool(asked and covered and not asked & covered)
+
+
+def _find_years(value: Value) -> set[str]:
+    text = value.sentence.text
+    return set(_YEAR.findall(f"{text[: value.start]} {text[value.end :]}"))
+
+
+def _has_other_item(question: str, value: Value, other: Value) -> bool:
+    """Return whether one sentence has a qualifier that the other lacks or replaces by another one."""
+    asked = {find_lemma(word.word) for word in split_tokens(question) if not word.is_function}
+    words, other_words = _words(value), _words(other)
+    for change, first, last, other_first, other_last in SequenceMatcher(
+        None, words, other_words, autojunk=False
+    ).get_opcodes():
+        removed, added = words[first:last], other_words[other_first:other_last]
+        if change == "replace" and _VALUE not in removed + added and max(len(removed), len(added)) <= MAX_ITEM_WORDS:
+            return True
+        if change == "delete" and _is_qualifier(value, removed) and not asked & set(removed):
+            return True
+        if change == "insert" and _is_qualifier(other, added):
+            return True
+    return False
+
+
+def _is_qualifier(value: Value, words: Sequence[str]) -> bool:
+    """Return whether some words follow a preposition in the sentence, as in "for children"."""
+    if _VALUE in words or len(words) > MAX_ITEM_WORDS:
+        return False
+    tokens = [token for token in _tokens(value) if token.word not in ARTICLES]
+    return any(before.word in PREPOSITIONS and find_lemma(token.word) == words[0] for before, token in pairwise(tokens))
+
+
+def _tokens(value: Value) -> list[Token]:
+    return split_tokens(value.sentence.text)
+
+
+def _words(value: Value) -> list[str]:
+    """Return the content words of a sentence as lemmas, with `_VALUE` in place of the value."""
+    words: list[str] = []
+    for token in _tokens(value):
+        if value.start <= token.start < value.end:
+            if _VALUE not in words:
+                words.append(_VALUE)
+        elif not token.is_function:
+            words.append(find_lemma(token.word))
+    return words

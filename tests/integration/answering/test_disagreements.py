@@ -1,0 +1,90 @@
+"""Passages that give different values for what a question asks for, and passages that only seem to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag_core.engine import Engine
+from tests.support.engines import indexed, open_library, scripted_engine
+from tests.support.servers import complete
+
+DOCUMENTS = {
+    "tariff-old.pdf": [
+        "Tariff of the Orme sailing club\n\nIn force from 3 May 2019.\n\nA berth costs 310 euros a season."
+    ],
+    "tariff-new.pdf": [
+        "Tariff of the Orme sailing club\n\nIn force from 2 June 2023.\n\nA berth costs 420 euros a season."
+    ],
+    "newsletter.pdf": [
+        "Newsletter of 9 September 2023\n\nThe summer regatta of the club drew 127 boats.\n\n"
+        "The next regatta takes place on 15 June 2024."
+    ],
+    "minutes.pdf": [
+        "Minutes of 1 October 2023\n\nMs Rowe said that 118 boats had come to the summer regatta of the club.\n\n"
+        "The board set the date of the next regatta: 22 June 2024."
+    ],
+    "hall.pdf": [
+        "Hall prices\n\nThe hall costs 12 pounds for members.\n\nThe hall costs 30 pounds for guests.\n\n"
+        "The hall was built in 1911."
+    ],
+    "report-2021.pdf": ["Report\n\nIn 2021 the crane lifted 880 tonnes of stone."],
+    "report-2022.pdf": ["Report\n\nIn 2022 the crane lifted 940 tonnes of stone."],
+    "leaflet.pdf": ["Leaflet\n\nThe towpath has twenty-four benches.\n\nThe lock is 3.5 kilometres away."],
+    "guide.pdf": ["Guide\n\nThe towpath has 24 benches.\n\nThe lock is 3,500 metres away."],
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with open_library(tmp_path_factory.mktemp("disagreements") / "data", DOCUMENTS) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "What does a berth cost?",
+            ["310 euros in tariff-old.pdf, page 1 (3 May 2019)", "420 euros in tariff-new.pdf, page 1 (2 June 2023)"],
+        ),
+        (
+            "How many boats came to the summer regatta of the club?",
+            ["127 boats in newsletter", "118 boats in minutes"],
+        ),
+        ("When is the next regatta?", ["15 June 2024 in newsletter.pdf", "22 June 2024 in minutes.pdf"]),
+    ],
+)
+def test_different_values_are_shown_with_their_sources(library: Engine, question: str, parts: list[str]) -> None:
+    answer = library.answer(question)
+    assert answer.text.startswith("The sources differ: ")
+    assert all(part in answer.text for part in parts)
+    assert len({citation.document for citation in answer.citations}) == 2
+    assert len(answer.statements) == 2
+    assert all(statement.supported for statement in answer.statements)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does the hall cost for members?",
+        "What does the hall cost?",
+        "How many tonnes of stone did the crane lift in 2021?",
+        "How many benches does the towpath have?",
+        "How far away is the lock?",
+        "When was the hall built?",
+    ],
+)
+def test_values_of_different_items_or_of_equal_size_do_not_differ(library: Engine, question: str) -> None:
+    assert "differ" not in library.answer(question).text
+
+
+def test_answer_of_a_model_has_a_notice(tmp_path: Path) -> None:
+    with scripted_engine(tmp_path / "data", complete("A berth costs 420 euros a season [1].")) as (engine, _):
+        for name in ("tariff-old.pdf", "tariff-new.pdf"):
+            indexed(engine, name, *DOCUMENTS[name])
+        answer = engine.answer("What does a berth cost?")
+    assert answer.text.startswith("A berth costs 420 euros a season")
+    assert any(notice.startswith("The sources differ: ") and "310 euros" in notice for notice in answer.notices)
