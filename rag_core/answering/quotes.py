@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from rag_core.gate.features import ANSWERABLE_SCORE, contains_lookup
 from rag_core.reading.answer_types import find_missing_value
 from rag_core.reading.disagreements import Value, find_disagreement
+from rag_core.reading.labelled_values import find_labelled_value
 from rag_core.reading.reader import Evidence, quote_sentences
 from rag_core.reading.short_answers import extract_short_answer
 from rag_core.text.words import ALPHANUMERIC
@@ -29,7 +30,12 @@ def quote_answer(outcome: SearchOutcome, notices: list[str], find_date: FindDate
     If sentences give different values for what the question asks for, all of them are quoted. If the closest sentences
     lack the value that the question asks for, add a notice to ``notices``.
     """
-    return _quote_lookup(outcome) or _quote_disagreement(outcome, find_date) or _quote_sentences(outcome, notices)
+    return (
+        _quote_lookup(outcome)
+        or _quote_labelled_value(outcome)
+        or _quote_disagreement(outcome, find_date)
+        or _quote_sentences(outcome, notices)
+    )
 
 
 def describe_disagreement(outcome: SearchOutcome, find_date: FindDate) -> str:
@@ -76,6 +82,19 @@ def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
     return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations)) if citations else None
 
 
+def _quote_labelled_value(outcome: SearchOutcome) -> VerifiedAnswer | None:
+    """Return the line of a form with the value that the question asks for; ``None`` if there is none."""
+    question = outcome.result.question
+    found = find_labelled_value(question, _without_other_namesakes(outcome.result.passages, question))
+    if found is None:
+        return None
+    citation = Citation.of(found.passage, found.start, found.end)
+    quote = " ".join(citation.quote.split())
+    lead = "" if quote.endswith(found.value) else f"{found.value[:1].upper()}{found.value[1:]}: "
+    text = f"{lead}{quote} [{citation.marker}]"
+    return VerifiedAnswer(text, (citation,), create_claims_from_quotes(text, (citation,)), found.value)
+
+
 def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnswer:
     question = outcome.result.question
     evidence = _collect_evidence(outcome)
@@ -100,15 +119,18 @@ def _collect_evidence(outcome: SearchOutcome) -> list[Evidence]:
 
 
 def _without_other_namesakes(passages: Sequence[Passage], question: str) -> list[Passage]:
-    """Return the passages without those of documents that share the file name of a document in the question.
+    """Return the passages without those of documents whose namesake fits the question better.
 
     Of ``2021/statement.pdf`` and ``2022/statement.pdf``, a question with "2022" is about the second, although both
     documents may contain that number.
     """
     asked = set(ALPHANUMERIC.findall(question.casefold()))
-    named = {one.document for one in passages if asked & _folder_words(one.document)}
-    names = {PurePosixPath(document).name for document in named}
-    return [one for one in passages if one.document in named or PurePosixPath(one.document).name not in names]
+    named = {one.document: len(asked & _folder_words(one.document)) for one in passages}
+    most: dict[str, int] = {}
+    for document, number in named.items():
+        name = PurePosixPath(document).name
+        most[name] = max(number, most.get(name, 0))
+    return [one for one in passages if named[one.document] == most[PurePosixPath(one.document).name]]
 
 
 def _folder_words(document: str) -> set[str]:

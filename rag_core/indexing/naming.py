@@ -86,17 +86,22 @@ class Naming:
         return True
 
     def _choose_name(self, name: str, collection: str, folder: str, namesakes: Sequence[DocumentName]) -> str:
-        """Return a free name for a file; rename the documents that have its bare name but other folders."""
+        """Return a free name for a file; add folders to the names of other documents that would be ambiguous."""
         if not namesakes:
             return name
         if not folder or any(one.folder == folder for one in namesakes):
             return self._add_number(name, collection)
+        folders = [one.folder for one in namesakes if one.folder]
         for one in namesakes:
-            if one.folder and one.name == name:
-                self._names.rename(one, _qualify(name, one.folder, [folder]))
+            if not one.folder:
+                continue
+            others = [folder, *(other for other in folders if other != one.folder)]
+            qualified = _qualify(name, one.folder, others)
+            if qualified.count("/") > one.name.count("/"):
+                self._names.rename(one, qualified)
                 if one.alias_id is None:
                     self._index_again(one)
-        return _qualify(name, folder, [one.folder for one in namesakes if one.folder])
+        return _qualify(name, folder, folders)
 
     def _index_again(self, former: DocumentName) -> None:
         details = {"document_ids": [former.document_id], "changes": {}}

@@ -17,6 +17,7 @@ from rag_core.parsing.layout.page_text import choose_separators, hyphenated_word
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.layout.runs import Run
 from rag_core.parsing.pdf.accents import compose_accents
+from rag_core.parsing.pdf.field_labels import append_missing_pairs, find_field_pairs
 from rag_core.parsing.pdf.fonts import Fonts
 from rag_core.parsing.pdf.form_fields import insert_form_fields
 from rag_core.parsing.pdf.glyph_names import decode_glyphs
@@ -66,6 +67,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     lines = order_lines(remove_line_numbers(page_runs.runs), written=page_runs.written)
     separators = choose_separators(lines)
     text, boxes, spans = join_lines(lines, separators)
+    text, boxes = append_missing_pairs(text, boxes, find_field_pairs(reader, characters))
     # Notes have no place in the text of the page, so they follow it.
     text = "\n\n".join([text, *reader.notes]) if text.strip() else "\n\n".join(reader.notes)
     state = page_runs.state if text.strip() or page_runs.state is PageState.FAILED else PageState.EMPTY

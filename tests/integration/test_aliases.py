@@ -61,6 +61,12 @@ def test_copies_of_one_name_are_named_with_their_folders(engine: Engine) -> None
     assert_in_agreement(engine)
 
 
+def test_names_have_as_many_folders_as_distinguish_them(engine: Engine) -> None:
+    for folder, text in (("/w/north/2023", BUDGET), ("/w/north/2024", PENGUINS), ("/w/south/2023", COPPER)):
+        add(engine, "a.pdf", folder, text)
+    assert names(engine) == {("north/2023/a.pdf",), ("2024/a.pdf",), ("south/2023/a.pdf",)}
+
+
 def test_changed_file_leaves_the_content_of_its_copy(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, folder="/x")
     add(engine, "b.pdf", "/y", BUDGET)

@@ -16,7 +16,7 @@ from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types import BoolArray, FloatArray, IntArray
 
 _TICKED, _NOT_TICKED = 0x2612, 0x2610
-_BLANK, _LINE_END = 0x20, 0x0A
+_BLANK, _LINE_END, _COLON = 0x20, 0x0A, 0x3A
 # A tick has at most this many characters. A box with more characters contains its label, which is kept.
 _MOST_IN_BOX = 2
 _ABOVE_POINTS = 40.0
@@ -27,13 +27,15 @@ class _Piece:
     """Characters of a form field, and their place in the text.
 
     The characters ``numbers`` are put before the character with the number ``place``. ``rank`` is the order of pieces
-    with the same place. ``alone`` says that the piece is on a separate line.
+    with the same place. ``alone`` says that the piece is on a separate line, and ``is_value`` that it is a typed value
+    after its label.
     """
 
     numbers: IntArray
     place: int
     rank: tuple[float, float]
     alone: bool = False
+    is_value: bool = False
 
 
 def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Characters, IntArray]:
@@ -55,11 +57,11 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
     heights = (characters.boxes[:, 3] - characters.boxes[:, 1])[~np.isnan(characters.boxes[:, 0])]
     height = float(np.median(heights)) if len(heights) else 1.0
     # Added characters have the numbers from ``count`` on.
-    added = [_BLANK, _LINE_END]
-    added_boxes = [np.full(4, np.nan, np.float32)] * 2
+    added = [_BLANK, _LINE_END, _COLON]
+    added_boxes = [np.full(4, np.nan, np.float32)] * 3
     pieces = []
     for rect, ticked in zip(rects, ticks, strict=True):
-        inside = _is_inside(characters.boxes, rect)
+        inside = is_inside(characters.boxes, rect)
         if ticked is not None:
             if inside.sum() <= _MOST_IN_BOX:
                 codes[inside] = _BLANK
@@ -77,12 +79,12 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
             numbers = numbers[numbers >= typed_inside[0]]
             unplaced[numbers] = False
         pieces.append(_place_field(characters, numbers, ~typed & ~inside, rect, before=ticked is not None))
-    order = _order_characters(pieces, count)
+    order = _order_characters(pieces, characters.codes)
     codes, boxes = np.append(codes, added).astype(np.int32), np.concatenate([characters.boxes, np.stack(added_boxes)])
     return replace(characters, codes=codes[order], boxes=boxes[order]), np.where(order < count, order, -1)
 
 
-def _is_inside(boxes: FloatArray, rect: FloatArray) -> BoolArray:
+def is_inside(boxes: FloatArray, rect: FloatArray) -> BoolArray:
     """Return which characters have their middle in the rectangle."""
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
     return np.asarray(((middles >= rect[:2]) & (middles <= rect[2:])).all(axis=1))
@@ -109,7 +111,7 @@ def _place_field(
     if before and first >= 0 and (last < 0 or boxes[first, 0] - x1 < x0 - boxes[last, 2]):
         return _Piece(numbers, first, (0.0, x0))
     if last >= 0:
-        return _Piece(numbers, last + 1, (0.0, x0))
+        return _Piece(numbers, last + 1, (0.0, x0), is_value=not before)
     near = (boxes[:, 3] <= middle) & (boxes[:, 3] > y0 - _ABOVE_POINTS)
     above = np.flatnonzero(others & near & (across > x0) & (across < x1))
     if len(above):
@@ -120,16 +122,22 @@ def _place_field(
     return _Piece(numbers, len(characters.codes), (y0, x0), alone=True)
 
 
-def _order_characters(pieces: list[_Piece], count: int) -> IntArray:
-    """Return the character numbers in their new order, with a blank or a line end before and after each piece."""
+def _order_characters(pieces: list[_Piece], codes: IntArray) -> IntArray:
+    """Return the character numbers in their new order, with a blank or a line end before and after each piece.
+
+    A value gets a colon before it, so that its line is a pair of label and value.
+    """
+    count = len(codes)
+    blank, line_end, colon = count, count + 1, count + 2
     stay = np.ones(count, bool)
     for piece in pieces:
         stay[piece.numbers[piece.numbers < count]] = False
     parts: list[Any] = []
     done = 0
     for piece in sorted(pieces, key=lambda entry: (entry.place, entry.rank)):
-        edge = [count + int(piece.alone)]
-        parts += [_remaining_numbers(stay, done, piece.place), edge, piece.numbers, edge]
+        edge = [line_end if piece.alone else blank]
+        needs_colon = piece.is_value and chr(codes[piece.place - 1]).isalnum() and piece.place != done
+        parts += [_remaining_numbers(stay, done, piece.place), [colon] * needs_colon, edge, piece.numbers, edge]
         done = piece.place
     return np.concatenate([*parts, _remaining_numbers(stay, done, count)]).astype(np.int32)
 

@@ -52,18 +52,19 @@ def test_values_and_ticks_follow_their_labels(tmp_path: Path) -> None:
     page = read(_form(tmp_path / "a.pdf")).page
     texts = [line for line in page.text.split("\n") if line]
     assert texts == [
-        "Name of tenant Anna Berg",
-        "Monthly rent 1,450 pounds",
-        "City Leeds",
+        "Name of tenant: Anna Berg",
+        "Monthly rent: 1,450 pounds",
+        "City: Leeds",
         "Pets allowed ☒",
         "Smoking allowed ☐",
         "Payment ☐ cash ☒ bank",
         "Remarks",
         "No lift",
+        "Remarks: No lift",
     ]
-    assert [
-        page.text[start:end] for start, end in zip(page.boxes.starts, page.boxes.ends, strict=True)
-    ] == page.text.split()
+    words = [page.text[start:end] for start, end in zip(page.boxes.starts, page.boxes.ends, strict=True)]
+    assert words == [*page.text.removesuffix("Remarks: No lift").split(), "No lift"]
+    assert page.boxes.rects[-1] == pytest.approx([72 / 595, 1 - 390 / 842, 272 / 595, 1 - 370 / 842], abs=0.01)
     tick = page.boxes.find_overlapping(page.text.index("☒"), page.text.index("☒") + 1)[0]
     assert tick[0] == pytest.approx(200 / 595, abs=0.01)
     assert tick[1] < 1 - 565 / 842 < tick[3]
@@ -99,3 +100,18 @@ def test_field_over_printed_text_keeps_the_text(tmp_path: Path) -> None:
     text = read(make(tmp_path / "a.pdf", draw)).page.text
     assert "Signed on 4 May 2021 by the tenant" in text
     assert "Press here to agree" in text
+
+
+def test_labels_above_and_below_fields_are_paired_with_their_values(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 9)
+        for column, (above, below) in enumerate((("Applicant", "Make of car"), ("Street and number", "Colour"))):
+            x = 72 + 260 * column
+            canvas.drawString(x, 700, above)
+            canvas.acroForm.textfield(name=above, value=f"value of {above}", x=x, y=674, width=200, height=20)
+            canvas.acroForm.textfield(name=below, value=f"value of {below}", x=x, y=600, width=200, height=20)
+            canvas.drawString(x, 588, below)
+
+    text = read(make(tmp_path / "a.pdf", draw)).page.text
+    for label in ("Applicant", "Make of car", "Street and number", "Colour"):
+        assert f"\n\n{label}: value of {label}" in text
