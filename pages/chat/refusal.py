@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.shared.backend import Backend
 from pages.shared.library import find_searchable
 from pages.shared.text import escape_markdown, format_score
-from rag_core.types import Answer
+from rag_core.types import Answer, DocumentInfo
+
+_NAME = re.compile(r"“([^”]+)”")
 
 
 def show_refusal(back: Backend, answer: Answer) -> None:
@@ -22,8 +27,14 @@ def show_refusal(back: Backend, answer: Answer) -> None:
         # numbers do not explain such a refusal.
         lacking = f" (best {best}, needs {needed})" if gate.score < gate.threshold else ""
         st.markdown(f"**Closest passages**{lacking}")
-        if reasons := _shared_reasons(answer):
-            st.caption(f":material/rule: None of them matches the question: {escape_markdown('; '.join(reasons))}.")
+        reasons = _shared_reasons(answer)
+        if reasons:
+            st.caption(f":material/rule: In the closest passages, {escape_markdown('; '.join(reasons))}.")
+        for name, document in _find_named(reasons, back.engine.documents.list()):
+            st.caption(
+                f":material/description: {escape_markdown(document)} is named after “{escape_markdown(name)}”. Choose "
+                "that document above and ask again."
+            )
     st.caption(
         "Rephrase the question with words from the documents, choose other documents above, or add the document "
         "that contains the answer."
@@ -36,3 +47,14 @@ def _shared_reasons(answer: Answer) -> list[str]:
     if answer.gate.score_name != "answerable" or len(looked_at) < 2:
         return []
     return [reason for reason in looked_at[0].unmet if all(reason in one.unmet for one in looked_at)]
+
+
+def _find_named(reasons: Sequence[str], documents: Sequence[DocumentInfo]) -> list[tuple[str, str]]:
+    """Return each name that the passages lack with the first searchable document whose name contains it."""
+    names = dict.fromkeys(name for reason in reasons for name in _NAME.findall(reason))
+    searchable = [document.name for document in documents if document.chunks]
+    found = {
+        name: next((document for document in searchable if name.casefold() in document.casefold()), None)
+        for name in names
+    }
+    return [(name, document) for name, document in found.items() if document]

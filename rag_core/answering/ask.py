@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.quotes import FindDate, describe_disagreement, quote_answer
+from rag_core.answering.refusals import NEEDS_MODEL, asks_for_summary, refuse
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
 from rag_core.answering.summary import WRITING, Summarizer
@@ -17,7 +18,6 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.types import (
-    REFUSAL,
     Answer,
     AnswerState,
     AskEvent,
@@ -117,12 +117,16 @@ class Answerer:
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage
-        if not result.gate.answerable:
-            yield Delta(REFUSAL)
-            yield build_answer(query, result, REFUSED, "extractive", trace)
-            return
-        yield Stage("generate", WRITING)
         writer = self._generators.active()
+        if not result.gate.answerable:
+            refusal = refuse(result, has_model=writer is not None)
+            yield Delta(refusal.text)
+            notices = tuple(notice for notice in result.notices if notice != refusal.text)
+            yield build_answer(query, replace(result, notices=notices), refusal, "extractive", trace)
+            return
+        if writer is None and asks_for_summary(result.question):
+            trace.notices.append(NEEDS_MODEL)
+        yield Stage("generate", WRITING)
         draft = _Draft(VerifiedAnswer(""))
         if writer is not None:
             draft = yield from self._write_draft(writer, query, outcome, history, trace)

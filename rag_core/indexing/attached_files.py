@@ -13,8 +13,13 @@ from rag_core.types import Job, VersionRow
 MAX_NESTING = 2
 # Marks the PDF in the folder of its attached files, as in "/papers/tender.pdf!".
 MARK = "!"
-# Takes name, bytes, collection and folder of a PDF.
-SubmitAttachment = Callable[[str, bytes, str, str], Job]
+# Takes name, bytes, collection, folder and password of a PDF.
+SubmitAttachment = Callable[[str, bytes, str, str, str | None], Job]
+
+
+def folder_of_attachments(folder: str | None, name: str) -> str:
+    """Return the folder of the files that are attached to a PDF; ``name`` is the name of its document."""
+    return f"{folder or ''}/{PurePosixPath(name).name}{MARK}"
 
 
 class AttachedFiles:
@@ -27,11 +32,16 @@ class AttachedFiles:
         ``None`` if the attached files were submitted with an earlier version.
     max_bytes : int
         Largest number of bytes that are submitted in total.
+    password : str, optional
+        Password of the parent. Attached files that are encrypted often have the same.
     """
 
-    def __init__(self, parent: VersionRow, submit: SubmitAttachment | None, max_bytes: int) -> None:
+    def __init__(
+        self, parent: VersionRow, submit: SubmitAttachment | None, max_bytes: int, password: str | None = None
+    ) -> None:
         self._collection = parent.collection
-        self._folder = f"{parent.folder or ''}/{parent.name}{MARK}"
+        self._password = password
+        self._folder = folder_of_attachments(parent.folder, parent.name)
         self._submit = submit
         self._bytes_left = max_bytes
         self._is_too_deep = sum(part.endswith(MARK) for part in self._folder.split("/")) > MAX_NESTING
@@ -56,14 +66,15 @@ class AttachedFiles:
         # Two attached files may have the same name.
         number = f"/{self._times[file.name]}" if self._times[file.name] > 1 else ""
         folder = str(PurePosixPath(f"{self._folder}/{path.parent}")) + number
-        self.jobs[self._submit(path.name, file.data, self._collection, folder).job_id] = file.name
+        job = self._submit(path.name, file.data, self._collection, folder, self._password)
+        self.jobs[job.job_id] = file.name
 
     def describe(self) -> str:
         """Return a sentence about the attached files; empty if there are none."""
         parts = []
         if self._read:
-            parts.append(f"The attached files are documents of their own: {', '.join(self._read)}.")
+            parts.append(f"The attached files are listed as documents of their own: {', '.join(self._read)}.")
         if self._unread:
-            reason = "only PDFs of up to 50 MB are, to two levels"
+            reason = "only PDFs of up to 50 MB are, up to 100 in a file, to two levels"
             parts.append(f"Attached and not read, because {reason}: {', '.join(self._unread)}.")
         return " ".join(parts)

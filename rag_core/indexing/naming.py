@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from rag_core.indexing.attached_files import MARK
+from rag_core.indexing.attached_files import MARK, folder_of_attachments
 from rag_core.runtime.stores import Stores
 from rag_core.store.document_names import DocumentName
 from rag_core.types.documents import SameName
@@ -52,12 +52,20 @@ class Naming:
         self._names.add_alias(document_id, chosen, collection, folder)
         return chosen
 
-    def remove_path(self, document_id: str, name: str, folder: str) -> None:
-        """Remove the name of a file that no longer exists from its document, unless it is the only name."""
+    def find_attached(self, document_id: str) -> list[DocumentName]:
+        """Return the names of the documents that are attached to a document, and of those attached to them."""
+        return [
+            attached
+            for one in self._names.names(document_id)
+            for attached in self._names.find_in_folder(folder_of_attachments(one.folder, one.name), one.collection)
+        ]
+
+    def remove_path(self, document_id: str, name: str, folder: str) -> bool:
+        """Remove the name of a file that no longer exists; return false if it is the only name of its document."""
         for one in self._names.names(document_id):
             if one.folder == folder and PurePosixPath(one.name).name == name:
-                self._remove_one_of_several(one)
-                return
+                return self._remove_one_of_several(one)
+        return False
 
     def remove_name(self, document_id: str, name: str) -> str:
         """Remove one of several names of a document and return the first of the others; "" if it has no other."""

@@ -65,8 +65,8 @@ class ParsingStage:
     results : queue of TaskResult
         Receives the results of tasks that were rejected, failed or were cancelled.
     submit_attachment : callable
-        Queues a PDF that is attached to another PDF. The arguments are the name, bytes, collection and folder of the
-        attached PDF.
+        Queues a PDF that is attached to another PDF. The arguments are the name, bytes, collection, folder and
+        password of the attached PDF.
     run_smaller_file : callable
         Called with the task of a large file a few times a second, between two of its pages: processes a much smaller
         file that is queued, so that this file need not wait for the large one.
@@ -207,7 +207,8 @@ class ParsingStage:
         """
         searched = self._stores.documents.version(row.active_version) if row.active_version else None
         is_known = task.is_indexed_again and searched is not None and reads_attachments(searched.extractor)
-        return AttachedFiles(row, None if is_known else self._submit_attachment, self._max_bytes)
+        submit = None if is_known else self._submit_attachment
+        return AttachedFiles(row, submit, self._max_bytes, task.password)
 
     def _process(self, task: IndexingTask) -> EmbeddingTask | TaskResult:
         embedding_task = self._store(self.parse_and_chunk(task))

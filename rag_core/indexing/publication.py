@@ -9,11 +9,13 @@ import logging
 import queue
 import threading
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 import numpy as np
 from sqlalchemy import or_
 
 from rag_core.errors import StoreError
+from rag_core.indexing.naming import Naming
 from rag_core.indexing.recovery import REPLACED, is_superseded
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import (
@@ -66,6 +68,7 @@ class PublicationStage:
         self._incomplete = incomplete
         self._results = results
         self._thread = threading.Thread(target=self._run, name="publication", daemon=True)
+        self._naming = Naming(stores)
         self._stopping = False
 
     def start(self) -> None:
@@ -158,3 +161,14 @@ class PublicationStage:
         )
         for row in former:
             self._removal.retire_version(row)
+        if any(row.sha256 != digest for row in former):
+            self._remove_former_attachments(task)
+
+    def _remove_former_attachments(self, task: IndexingTask) -> None:
+        """Remove the documents that were attached to the former version and are not attached to the new one."""
+        attached = self._stores.jobs.get(task.job_id).details.get("attached", {})
+        current = {PurePosixPath(name.replace("\\", "/")).name for name in attached.values()}
+        for one in self._naming.find_attached(task.document_id):
+            name = PurePosixPath(one.name).name
+            if name not in current and not self._naming.remove_path(one.document_id, name, one.folder or ""):
+                self._removal.remove_document(one.document_id)

@@ -147,8 +147,8 @@ class IndexingQueue:
         self._in_flight.notify()
         return job
 
-    def _submit_attachment(self, name: str, data: bytes, collection: str, folder: str) -> Job:
-        return self.submit(name, data, collection, "replace", None, folder=folder)
+    def _submit_attachment(self, name: str, data: bytes, collection: str, folder: str, password: str | None) -> Job:
+        return self.submit(name, data, collection, "replace", password, folder=folder)
 
     def retry(self, document_id: str, password: str | None) -> Job:
         """Queue a document's file again; see `Documents.retry`."""

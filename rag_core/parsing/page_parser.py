@@ -85,7 +85,11 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     )
     words = split_words(_whole_words(lines))
     return ParsedPage(
-        page, find_headings(lines, spans), hyphenated_words(lines, separators, spans), tuple(sorted(words))
+        page,
+        find_headings(lines, spans),
+        hyphenated_words(lines, separators, spans),
+        tuple(sorted(words)),
+        reader.paper_clips,
     )
 
 

@@ -50,6 +50,18 @@ class NameStore:
             )
         )
 
+    def find_in_folder(self, folder: str, collection: str) -> list[DocumentName]:
+        """Return the names in a collection that belong to files in a folder or its subfolders, oldest first."""
+        return self._read(
+            *(
+                query.where(
+                    or_(table.c.folder == folder, table.c.folder.startswith(f"{folder}/", autoescape=True)),
+                    table.c.collection == collection,
+                )
+                for table, query in _QUERIES
+            )
+        )
+
     def names(self, document_id: str) -> list[DocumentName]:
         """Return the names of a document: first the one that answers show, then the others, oldest first."""
         key = {"documents": documents.c.id, "aliases": aliases.c.document_id}

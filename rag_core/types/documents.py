@@ -192,13 +192,15 @@ class ParsedPage:
 
     ``headings`` contains the spans ``(start, end)`` in ``page.text`` of the lines that look like headings. ``divided``
     contains ``(hyphen offset, first half, second half)`` for each word that a line end divides at a hyphen, in
-    ascending order. ``words`` contains each word of the page that no line end divides, once.
+    ascending order. ``words`` contains each word of the page that no line end divides, once. ``paper_clips`` contains
+    ``(number, file name, size in bytes)`` of each annotation that contains a file.
     """
 
     page: Page
     headings: tuple[tuple[int, int], ...] = ()
     divided: tuple[tuple[int, str, str], ...] = ()
     words: tuple[str, ...] = ()
+    paper_clips: tuple[tuple[int, str, int], ...] = ()
 
 
 class VersionRow(NamedTuple):

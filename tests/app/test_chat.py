@@ -60,7 +60,7 @@ def test_empty_library_offers_the_guide_and_its_questions(open_page: OpenPage) -
 
 def test_question_to_empty_library_is_explained(open_page: OpenPage) -> None:
     app = ask(open_page(), LENGTH)
-    assert "There are no documents to search" in texts(app)
+    assert answer_texts(app)[0].startswith("There are no documents to search")
     assert "Drop PDFs on the input field below" in texts(app)
     assert "Rephrase the question" not in texts(app)
 
@@ -154,7 +154,25 @@ def test_refusal_gives_the_reason_against_all_passages(open_page: OpenPage, ids:
     app = ask(open_page(), "How many metres long is the bridge in Brooklyn over the river?")
     assert answer_texts(app)[0] == REFUSAL
     captions = "".join(caption.value for caption in app.caption).replace("\\", "")
-    assert captions.count("None of them matches the question: “Brooklyn” is nowhere in the document") == 1
+    assert captions.count("In the closest passages, “Brooklyn” is nowhere in the document") == 1
+
+
+def test_refusal_names_the_document_that_is_named_in_the_question(open_page: OpenPage, engine: Engine) -> None:
+    lamps = "The lamps of the pier are lit at dusk. The lamps are trimmed by the keeper."
+    for number in range(8):
+        add(engine, **{f"pier{number}": make_pdf(f"{lamps} There are {number + 20} lamps.")})
+    add(engine, Zanzibar=make_pdf("Cloves are dried on mats in the sun before they are packed in sacks."))
+    conversation_id = engine.conversations.create().conversation_id
+    piers = [document.document_id for document in engine.documents.list() if document.name != "Zanzibar.pdf"]
+    engine.conversations.set_scope(conversation_id, Scope(tuple(piers)))
+    app = ask(open_page(c=conversation_id), "Which enzyme in the lamps of Zanzibar repairs DNA?")
+    captions = "".join(caption.value for caption in app.caption).replace("\\", "")
+    assert "Zanzibar.pdf is named after “Zanzibar”. Choose that document above and ask again." in captions
+
+
+def test_summary_without_a_model_says_what_is_needed(open_page: OpenPage, bridge: str) -> None:
+    app = ask(open_page(), "Give me an overview of the main points of the treaty")
+    assert answer_texts(app)[0].startswith("A summary needs a language model, and none is set.")
 
 
 def test_source_opens_with_page_image_and_quote(open_page: OpenPage, bridge: str) -> None:

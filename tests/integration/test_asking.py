@@ -177,7 +177,8 @@ def test_configuration_sets_score_threshold_and_top_k(library: Engine) -> None:
 def test_empty_library_refuses(engine: Engine) -> None:
     answer = engine.answer("What is the budget?")
     assert (answer.state, answer.passages) == (AnswerState.ABSTAINED, ())
-    assert answer.notices == ("There are no documents to search. Add PDFs, then ask again.",)
+    assert answer.text == "There are no documents to search. Add PDFs, then ask again."
+    assert answer.notices == ()
 
 
 def test_stream_ends_with_the_answer(library: Engine) -> None:

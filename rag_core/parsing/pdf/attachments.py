@@ -1,38 +1,21 @@
-"""Read the files that are attached to a PDF."""
+"""List and read the files that are attached to a PDF as a whole, and not to one of its pages."""
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
 
-from rag_core.parsing.characters import clean_line
-from rag_core.parsing.pdf.document import PdfiumDocument, read_text
-from rag_core.parsing.pdf.pdfium_calls import raw
+from rag_core.parsing.pdf.document import PdfiumDocument, describe_attached_file, read_attached_file
 
-# Attached files beyond this number are not read.
-MAX_ATTACHMENTS = 100
+# A damaged file may claim any number of attached files; more are not listed.
+MAX_LISTED = 1000
 
 
 def list_attachments(document: PdfiumDocument) -> Iterator[tuple[str, int]]:
     """Yield the name and the size in bytes of each attached file; the size is 0 if the file is not in the PDF."""
-    for index in range(min(document.attachment_count, MAX_ATTACHMENTS)):
-        attachment = document.attachment(index)
-        yield (
-            clean_line(read_text(raw.FPDFAttachment_GetName, attachment, unit=ctypes.c_ushort)),
-            _read_size(attachment),
-        )
+    for index in range(min(document.attachment_count, MAX_LISTED)):
+        yield describe_attached_file(document.attachment(index))
 
 
 def read_attachment(document: PdfiumDocument, index: int) -> bytes:
     """Return the bytes of an attached file; empty if the file is not in the PDF."""
-    attachment = document.attachment(index)
-    size = ctypes.c_ulong(_read_size(attachment))
-    buffer = (ctypes.c_char * size.value)()
-    if not size.value or not raw.FPDFAttachment_GetFile(attachment, buffer, size.value, ctypes.byref(size)):
-        return b""
-    return bytes(buffer)
-
-
-def _read_size(attachment: object) -> int:
-    size = ctypes.c_ulong()
-    return size.value if raw.FPDFAttachment_GetFile(attachment, None, 0, ctypes.byref(size)) else 0
+    return read_attached_file(document.attachment(index))

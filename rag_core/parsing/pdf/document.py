@@ -28,6 +28,8 @@ _NOTES = (
     *(raw.FPDF_ANNOT_STRIKEOUT, raw.FPDF_ANNOT_CARET, raw.FPDF_ANNOT_INK, raw.FPDF_ANNOT_LINE),
     *(raw.FPDF_ANNOT_SQUARE, raw.FPDF_ANNOT_CIRCLE, raw.FPDF_ANNOT_POLYGON),
 )
+# Size in bytes of an empty text, which is one terminating character.
+_EMPTY_TEXT = 2
 _MOST_NOTES, _LONGEST_NOTE = 100, 1000
 _MOST_ANNOTATIONS = 2000
 _MOST_ENTRIES = 20_000
@@ -82,6 +84,18 @@ class PdfiumDocument:
         """Return pdfium's handle of an attached file."""
         return raw.FPDFDoc_GetAttachment(self._document.raw, index)
 
+    def read_paper_clip(self, page_index: int, number: int) -> bytes:
+        """Return the bytes of the file in an annotation of a page; empty if there is no such file."""
+        page = self._document[page_index]
+        try:
+            annotation = raw.FPDFPage_GetAnnot(page.raw, number)
+            try:
+                return read_attached_file(raw.FPDFAnnot_GetFileAttachment(annotation))
+            finally:
+                raw.FPDFPage_CloseAnnot(annotation)
+        finally:
+            page.close()
+
     def page_label(self, index: int) -> str:
         """Return the printed number of a page; empty if the file does not define it."""
         return read_text(raw.FPDF_GetPageLabel, self._document.raw, index)
@@ -98,12 +112,12 @@ class PdfiumDocument:
         """Load a page; the values that are typed into its form fields become part of its text."""
         try:
             page = self._document[index]
-            fields, notes = _read_fields(page), _read_notes(page)
+            fields, notes, clips = _read_fields(page), _read_notes(page), _list_paper_clips(page)
             if _has_written_annotations(page):
                 raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
                 page.close()
                 page = self._document[index]
-            reader = PdfPage(page, fields, notes)
+            reader = PdfPage(page, fields, notes, clips)
         except PdfiumError as error:
             raise UnreadableError(str(error)) from None
         try:
@@ -184,11 +198,47 @@ def _read_fields(page: Any) -> FormFields:
     return fields
 
 
+def _list_paper_clips(page: Any) -> tuple[tuple[int, str, int], ...]:
+    """Return number, file name and size in bytes of each annotation that contains a file."""
+    clips = []
+    for number, annotation in enumerate(_iter_annotations(page)):
+        if raw.FPDFAnnot_GetSubtype(annotation) == raw.FPDF_ANNOT_FILEATTACHMENT:
+            file = raw.FPDFAnnot_GetFileAttachment(annotation)
+            clips.append((number, *describe_attached_file(file)))
+    return tuple(clips)
+
+
+def describe_attached_file(file: Any) -> tuple[str, int]:
+    """Return the name and the size in bytes of an attached file; the size is 0 if the file is not in the PDF."""
+    return clean_line(read_text(raw.FPDFAttachment_GetName, file, unit=ctypes.c_ushort)), _read_size(file)
+
+
+def read_attached_file(file: Any) -> bytes:
+    """Return the bytes of an attached file; empty if the file is not in the PDF."""
+    size = ctypes.c_ulong(_read_size(file))
+    buffer = (ctypes.c_char * size.value)()
+    if not size.value or not raw.FPDFAttachment_GetFile(file, buffer, size.value, ctypes.byref(size)):
+        return b""
+    return bytes(buffer)
+
+
+def _read_size(file: Any) -> int:
+    size = ctypes.c_ulong()
+    return size.value if raw.FPDFAttachment_GetFile(file, None, 0, ctypes.byref(size)) else 0
+
+
+def _is_note(annotation: Any) -> bool:
+    """Return whether an annotation contains text of a reader that is not drawn on the page."""
+    kind = raw.FPDFAnnot_GetSubtype(annotation)
+    is_drawn = raw.FPDFAnnot_GetAP(annotation, raw.FPDF_ANNOT_APPEARANCEMODE_NORMAL, None, 0) > _EMPTY_TEXT
+    return kind in _NOTES or (kind == _FREE_TEXT and not is_drawn)
+
+
 def _read_notes(page: Any) -> tuple[str, ...]:
     """Return the notes of readers: sticky notes, and comments on highlighted or marked text."""
     notes: list[str] = []
     for annotation in _iter_annotations(page):
-        if raw.FPDFAnnot_GetSubtype(annotation) in _NOTES and not raw.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
+        if _is_note(annotation) and not raw.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
             contents, author = (
                 clean_line(read_text(raw.FPDFAnnot_GetStringValue, annotation, key, unit=ctypes.c_ushort))
                 for key in (b"Contents\0", b"T\0")

@@ -46,11 +46,19 @@ class FormFields:
 class PdfPage:
     """One loaded page; `PdfiumDocument.open_page` returns it.
 
-    ``notes`` contains the notes that readers added to the page.
+    ``notes`` contains the notes that readers added to the page, and ``paper_clips`` the number, file name and size in
+    bytes of each annotation that contains a file.
     """
 
-    def __init__(self, page: Any, fields: FormFields, notes: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        page: Any,
+        fields: FormFields,
+        notes: tuple[str, ...] = (),
+        paper_clips: tuple[tuple[int, str, int], ...] = (),
+    ) -> None:
         self.notes = notes
+        self.paper_clips = paper_clips
         self._page = page
         self._fields = fields
         self._text = TextPage(page.get_textpage())

@@ -122,7 +122,11 @@ class Service:
         return {"labels": metadata.labels, "outline": metadata.outline, "attachments": attachments}
 
     def do_attachment(self, request: dict[str, Any]) -> dict[str, Any]:
-        return {"data": base64.b64encode(read_attachment(self._document, request["index"])).decode("ascii")}
+        if "page_index" in request:
+            data = self._document.read_paper_clip(request["page_index"], request["number"])
+        else:
+            data = read_attachment(self._document, request["index"])
+        return {"data": base64.b64encode(data).decode("ascii")}
 
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as page:

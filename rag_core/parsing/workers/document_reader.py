@@ -27,6 +27,8 @@ _METADATA_TIMEOUT_S = 20.0
 _AHEAD = 2
 _MOST_LOSSES = 5
 MAX_ATTACHMENT_BYTES = 50_000_000
+# Attached files beyond this number are reported, but not read.
+MAX_ATTACHMENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,6 @@ class Attachment:
 
     name: str
     data: bytes
-
-
-def is_readable_attachment(name: str, size: int) -> bool:
-    """Return whether an attached file may be a PDF and is small enough to be read."""
-    return name.lower().endswith(".pdf") and 0 < size <= MAX_ATTACHMENT_BYTES
 
 
 class DocumentReader:
@@ -104,15 +101,21 @@ class DocumentReader:
         assembler = PageAssembler(Sections(header.outline), self._name)
         states: dict[PageState, int] = {}
         reason = ""
+        attached = [({"index": index}, *file) for index, file in enumerate(header.attachments)]
         for parsed in self._read_pages(header.page_count):
+            page_index = parsed.page.page_index
+            attached += [
+                ({"page_index": page_index, "number": number}, name, size) for number, name, size in parsed.paper_clips
+            ]
             label = header.labels[parsed.page.page_index] if header.labels else str(parsed.page.page_index + 1)
             page = replace(parsed.page, page_label=label or str(parsed.page.page_index + 1))
             states[page.state] = states.get(page.state, 0) + 1
             reason = reason or (page.reason if page.state is PageState.FAILED else "")
             yield from assembler.add(replace(parsed, page=page))
         yield from assembler.flush()
-        for index, (name, size) in enumerate(header.attachments):
-            yield Attachment(name, self._read_attachment(index) if is_readable_attachment(name, size) else b"")
+        for number, (place, name, size) in enumerate(attached):
+            is_read = 0 < size <= MAX_ATTACHMENT_BYTES and number < MAX_ATTACHMENTS
+            yield Attachment(name, self._read_attachment(place) if is_read else b"")
         self._check_states(states, reason)
 
     def _check_states(self, states: dict[PageState, int], reason: str) -> None:
@@ -185,9 +188,9 @@ class DocumentReader:
             tuple((str(name), int(size)) for name, size in metadata.get("attachments", ())),
         )
 
-    def _read_attachment(self, index: int) -> bytes:
+    def _read_attachment(self, place: dict[str, int]) -> bytes:
         try:
-            answer = self._readers[0].ask({"do": "attachment", "index": index}, _METADATA_TIMEOUT_S)
+            answer = self._readers[0].ask({"do": "attachment", **place}, _METADATA_TIMEOUT_S)
         except (WorkerDiedError, WorkerTimedOutError):
             return b""
         return base64.b64decode(answer.get("result", {}).get("data", ""))

@@ -73,6 +73,7 @@ def pack_page(parsed: ParsedPage) -> dict[str, Any]:
         "headings": parsed.headings,
         "divided": parsed.divided,
         "words": parsed.words,
+        "paper_clips": parsed.paper_clips,
     }
 
 
@@ -94,7 +95,8 @@ def unpack_page(packed: dict[str, Any]) -> ParsedPage:
         hidden=packed["hidden"],
     )
     divided = tuple((int(at), str(first), str(second)) for at, first, second in packed["divided"])
-    return ParsedPage(page, _pairs(packed["headings"]), divided, tuple(packed["words"]))
+    clips = tuple((int(number), str(name), int(size)) for number, name, size in packed["paper_clips"])
+    return ParsedPage(page, _pairs(packed["headings"]), divided, tuple(packed["words"]), clips)
 
 
 def _pairs(values: list[list[int]]) -> tuple[tuple[int, int], ...]:

@@ -8,6 +8,15 @@ from typing import cast
 
 import pytest
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import (
+    ArrayObject,
+    DictionaryObject,
+    NameObject,
+    NumberObject,
+    PdfObject,
+    StreamObject,
+    TextStringObject,
+)
 
 from rag_core.engine import Engine
 from rag_core.indexing.attached_files import AttachedFiles
@@ -23,7 +32,7 @@ from tests.support.engines import (
     idle,
     rebuild_index,
 )
-from tests.support.pdfs import make_pdf, with_attachments
+from tests.support.pdfs import encrypted, make_pdf, with_attachments
 
 
 def names(engine: Engine) -> list[str]:
@@ -36,7 +45,7 @@ def test_attached_pdfs_are_documents_of_their_own(engine: Engine) -> None:
         make_pdf("The papers are attached."), bridge_pdf=make_pdf(BUDGET), birds_pdf=make_pdf(PENGUINS)
     )
     job = add_document(engine, "cover.pdf", cover)
-    assert job.reason == "The attached files are documents of their own: birds.pdf, bridge.pdf."
+    assert job.reason == "The attached files are listed as documents of their own: birds.pdf, bridge.pdf."
     assert names(engine) == ["birds.pdf", "bridge.pdf", "cover.pdf"]
     assert_found(engine, budget=["bridge.pdf"], penguins=["birds.pdf"])
     assert_in_agreement(engine)
@@ -109,3 +118,73 @@ def test_deleted_attachment_does_not_return_with_a_reindex(engine: Engine) -> No
     engine.documents.delete(engine.documents.find_ids(["bridge.pdf"]))
     rebuild_index(engine, engine.documents.find_ids(["cover.pdf"]))
     assert names(engine) == ["cover.pdf"]
+
+
+def test_files_in_paper_clips_of_pages_are_read(engine: Engine) -> None:
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(make_pdf("The papers are clipped to this page."))))
+    content = StreamObject()
+    content.set_data(make_pdf(BUDGET))
+    file = {"/Type": "/Filespec", "/F": "bridge", "/UF": "bridge", "/EF": {"/F": writer._add_object(content)}}
+    rectangle = [10, 10, 30, 30]
+    clip = {"/Type": "/Annot", "/Subtype": "/FileAttachment", "/Rect": rectangle, "/FS": file, "/Contents": "bridge"}
+    writer.pages[0][NameObject("/Annots")] = pdf_object([clip])
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    job = add_document(engine, "cover.pdf", buffer.getvalue())
+    assert job.reason == "The attached files are listed as documents of their own: bridge."
+    assert names(engine) == ["bridge", "cover.pdf"]
+    assert_found(engine, budget=["bridge"])
+
+
+def pdf_object(value: object) -> PdfObject:
+    """Return a pypdf object for nested lists and dictionaries; texts with a slash are names."""
+    if isinstance(value, dict):
+        return DictionaryObject({NameObject(key): pdf_object(one) for key, one in value.items()})
+    if isinstance(value, list):
+        return ArrayObject([pdf_object(one) for one in value])
+    if isinstance(value, str):
+        return NameObject(value) if value.startswith("/") else TextStringObject(value)
+    return value if isinstance(value, PdfObject) else NumberObject(cast(int, value))
+
+
+def test_password_of_the_cover_opens_attached_files(engine: Engine) -> None:
+    add_document(engine, "cover.pdf", with_attachments(make_pdf(PENGUINS), bridge_pdf=encrypted("open", BUDGET)))
+    assert names(engine) == ["bridge.pdf", "cover.pdf"]
+    assert_found(engine, budget=[])
+    cover = with_attachments(make_pdf(COPPER), bridge_pdf=encrypted("open", BUDGET))
+    add_document(engine, "second.pdf", cover, password="open")
+    idle(engine)
+    assert_found(engine, budget=["second.pdf/bridge.pdf"])
+
+
+def test_attached_documents_are_deleted_with_their_cover(engine: Engine) -> None:
+    inner = with_attachments(make_pdf(PENGUINS), copper_pdf=make_pdf(COPPER))
+    add_document(engine, "cover.pdf", with_attachments(make_pdf(BUDGET), birds_pdf=inner))
+    assert names(engine) == ["birds.pdf", "copper.pdf", "cover.pdf"]
+    receipts = engine.documents.delete(engine.documents.find_ids(["cover.pdf"]))
+    assert {receipt.document for receipt in receipts} == {"birds.pdf", "copper.pdf", "cover.pdf"}
+    assert names(engine) == []
+    assert_in_agreement(engine)
+
+
+def test_file_attached_to_two_covers_stays_with_the_other(engine: Engine) -> None:
+    for cover, text in (("a.pdf", BUDGET), ("b.pdf", COPPER)):
+        add_document(engine, cover, with_attachments(make_pdf(text), birds_pdf=make_pdf(PENGUINS)))
+        idle(engine)
+    engine.documents.delete(engine.documents.find_ids(["a.pdf"]))
+    assert names(engine) == ["b.pdf", "birds.pdf"]
+    engine.documents.delete(engine.documents.find_ids(["b.pdf"]))
+    assert names(engine) == []
+
+
+def test_attached_file_that_the_next_version_lacks_is_removed(engine: Engine) -> None:
+    add_document(
+        engine,
+        "cover.pdf",
+        with_attachments(make_pdf("First."), birds_pdf=make_pdf(PENGUINS), bridge_pdf=make_pdf(BUDGET)),
+    )
+    idle(engine)
+    add_document(engine, "cover.pdf", with_attachments(make_pdf("Second."), bridge_pdf=make_pdf(BUDGET)))
+    assert names(engine) == ["bridge.pdf", "cover.pdf"]
+    assert_found(engine, budget=["bridge.pdf"], penguins=[])
+    assert_in_agreement(engine)
