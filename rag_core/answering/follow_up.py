@@ -19,6 +19,7 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.text.grammar import split_tokens
 from rag_core.text.noun_phrases import find_content_words
 from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Suggestions, Usage
+from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
 # Number of earlier questions that are searched for words, and maximum number of words that are added.
@@ -61,7 +62,7 @@ class FollowUps:
             query = " ".join(search_for.split())
             rewriting = Rewriting("" if query == question else query)
         elif questions := extract_questions(question):
-            rewriting = Rewriting(questions)
+            rewriting = Rewriting(self._select_questions(questions, scope, configuration))
         elif history:
             yield Stage("rewrite", LABEL)
             rewriting = Rewriter(self._generators.active()).rewrite(question, history)
@@ -73,6 +74,20 @@ class FollowUps:
         with closing(events):
             for event in events:
                 yield _restore_question(event, question, rewriting, elapsed_ms) if isinstance(event, Answer) else event
+
+    def _select_questions(self, questions: Sequence[str], scope: Scope, configuration: RetrievalConfig) -> str:
+        """Return the questions that the documents answer, as one text, or all questions if they answer none.
+
+        A letter may contain questions that are none for the documents, such as "How are you?".
+        """
+        gates = {
+            question: self._searcher.search(
+                self._searcher.build_query(question, scope, configuration=configuration), Timer()
+            ).result.gate
+            for question in dict.fromkeys(questions)
+        }
+        answered = [question for question, gate in gates.items() if gate.answerable]
+        return " ".join(answered or gates)
 
     def with_suggestions(
         self, events: Generator[AskEvent, None, None], scope: Scope

@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
+import re
+
 from rag_core.answering.anaphora import is_dependent
+from rag_core.text.grammar import WH
 from rag_core.text.noun_phrases import find_names
 from rag_core.text.sentences import sentence_spans
 
 # A shorter text is searched for as it is.
 LONG_CHARS = 300
-# Limits of the text that is searched for: characters of the questions, and names that are added from the rest.
-MAX_CHARS, MAX_NAMES = 400, 8
+# Limits of the questions that are searched for, and of the names that are added from the rest of the text.
+MAX_QUESTIONS, MAX_CHARS, MAX_NAMES = 6, 400, 8
+# A request without a question mark, such as "I would like to know when the office opens."
+_REQUEST = re.compile(
+    r"\b(?:I|we)(?: would|['’]d| should) (?:like|love|be (?:glad|happy)) to (?:know|ask|hear|learn|find out)\b|"
+    r"\b(?:I|we) (?:wonder|need to know|want to know)\b|\b(?:am|['’]m|are|['’]re) (?:wondering|curious)\b|"
+    r"\b(?:tell|inform|show) (?:me|us)\b|\blet (?:me|us) know\b|\b(?:my|our) question is\b|\badvise (?:me|us)?\b",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(rf"\b(?:{'|'.join(sorted(WH))}|whether|if)\b", re.IGNORECASE)
 
 
-def extract_questions(text: str) -> str:
-    """Return the questions of a long text; empty for a short text, and for one that contains no question mark.
+def extract_questions(text: str) -> list[str]:
+    """Return the questions and requests of a long text, in order; empty for a short text, and if there are none.
 
     If a question is incomplete without the rest of the text, as "When does it end?" is, names of the rest follow in
     brackets.
     """
     if len(text) < LONG_CHARS:
-        return ""
+        return []
     sentences = [text[start:end] for start, end in sentence_spans(text)]
-    questions: list[str] = []
-    for sentence in sentences:
-        if sentence.endswith("?") and sum(map(len, questions)) + len(sentence) <= MAX_CHARS:
-            questions.append(sentence)
-    if not questions:
-        return ""
-    joined = " ".join(questions)
+    questions = [one for one in sentences if len(one) <= MAX_CHARS and _is_question(one)][:MAX_QUESTIONS]
     if not any(map(is_dependent, questions)):
-        return joined
+        return questions
     rest = " ".join(sentence for sentence in sentences if sentence not in questions)
-    names = list(dict.fromkeys(name.text for name in find_names(rest) if name.text not in joined))[:MAX_NAMES]
-    return f"{joined.rstrip(' ?')} ({', '.join(names)})?" if names else joined
+    names = list(dict.fromkeys(name.text for name in find_names(rest)))
+    return [_add_names(question, names) if is_dependent(question) else question for question in questions]
+
+
+def _is_question(sentence: str) -> bool:
+    request = _REQUEST.search(sentence)
+    return sentence.endswith("?") or bool(request and _ASKED.search(sentence, request.end()))
+
+
+def _add_names(question: str, names: list[str]) -> str:
+    added = [name for name in names if name not in question][:MAX_NAMES]
+    return f"{question.rstrip(' ?.')} ({', '.join(added)})?" if added else question
