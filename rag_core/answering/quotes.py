@@ -11,6 +11,7 @@ from rag_core.reading.disagreements import Value, find_disagreement
 from rag_core.reading.labelled_values import find_labelled_value
 from rag_core.reading.reader import Evidence, quote_sentences
 from rag_core.reading.short_answers import extract_short_answer
+from rag_core.text.identifiers import find_identifiers, is_about_similar
 from rag_core.text.words import ALPHANUMERIC
 from rag_core.types import Citation, Passage
 from rag_core.types.searches import SearchOutcome
@@ -85,7 +86,7 @@ def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
 def _quote_labelled_value(outcome: SearchOutcome) -> VerifiedAnswer | None:
     """Return the line of a form with the value that the question asks for; ``None`` if there is none."""
     question = outcome.result.question
-    found = find_labelled_value(question, _without_other_namesakes(outcome.result.passages, question))
+    found = find_labelled_value(question, _select_passages(outcome))
     if found is None:
         return None
     citation = Citation.of(found.passage, found.start, found.end)
@@ -110,12 +111,20 @@ def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnsw
 def _collect_evidence(outcome: SearchOutcome) -> list[Evidence]:
     """Return the passages that were reranked, with their token vectors."""
     evidence = []
-    for passage in _without_other_namesakes(outcome.result.passages, outcome.result.question):
+    for passage in _select_passages(outcome):
         tokens = outcome.tokens.get(int(passage.chunk_id))
         if tokens is not None and passage.scores.get("rerank") is not None:
             in_text = tokens.offsets[:, 0] >= 0
             evidence.append(Evidence(passage, tokens.vectors.to_float()[in_text], tokens.offsets[in_text]))
     return evidence
+
+
+def _select_passages(outcome: SearchOutcome) -> list[Passage]:
+    """Return the passages without those about a code or a document that only resembles the one in the question."""
+    question = outcome.result.question
+    identifiers = find_identifiers(question)
+    passages = _without_other_namesakes(outcome.result.passages, question)
+    return [one for one in passages if not is_about_similar(one.text, identifiers)]
 
 
 def _without_other_namesakes(passages: Sequence[Passage], question: str) -> list[Passage]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlalchemy import Connection, text
 
 from rag_core.store.database import Database
-from rag_core.text.normalize import SUPERSCRIPT_DIGITS
+from rag_core.text.normalize import STROKES, SUPERSCRIPT_DIGITS
 from rag_core.text.words import ALPHANUMERIC, STOP_WORDS
 from rag_core.types import Excluding, Hit, Question, VersionFilter
 
@@ -28,9 +28,9 @@ MAX_TERMS = 64
 MAX_POSTINGS = 50_000
 # Maximum number of cached document frequencies.
 MAX_CACHED_WORDS = 20_000
-# Superscript digits are replaced by spaces. The tokenizer treats them as part of a word, so "sales" would not find
-# "sales²".
-_SUPERSCRIPTS = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ")
+# Superscript digits are replaced by spaces, because the tokenizer treats them as part of a word, so "sales" would not
+# find "sales²". Letters with a stroke are replaced by plain ones, because the tokenizer removes only accents.
+_REPLACED = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ") | STROKES
 # Negations are no stop words, but they are not searched either, because they are in nearly every chunk.
 _NOT_SEARCHED = STOP_WORDS | {"no", "nor", "not"}
 # A number with groups of exactly three digits, such as 1,500. Its groups are joined to 1500. The number 1.5 does not
@@ -51,7 +51,7 @@ def query_terms(question: str) -> list[str]:
     numbers = [term for match in _GROUPED.finditer(question) for term in (_join_groups(match), match[0])]
     question = _GROUPED.sub(" ", question)
     # In NFC, a letter and its accent are one character. A separate accent would divide the word into two terms.
-    composed = unicodedata.normalize("NFC", question.translate(_SUPERSCRIPTS))
+    composed = unicodedata.normalize("NFC", question.translate(_REPLACED))
     terms = [match.group().lower() for match in _TERM.finditer(composed)]
     content = [term for term in terms if term not in _NOT_SEARCHED]
     parts = [
@@ -110,8 +110,8 @@ class WordIndex:
         values = [
             {
                 "id": chunk_id,
-                "prefix": prefix.translate(_SUPERSCRIPTS),
-                "body": _with_joined_numbers(body.translate(_SUPERSCRIPTS)),
+                "prefix": prefix.translate(_REPLACED),
+                "body": _with_joined_numbers(body.translate(_REPLACED)),
                 "version": version,
             }
             for chunk_id, (prefix, body, version) in zip(chunk_ids, rows, strict=True)
@@ -262,4 +262,4 @@ def _count_rows(connection: Connection) -> int:
 
 def _fts_query(terms: Sequence[str]) -> str:
     # Each term is a quoted FTS5 string, so that a question cannot contain operators of the query language.
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+    return " OR ".join('"' + term.translate(STROKES).replace('"', '""') + '"' for term in terms)

@@ -10,6 +10,7 @@ import numpy as np
 from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind, find_periods
 from rag_core.reading.clauses import MAX_LIST_WORDS, count_items, find_clause_spans, is_introduction
 from rag_core.reading.heading_lines import Line, is_heading
+from rag_core.text.identifiers import find_identifiers, is_about_similar
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.tables import is_table_row, is_year_header
 from rag_core.types import FloatArray, IntArray, Passage, Question
@@ -108,9 +109,13 @@ class SentenceScorer:
         self._weights = weights
         self._kind: Kind | None = find_answer_kind(question.text)
         self._periods = find_periods(question.text)
+        self._identifiers = find_identifiers(question.text)
 
     def split_passage(self, evidence: Evidence) -> list[Sentence]:
-        """Return the sentences of a passage that are not headings, each linked to its neighbours."""
+        """Return the sentences of a passage that are not headings, each linked to its neighbours.
+
+        Sentences about a code or number that only resembles the one in the question are left out.
+        """
         sentences: list[Sentence] = []
         if not len(evidence.offsets) or not len(self._question.tokens):
             return sentences
@@ -135,7 +140,7 @@ class SentenceScorer:
                 sentence.before, before.after = before, sentence
             sentences.append(sentence)
             before = sentence
-        return sentences
+        return [one for one in sentences if not is_about_similar(one.text, self._identifiers)]
 
     def score_lead(self, sentence: Sentence) -> float:
         """Return how well a sentence and its passage answer the question."""

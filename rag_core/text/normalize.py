@@ -16,6 +16,9 @@ PUNCTUATION_MAP = str.maketrans(
 # ordinary digits.
 PUNCTUATION_MAP |= dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), "")
 
+# Letters with a stroke have no decomposition into a letter and an accent, but people type them without the stroke.
+STROKES = str.maketrans("łŁøØđĐħĦŧŦ", "lLoOdDhHtT")
+
 _MARK = re.compile(f"[{''.join(map(chr, PUNCTUATION_MAP))}]")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
@@ -100,7 +103,7 @@ def normalize(text: str) -> str:
         return text.lower()
     marked = _MARK.sub(lambda found: PUNCTUATION_MAP[ord(found[0])], text)
     parts = unicodedata.normalize("NFKD", marked.casefold())
-    return parts if parts.isascii() else _FOREIGN.sub(_uncombined, parts)
+    return parts if parts.isascii() else _FOREIGN.sub(_uncombined, parts).translate(STROKES)
 
 
 def _uncombined(found: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +17,35 @@ _FEWEST_PAGES = 3
 _LEAST_SHARE = 0.5
 # A longer line, or one that ends like a sentence, is text and not a header.
 _MOST_WORDS, _SENTENCE_ENDS = 10, (".", "!", "?", ":", ";", ",")
+# A line that is only a page number, possibly with the number of pages or in ornaments: "Page 12 of 40", "p. 7/19",
+# "~ 203 ~", "A-4".
+_ORNAMENTS = r"[\s\-–—|\[\]()~*•·.:]*"
+_PAGE_NUMBER = re.compile(
+    rf"{_ORNAMENTS}(?:(?:pages?|p|pp|pg|seite|s|pagina|página|pág|page n°|side|sida|strona|str)\b{_ORNAMENTS})?"
+    rf"(?P<prefix>[a-z]{{1,2}}-)?(?P<number>\d{{1,4}}){_ORNAMENTS}(?:(?:of|/|von|sur|de|di|van|av|z)\s*\d{{1,4}}{_ORNAMENTS})?",
+    re.IGNORECASE,
+)
+# Words before a number that is not a page number.
+_COUNTED_THINGS = frozenset(
+    "accounts appendix article case chapter exhibit figure file form invoice issue item kapitel lot no note number nr "
+    "nummer of order part paragraph rechnung section step table teil version vol volume year".split()
+)
+# Numbers of this size are more often years, which may rise from page to page.
+_YEARS = range(1900, 2100)
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 
 
 @dataclass(frozen=True, slots=True)
 class _PrintedNumber:
-    """A number at a page edge; ``label`` is how it is printed."""
+    """A number at a page edge; ``label`` is how it is printed, and ``kind`` is "roman", or the letters before it."""
 
     value: int
     label: str
-    roman: bool
+    kind: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        return not self.kind
 
 
 def find_printed_numbers(texts: Sequence[str]) -> list[str] | None:
@@ -46,7 +66,7 @@ def find_printed_numbers(texts: Sequence[str]) -> list[str] | None:
     found = [number for number in numbers if number is not None]
     if len(found) < max(_FEWEST_PAGES, _LEAST_SHARE * len(texts)):
         return None
-    offsets = [None if one is None or one.roman else one.value - index for index, one in enumerate(numbers)]
+    offsets = [one.value - index if one and one.is_plain else None for index, one in enumerate(numbers)]
     labels = [one.label if one else _imply_label(offsets, index) for index, one in enumerate(numbers)]
     printed = {one.label for one in found}
     return [
@@ -58,36 +78,39 @@ def find_printed_numbers(texts: Sequence[str]) -> list[str] | None:
 def _find_candidates(page_index: int, text: str) -> Iterator[_PrintedNumber]:
     edges = find_edges(page_index, text)
     for line in (*edges.top[:_LINES], *edges.bottom[:_LINES]):
-        if line.is_candidate:
+        written = text[line.start : line.end].strip()
+        if match := _PAGE_NUMBER.fullmatch(written):
+            prefix = match["prefix"] or ""
+            yield _PrintedNumber(int(match["number"]), f"{prefix}{match['number']}", prefix)
+        elif line.is_candidate:
             yield from _read_numbers(line)
 
 
 def _read_numbers(line: EdgeLine) -> Iterator[_PrintedNumber]:
-    """Yield the number of a line that is a page number, or else a number at the start or end of a header line."""
+    """Yield the Roman number of a line, or a number at the start or end of a header line."""
     words = line.literal.strip(" -–—|[]()").split()
     letters = LETTERS.findall(line.literal) if line.roman else []
     roman = next((word for word in letters if set(word) <= _ROMAN_VALUES.keys()), "")
     if roman:
-        yield _PrintedNumber(_parse_roman(roman), roman, True)
-    elif line.counts:
-        yield from (_PrintedNumber(number, str(number), False) for number in line.numbers[:1])
-    elif len(words) <= _MOST_WORDS and not line.literal.endswith(_SENTENCE_ENDS):
-        ends = dict.fromkeys(word.strip("-–—|[]().") for word in (words[0], words[-1]))
-        yield from (_PrintedNumber(int(word), word, False) for word in ends if word.isdecimal() and len(word) < 5)
+        yield _PrintedNumber(_parse_roman(roman), roman, "roman")
+    elif words and len(words) <= _MOST_WORDS and not line.literal.endswith(_SENTENCE_ENDS):
+        is_of_a_thing = words[-2].strip(".#:") in _COUNTED_THINGS if len(words) > 1 else False
+        ends = dict.fromkeys(word.strip("-–—|[]().") for word in (words[0], *([] if is_of_a_thing else [words[-1]])))
+        yield from (_PrintedNumber(int(word), word) for word in ends if word.isdecimal() and len(word) < 5)
 
 
 def _select(
-    candidates: Sequence[_PrintedNumber], page_index: int, pages: Mapping[tuple[bool, int], int]
+    candidates: Sequence[_PrintedNumber], page_index: int, pages: Mapping[tuple[str, int], int]
 ) -> _PrintedNumber | None:
     """Return the candidate whose sequence has the most pages, or ``None`` if no sequence has enough."""
     known = [(pages[_sequence(one, page_index)], one) for one in candidates]
     most, number = max(known, key=lambda pair: pair[0], default=(0, None))
-    return number if most >= _FEWEST_PAGES else None
+    return number if most >= _FEWEST_PAGES and number is not None and number.value not in _YEARS else None
 
 
-def _sequence(number: _PrintedNumber, page_index: int) -> tuple[bool, int]:
+def _sequence(number: _PrintedNumber, page_index: int) -> tuple[str, int]:
     """Return a key that the numbers of consecutive pages share."""
-    return number.roman, number.value - page_index
+    return number.kind, number.value - page_index
 
 
 def _imply_label(offsets: Sequence[int | None], index: int) -> str:

@@ -30,8 +30,12 @@ def pages(*edges: str, header: str = "") -> list[str]:
         (pages("3 von 20", "4 von 20", "5 von 20"), ["3", "4", "5"]),
         (pages("page [iv]", "page [v]", "page [vi]"), ["iv", "v", "vi"]),
         (pages("5", "6", "7", "5", "6", "7"), ["5", "6", "7", "5", "6", "7"]),
+        (pages("p. 7/19", "p. 8/19", "p. 9/19"), ["7", "8", "9"]),
+        (pages("Seite 3 von 6", "Seite 4 von 6", "Seite 5 von 6"), ["3", "4", "5"]),
+        (pages("~ 203 ~", "~ 204 ~", "~ 205 ~"), ["203", "204", "205"]),
+        (pages("A-1", "A-2", "A-3"), ["A-1", "A-2", "A-3"]),
     ],
-    ids=["plain", "dashes", "of", "with title", "gaps", "front matter", "roman", "German", "brackets", "two articles"],
+    ids="plain dashes of titled gaps front roman German brackets articles slash Seite tildes letters".split(),
 )
 def test_consecutive_numbers_are_labels(texts: list[str], labels: list[str]) -> None:
     assert find_printed_numbers(texts) == labels
@@ -45,9 +49,13 @@ def test_consecutive_numbers_are_labels(texts: list[str], labels: list[str]) -> 
         pages("12", "40", "7"),
         pages("1", "2", "", "", "", "", ""),
         pages("7", "8"),
+        pages("Accounts of 2019", "Accounts of 2020", "Accounts of 2021"),
+        pages("2019", "2020", "2021"),
+        pages("Invoice no. 5031", "Invoice no. 5032", "Invoice no. 5033"),
+        pages("Chapter 5", "Chapter 6", "Chapter 7"),
         [],
     ],
-    ids=["none", "years", "totals", "two of seven", "two pages", "no pages"],
+    ids=["none", "years", "totals", "few", "two", "accounts", "rising years", "invoices", "chapters", "no pages"],
 )
 def test_other_numbers_are_no_labels(texts: list[str]) -> None:
     assert find_printed_numbers(texts) is None

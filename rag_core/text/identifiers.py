@@ -1,0 +1,69 @@
+"""Identifiers such as part numbers and file numbers, which must be compared as a whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from rag_core.text.normalize import normalize_characters
+
+# Shorter codes, such as "Q3" and "10-K", are words.
+_FEWEST_CHARACTERS = 5
+# Shorter numbers are mostly years and quantities.
+_FEWEST_DIGITS = 6
+_HYPHENS = r"\-\u2010-\u2015\u2212"
+_CODE = re.compile(rf"(?<!\w)[^\W_]+(?:[{_HYPHENS}./_][^\W_]+)*(?!\w)")
+# A number with digit groups, or a long one without; an amount of money or a decimal number is none.
+_NUMBER = re.compile(
+    r"(?<![\w$€£¥.,])(?<![$€£¥] )(?<!\b[A-Z]{3} )"
+    r"(?:\d{1,3}(?:([ .,'’\u00a0\u2009\u202f])\d{3})(?:\1\d{3})*|\d{6,})(?![\w%]|[.,]\d)"
+)
+_PLACEHOLDER = re.compile(r"\dx+$")
+_SEPARATORS = re.compile(r"[\W_]")
+
+
+def find_identifiers(text: str) -> frozenset[str]:
+    """Return the codes and long numbers of a text in lower case, without separators.
+
+    A code has letters and digits. If it begins with a digit, as "60-minute" does, its letters are capitals. A code with
+    an "x" for any digit, such as "SHT2x", is none.
+
+    >>> sorted(find_identifiers("Valve FT-204-19 and licence 27 480 119, as of 2024"))
+    ['27480119', 'ft20419']
+    """
+    plain = normalize_characters(text)
+    codes = [
+        squashed
+        for match in _CODE.finditer(plain)
+        if _is_code(match[0]) and len(squashed := _squash(match[0])) >= _FEWEST_CHARACTERS
+    ]
+    numbers = [squashed for match in _NUMBER.finditer(plain) if len(squashed := _squash(match[0])) >= _FEWEST_DIGITS]
+    return frozenset([*codes, *numbers])
+
+
+def is_about_similar(text: str, wanted: Collection[str]) -> bool:
+    """Return whether a text contains an identifier that resembles one of ``wanted``, but none of ``wanted``.
+
+    Two identifiers resemble each other if they begin with the same letters, or if both are numbers.
+
+    >>> is_about_similar("Valve FT-204-91 is in bay 12.", find_identifiers("Where is valve FT-204-19?"))
+    True
+    """
+    if not wanted:
+        return False
+    found = find_identifiers(text)
+    beginnings = {_first_letters(one) for one in wanted}
+    return not found & set(wanted) and any(_first_letters(one) in beginnings for one in found)
+
+
+def _first_letters(identifier: str) -> str:
+    return identifier[: next((place for place, char in enumerate(identifier) if char.isdigit()), 0)]
+
+
+def _is_code(text: str) -> bool:
+    has_letters, has_digits = any(map(str.isalpha, text)), any(map(str.isdigit, text))
+    return has_letters and has_digits and (text[0].isalpha() or text.isupper()) and not _PLACEHOLDER.search(text)
+
+
+def _squash(text: str) -> str:
+    return _SEPARATORS.sub("", text).casefold()
