@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.chat.current import current_id
 from pages.chat.questions import answer_again, ask_instead, ask_next, search_again
 from pages.shared.backend import Backend
+from pages.shared.current import current_id
 from pages.shared.runs import Run
 from pages.shared.text import escape_markdown
 from rag_core.types import Answer, Message, Scope

@@ -17,7 +17,6 @@ LAB_QUESTION = "question"
 # Keys of the session state.
 PAGE = "page"
 CONVERSATION = "conversation"
-CHOICES = "conversation_choices"
 MENU = "conversation_menu"
 SCOPE = "scope"
 SOURCE = "source"
