@@ -317,6 +317,7 @@ def test_completed_follow_up_is_shown_and_can_be_corrected(
 
 def test_last_question_can_be_edited(open_page: OpenPage, engine: Engine, ids: dict[str, str]) -> None:
     app = ask(ask(open_page(), "Who pays for the Harrow Bridge?"), LENGTH)
+    click(app, "Edit question")
     by_key(app.text_area, "edit_").set_value(DUG)
     answered(click(app, "Ask", "edit_"))
     messages = engine.conversations.messages(conversation_of(app))
