@@ -7,6 +7,7 @@ import streamlit as st
 from pages.documents.actions import show_actions, show_receipts
 from pages.documents.detail import show_document
 from pages.documents.failures import show_failures_download
+from pages.documents.outdated import offer_reading_again
 from pages.documents.table import choose_documents
 from pages.documents.uploads import show_uploader
 from pages.shared.clashes import ask_about_clashes
@@ -22,6 +23,7 @@ show_jobs(back.engine)
 asked = find_rejected(back.engine, documents)
 show_password_fields(back.engine, asked)
 show_receipts()
+offer_reading_again(back.engine)
 if not documents:
     st.info(
         "The library is empty. Drop PDFs on the field above; you can ask about them as soon as they are indexed.",
