@@ -55,6 +55,7 @@ def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     identity = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
     before = st.session_state.get(keys.SELECTED, st.query_params.get_all(keys.DOCUMENT_PARAM))
     rows = [row for row, one in enumerate(shown) if one.document_id in before]
+    row_height = 72 if any(one.reason for one in shown) else 35  # three lines of text, or one
     selection: DataframeStateInput = {"selection": {"rows": rows}}
     event = st.dataframe(
         _frame(shown),
@@ -65,7 +66,8 @@ def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
         hide_index=True,
         column_config=_configuration(wide_status=any(one.reason for one in shown), collected=collected),
         column_order=[one for one in _COLUMNS if collected or one != "Collection"],
-        height=min(38 + 35 * len(shown), 460),
+        row_height=row_height,
+        height=min(38 + row_height * len(shown), 460),
         alt="Documents in the library",
     )
     chosen = [shown[row] for row in event.selection.rows if row < len(shown)]
@@ -135,8 +137,8 @@ def _collection(document: DocumentInfo) -> str:
 
 
 def _configuration(*, wide_status: bool, collected: bool) -> dict[str, Any]:
-    # All columns together must fit on the page on a laptop. The table cuts a long reason, but the details of the
-    # document show it in full.
+    # All columns together must fit on the page on a laptop. The table wraps a reason over three lines and cuts longer
+    # ones, but the details of the document show it in full.
     room = 420 - (_COLLECTION_WIDTH if collected else 0)
     status = room * 8 // 15 if wide_status else 130
     return {

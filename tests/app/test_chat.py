@@ -304,6 +304,7 @@ def test_completed_follow_up_is_shown_and_can_be_corrected(
 ) -> None:
     app = ask(ask(open_page(), LENGTH), "When was it opened?")
     assert "Searched for: When was it opened" in texts(app)
+    click(app, "Edit search")
     by_key(app.text_area, "search_").set_value(DUG)
     answered(click(app, "Ask", "search_"))
     assert not app.exception

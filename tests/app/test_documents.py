@@ -91,6 +91,18 @@ def test_rejected_file_shows_its_reason(open_page: OpenPage) -> None:
     assert "1 document and 1 file that could not be read. Tick rows" in texts(app)
 
 
+def test_rows_are_high_enough_for_reasons(open_page: OpenPage, engine: Engine, bridge: str) -> None:
+    plain = open_page("documents").dataframe[0].proto.row_height
+    add(engine, notes=b"These are only notes.", partly=make_pdf("The pier is 90 metres long.", ""))
+    app = open_page("documents")
+    assert rows(app)["partly.pdf"] == "Ready, in part: page 2 without text"
+    assert rows(app)["notes.pdf"].endswith("Export it as a PDF and add the exported file.")
+    # The table wraps a text only in rows of more than one line.
+    assert app.dataframe[0].proto.row_height >= 2 * plain
+    app.text_input(key="document_search").set_value("bridge").run()
+    assert app.dataframe[0].proto.row_height == plain
+
+
 def test_search_filters_the_table(open_page: OpenPage, ids: dict[str, str]) -> None:
     app = open_page("documents")
     app.text_input(key="document_search").set_value("canal ready").run()
