@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from pages.shared.coldstart import settle_cold_start
@@ -22,9 +24,10 @@ def open_chat() -> None:
 
 
 # Set a local icon before calling st.navigation. Otherwise the browser tab shows the Material icon of the page,
-# which the browser fetches from a server on the internet.
-st.set_page_config(page_title="Footnote", page_icon="pages/shared/icon.png")
+# which the browser fetches from a server on the internet. A title set here would alternate with the title of the page.
+st.set_page_config(page_icon="pages/shared/icon.png")
 page = st.navigation([*PAGES, st.Page(open_chat, title="Chat", url_path="chat", visibility="hidden")])
 st.set_page_config(page_title=f"{page.title} · Footnote", layout="centered" if page is CHAT else "wide")
+st.html(Path(__file__).parent / "pages/shared/app.css")
 settle_cold_start()
 page.run()

@@ -18,6 +18,8 @@ def show_health(status: Status) -> None:
         st.success("Everything works.", icon=":material/check_circle:")
     for problem in status.problems:
         st.error(escape_markdown(problem), icon=":material/error:")
+    for notice in status.notices:
+        st.info(escape_markdown(notice), icon=":material/update:")
     with st.container(horizontal=True, gap="large"):
         for name in _COUNTS:
             st.metric(name.capitalize(), f"{status.counts.get(name, 0):,}", width="content")

@@ -10,14 +10,10 @@ from pages.admin.index import show_index
 from pages.admin.model import show_model
 from pages.admin.usage import show_usage
 from pages.admin.watches import show_watched_folders
-from pages.shared.backend import enter_page, get_backend
 from pages.shared.jobs import show_jobs
-from pages.shared.warmth import show_warm_up
+from pages.shared.start import start_page
 
-enter_page("admin")
-back = get_backend()
-st.title("Admin", anchor=False)
-show_warm_up(back.engine)
+back = start_page("admin", "Admin")
 with st.spinner("Checking every store"):
     status = back.engine.status()
 show_health(status)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.chat.current import current_id
 from pages.chat.questions import answer_again, ask_instead, ask_next, search_again
+from pages.shared import keys
 from pages.shared.backend import Backend
+from pages.shared.current import current_id
 from pages.shared.runs import Run
 from pages.shared.text import escape_markdown
 from rag_core.types import Answer, Message, Scope
@@ -83,17 +84,33 @@ def _wait_for_suggestions(run: Run) -> None:
 
 
 def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[str], None]) -> None:
+    """Show a button that opens a dialog with a text to edit and ask.
+
+    A popover would open below the button, where the input for questions and the end of the screen hide its button.
+    """
+
+    def closed() -> None:
+        st.session_state.pop(keys.EDITOR, None)
+        st.session_state.pop(keys.DIALOG_OPEN, None)
+
     def submit() -> None:
         text = str(st.session_state[f"{key}_text"]).strip()
         if text:
+            closed()
             on_ask(text)
 
-    with (
-        st.popover(label, icon=":material/edit:", type="tertiary", key=key),
-        st.form(f"{key}_form", border=False, enter_to_submit=False),
-    ):
-        st.text_area(field, text, key=f"{key}_text")
-        st.form_submit_button("Ask", type="primary", key=f"{key}_ask", on_click=submit)
+    def form() -> None:
+        with st.form(f"{key}_form", border=False, enter_to_submit=False):
+            st.text_area(field, text, key=f"{key}_text")
+            if st.form_submit_button("Ask", type="primary", key=f"{key}_ask", on_click=submit):
+                st.rerun()
+
+    if st.button(label, icon=":material/edit:", type="tertiary", key=key):
+        st.session_state[keys.EDITOR] = key
+    # Every run opens the dialog again until the reader closes it, because the page also reruns for other reasons.
+    if st.session_state.get(keys.EDITOR) == key:
+        st.session_state[keys.DIALOG_OPEN] = True
+        st.dialog(label, icon=":material/edit:", on_dismiss=closed)(form)()
 
 
 def _export(back: Backend, key: str) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.chat.actions import show_actions, show_follow_ups, show_rewritten_search
-from pages.chat.current import current_id
 from pages.chat.questions import answer_last, scope_of
 from pages.chat.refusal import show_refusal
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.blocks import build_answer_blocks
+from pages.shared.current import current_id
 from pages.shared.evidence import find_linked_sources, format_for_copy, name_sources
 from pages.shared.feedback import confirm_passage, show_feedback
 from pages.shared.passages import show_passages

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pages.chat.asking import show_input, show_running_answer
-from pages.chat.current import current_id, open_conversation
 from pages.chat.history import show_history, show_missing_answer
 from pages.chat.scope import add_to_scope, choose_scope
-from pages.chat.sidebar import show_sidebar
 from pages.chat.strategy import choose_strategy
 from pages.chat.welcome import show_welcome
 from pages.shared.backend import enter_page, get_backend
 from pages.shared.clashes import ask_about_clashes
+from pages.shared.current import current_id, open_conversation
 from pages.shared.jobs import show_jobs
 from pages.shared.library import find_searchable
 from pages.shared.problems import show_stored_error
+from pages.shared.sidebar import show_sidebar
 from pages.shared.source import open_source_drawer
 from pages.shared.unlock import find_rejected, show_password_fields
 from pages.shared.warmth import show_warm_up

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.chat.current import choose_conversation, current_id
 from pages.chat.strategy import get_strategy
 from pages.shared import keys
 from pages.shared.backend import Backend
+from pages.shared.current import choose_conversation, current_id
 from pages.shared.jobs import untrack_ended_jobs
 from pages.shared.library import remove_missing
 from rag_core.errors import UnknownConversation

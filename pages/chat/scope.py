@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.chat.current import current_id
 from pages.shared import keys
+from pages.shared.current import current_id
 from pages.shared.library import count_by_collection, find_searchable, remove_missing
 from pages.shared.problems import show_errors
 from rag_core.engine import Engine

@@ -7,20 +7,15 @@ import streamlit as st
 from pages.documents.actions import show_actions, show_receipts
 from pages.documents.detail import show_document
 from pages.documents.failures import show_failures_download
+from pages.documents.outdated import offer_reading_again
 from pages.documents.table import choose_documents
 from pages.documents.uploads import show_uploader
-from pages.shared.backend import enter_page, get_backend
 from pages.shared.clashes import ask_about_clashes
 from pages.shared.jobs import show_jobs
-from pages.shared.problems import show_stored_error
+from pages.shared.start import start_page
 from pages.shared.unlock import find_rejected, show_password_fields
-from pages.shared.warmth import show_warm_up
 
-enter_page("documents")
-back = get_backend()
-show_stored_error()
-st.title("Documents", anchor=False)
-show_warm_up(back.engine)
+back = start_page("documents", "Documents")
 documents = back.engine.documents.list()
 show_uploader(back.engine)
 ask_about_clashes(back.engine)
@@ -28,6 +23,7 @@ show_jobs(back.engine)
 asked = find_rejected(back.engine, documents)
 show_password_fields(back.engine, asked)
 show_receipts()
+offer_reading_again(back.engine)
 if not documents:
     st.info(
         "The library is empty. Drop PDFs on the field above; you can ask about them as soon as they are indexed.",

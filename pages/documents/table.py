@@ -26,14 +26,13 @@ _COLLECTION_WIDTH = 100
 
 def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     """Show the documents that match the search and the filters; return the documents that the reader selects."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        query = st.text_input(
-            "Search documents",
-            placeholder="Search by name or status",
-            icon=":material/search:",
-            label_visibility="collapsed",
-            key="document_search",
-        )
+    query = st.text_input(
+        "Search documents",
+        placeholder="Search by name or status",
+        icon=":material/search:",
+        label_visibility="collapsed",
+        key="document_search",
+    )
     statuses = _picked("Status", Counter(map(describe_status, documents)), _STATUSES)
     within = _picked("Collection", Counter(map(_collection, documents)), _COLLECTIONS)
     shown = [
@@ -44,17 +43,18 @@ def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
         and (not within or _collection(one) in within)
     ]
     if not shown:
-        filters = [name for name, picked in (("status", statuses), ("collection", within)) if picked]
-        of = f" of the chosen {' and '.join(filters)}" if filters else ""
+        filters = " and ".join(name for name, picked in (("status", statuses), ("collection", within)) if picked)
+        of = f" of the chosen {filters}" if filters else ""
         st.caption(f"No document{of} has these words in its name or status.")
         return []
     st.caption(_summary(documents, shown))
     collected = bool(count_by_collection(documents))
-    # Streamlit stores the selection by row number, so the selection would move to other documents if the rows change.
-    # So changed rows get a new key, which creates a new table. Its default selection is found by document id.
+    # Streamlit stores the selection by row number, which would select other documents if the rows change. So changed
+    # rows get a new key, which creates a new table. Its default selection is found by document id.
     identity = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
     before = st.session_state.get(keys.SELECTED, st.query_params.get_all(keys.DOCUMENT_PARAM))
     rows = [row for row, one in enumerate(shown) if one.document_id in before]
+    row_height = 72 if any(one.reason for one in shown) else 35  # three lines of text, or one
     selection: DataframeStateInput = {"selection": {"rows": rows}}
     event = st.dataframe(
         _frame(shown),
@@ -65,7 +65,8 @@ def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
         hide_index=True,
         column_config=_configuration(wide_status=any(one.reason for one in shown), collected=collected),
         column_order=[one for one in _COLUMNS if collected or one != "Collection"],
-        height=min(38 + 35 * len(shown), 460),
+        row_height=row_height,
+        height=min(38 + row_height * len(shown), 460),
         alt="Documents in the library",
     )
     chosen = [shown[row] for row in event.selection.rows if row < len(shown)]
@@ -76,8 +77,7 @@ def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
 def _picked(label: str, counts: Mapping[str, int], key: str) -> list[str]:
     """Let the reader choose among the values if there are at least two; an empty choice means all values."""
     # Remove values that no document has any longer. Such a value would hide all documents.
-    before = [one for one in st.session_state.get(key, []) if one in counts]
-    st.session_state[key] = before
+    st.session_state[key] = [one for one in st.session_state.get(key, []) if one in counts]
     if len(counts) < 2:
         return []
     return st.pills(
@@ -135,8 +135,8 @@ def _collection(document: DocumentInfo) -> str:
 
 
 def _configuration(*, wide_status: bool, collected: bool) -> dict[str, Any]:
-    # All columns together must fit on the page on a laptop. The table cuts a long reason, but the details of the
-    # document show it in full.
+    # All columns together must fit on the page on a laptop. The table wraps a reason over three lines and cuts longer
+    # ones, but the details of the document show it in full.
     room = 420 - (_COLLECTION_WIDTH if collected else 0)
     status = room * 8 // 15 if wide_status else 130
     return {

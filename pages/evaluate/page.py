@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from pages.evaluate.choosing import choose_configurations, choose_labels
 from pages.evaluate.results import show_results
 from pages.evaluate.running import show_progress, show_run_button
-from pages.shared.backend import enter_page, get_backend
-from pages.shared.warmth import show_warm_up
+from pages.shared.start import start_page
 
-enter_page("evaluate")
-back = get_backend()
-st.title("Evaluate", anchor=False)
-show_warm_up(back.engine)
+back = start_page("evaluate", "Evaluate")
 name, labels = choose_labels(back.engine)
 show_run_button(back.engine, name, labels, choose_configurations(back.engine))
 show_progress(back.engine)

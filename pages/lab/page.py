@@ -12,14 +12,10 @@ from pages.lab.question import choose_question
 from pages.lab.ranks import show_rank_chart
 from pages.lab.stages import show_stages
 from pages.lab.weighing import get_right_passage, show_weights
-from pages.shared.backend import enter_page, get_backend
 from pages.shared.library import find_searchable
-from pages.shared.warmth import show_warm_up
+from pages.shared.start import start_page
 
-enter_page("lab")
-back = get_backend()
-st.title("Lab", anchor=False)
-show_warm_up(back.engine)
+back = start_page("lab", "Lab")
 documents = find_searchable(back.engine.documents.list())
 question, scope = choose_question(documents)
 explanation = get_explanation(back.engine, documents, question, scope)

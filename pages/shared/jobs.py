@@ -8,7 +8,7 @@ from contextlib import suppress
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.jobwords import describe_job, describe_result, is_embedding, progress_share
+from pages.shared.jobwords import describe_job, describe_result, is_embedding, is_waiting, progress_share
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
@@ -75,8 +75,13 @@ def show_jobs(engine: Engine) -> None:
         # and the whole page must rerun. A rerun closes an open dialog, so wait until the reader has closed the dialog.
         if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):
             st.rerun()
-        for job in reversed(running[-_SHOWN:]):
-            _bar(engine, job)
+        shown = running[-_SHOWN:][::-1]
+        for job in shown:
+            _line(engine, job, running)
+        # Fill the other places: Streamlit would show the line of an ended job until the script ends, beside a second
+        # line of a job that has moved up.
+        for _ in range(_SHOWN - len(shown)):
+            st.empty()
         if len(running) > _SHOWN:
             st.caption(f"{len(running) - _SHOWN:,} more waiting.")
         _outcomes(engine)
@@ -88,9 +93,13 @@ def _states(jobs: Sequence[Job]) -> set[tuple[str, JobState, bool]]:
     return {(job.job_id, job.state, is_embedding(job)) for job in jobs}
 
 
-def _bar(engine: Engine, job: Job) -> None:
+def _line(engine: Engine, job: Job, running: Sequence[Job]) -> None:
+    words = escape_markdown(describe_job(job, running))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-        st.progress(progress_share(job), text=escape_markdown(describe_job(job)))
+        if is_waiting(job, running):
+            st.caption(words)
+        else:
+            st.progress(progress_share(job), text=words)
         st.button(
             "Cancel",
             key=f"cancel_{job.job_id}",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pages.shared.text import format_duration
 from rag_core.types import DocumentStatus, Job, JobState
 
@@ -11,19 +13,51 @@ _EMBEDDING = "embedding"
 _COUNTED = {_EMBEDDING: "chunk", "re-indexing": "document"}
 
 
-def describe_job(job: Job) -> str:
-    """Return a description such as ``Indexing report.pdf: page 34 of 212, about 12 s left``."""
-    if job.state is JobState.QUEUED:
-        return f"{job.name}: waiting"
+def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
+    """Return a description such as ``Indexing report.pdf: page 34 of 212, about 12 s left``.
+
+    If the job waits for another one of the ``active`` jobs, return that instead, as in ``a.pdf: waiting for b.pdf``.
+    """
+    if is_waiting(job, active):
+        return f"{job.name}: waiting for {_describe_blocker(job, active)}"
     verb = "Re-indexing" if job.kind == "reindex" else "Indexing"
-    left = f", about {format_duration(job.remaining_s)} left" if job.remaining_s else ""
+    left = f", about {format_duration(max(1.0, job.remaining_s))} left" if job.remaining_s is not None else ""
     return f"{verb} {job.name}{describe_step(job)}{left}"
 
 
+def is_waiting(job: Job, active: Sequence[Job]) -> bool:
+    """Return whether a job waits for another one.
+
+    Files whose text is stored are embedded together, so a small one may wait for a large one with none or all of its
+    chunks embedded.
+    """
+    if job.state is JobState.QUEUED:
+        return True
+    leading = _leading(active)
+    return is_embedding(job) and job.done in (0, job.total) and leading not in (None, job)
+
+
+def _leading(active: Sequence[Job]) -> Job | None:
+    """Return the job with the most chunks that are not embedded yet, preferably one whose embedding has begun."""
+    embedding = [one for one in active if is_embedding(one)]
+    return max(embedding, key=lambda one: (0 < one.done < one.total, one.total - one.done), default=None)
+
+
+def _describe_blocker(job: Job, active: Sequence[Job]) -> str:
+    running = [one for one in active if one.state is JobState.RUNNING and one.job_id != job.job_id]
+    reading = [one for one in running if not is_embedding(one)] if job.state is JobState.QUEUED else []
+    # Jobs are listed newest first. A queued file waits for the file that is being read, else for the one that is
+    # embedded.
+    blocker = reading[-1] if reading else _leading(running)
+    if blocker is None:
+        return "its turn"
+    return f"the re-indexing of {blocker.name}" if blocker.kind == "reindex" else blocker.name
+
+
 def describe_step(job: Job) -> str:
-    """Return the progress, for example ``: page 34 of 212``; an empty string while the total is unknown."""
+    """Return the progress, for example ``: page 34 of 212``; an empty string before the first page or chunk."""
     unit = _COUNTED.get(job.stage, "page")
-    return f": {unit} {min(job.done, job.total):,} of {job.total:,}" if job.total else ""
+    return f": {unit} {min(job.done, job.total):,} of {job.total:,}" if job.done and job.total else ""
 
 
 def is_embedding(job: Job) -> bool:
@@ -32,8 +66,8 @@ def is_embedding(job: Job) -> bool:
 
 
 def progress_share(job: Job) -> float:
-    """Return the share of the current stage that is done, from 0 to 1."""
-    return min(1.0, job.done / job.total) if job.total else 0.0
+    """Return the share of the time of all stages that has passed, from 0 to 1, as far as it can be estimated."""
+    return 0.0 if job.remaining_s is None else job.seconds / (job.seconds + job.remaining_s or 1.0)
 
 
 def describe_result(job: Job) -> tuple[bool, str]:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pages.shared.jobwords import describe_job
 from rag_core.engine import Engine
 from rag_core.types import Answer, AnswerState, Message, Scope, SearchResult, Stage, Strategy
 
@@ -94,7 +93,7 @@ def wait_for_jobs(engine: Engine, run: Run) -> bool:
             if run.job_ids:
                 run.show_stage(Stage(WAITING, "Files indexed", done=True))
             return True
-        run.show_stage(Stage(WAITING, describe_job(waiting[-1])))
+        run.show_stage(Stage(WAITING, f"Waiting for {waiting[-1].name}"))
         time.sleep(_POLL_S)
     return False
 

@@ -160,7 +160,9 @@ def status(as_json: Json = False) -> None:
     else:
         for problem in current.problems:
             console.print_problem(problem)
-        shown_separately = ("problems", "healthy", "usage")
+        for notice in current.notices:
+            console.print_note(notice)
+        shown_separately = ("problems", "notices", "healthy", "usage")
         flat = [
             {"what": name.replace("_", " "), "value": value}
             for name, value in row.items()

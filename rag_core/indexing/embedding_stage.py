@@ -14,6 +14,7 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from rag_core.indexing.pace import EmbeddingPace
 from rag_core.indexing.task import CANCELLED, CancelledJobs, EmbeddingQueue, EmbeddingTask, PublicationTask, TaskResult
 from rag_core.runtime.stores import Stores
 from rag_core.types import DocumentStatus, Embedding, embedded_text
@@ -39,6 +40,8 @@ class EmbeddingStage:
         Receives each task once its vectors are stored.
     results : queue of TaskResult
         Receives the results of tasks that failed or were cancelled.
+    pace : EmbeddingPace
+        Receives how long the texts take.
     """
 
     def __init__(
@@ -48,12 +51,14 @@ class EmbeddingStage:
         tasks: EmbeddingQueue,
         embedded: queue.SimpleQueue[PublicationTask | None],
         results: queue.SimpleQueue[TaskResult | None],
+        pace: EmbeddingPace,
     ) -> None:
         self._stores = stores
         self._cancelled = cancelled
         self._tasks = tasks
         self._embedded = embedded
         self._results = results
+        self._pace = pace
         self._executor = ThreadPoolExecutor(PARALLEL_CALLS, thread_name_prefix="embedding")
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self._stopping = False
@@ -137,12 +142,16 @@ class EmbeddingStage:
         vectors = dict(zip(digests, running.result(), strict=True))
         wanted = {digest: vector for digest, vector in vectors.items() if batch.is_wanted(digest)}
         self._stores.embeddings.save(space, wanted)
-        batch.count_saved(wanted)
+        self._pace.record(*batch.count_saved(wanted))
 
     def _report(self, batch: _Batch) -> None:
+        # Publication gets the tasks of a batch together, so they have one end.
+        ends_at = self._pace.estimate_end(batch.tokens - batch.tokens_saved)
         for task in batch.tasks:
             if not task.task.is_reindex:
-                self._stores.jobs.progress(task.task.job_id, "embedding", batch.embedded[task], len(task.spans))
+                self._stores.jobs.progress(
+                    task.task.job_id, "embedding", batch.embedded[task], len(task.spans), ends_at=ends_at
+                )
 
     def _drop_cancelled(self, batch: _Batch) -> None:
         for task in [task for task in batch.tasks if task.task.job_id in self._cancelled]:
@@ -158,6 +167,8 @@ class _Batch:
         self.texts: dict[bytes, tuple[str, int]] = {}  # hash: (text, number of tokens)
         self.embedded: Counter[EmbeddingTask] = Counter()
         self.computed = Counter({task: task.computed for task in tasks})
+        self.tokens = self.tokens_saved = 0
+        self._saved_at = time.monotonic()
         self._owners: dict[bytes, list[EmbeddingTask]] = {}
 
     def hashes(self) -> list[bytes]:
@@ -172,13 +183,21 @@ class _Batch:
                     continue
                 self.texts[digest] = (embedded_text(span.prefix, span.text), span.tokens)
                 self._owners.setdefault(digest, []).append(task)
+        self.tokens = sum(tokens for _, tokens in self.texts.values())
 
     def is_wanted(self, digest: bytes) -> bool:
         """Return whether a task that was not cancelled contains the text with this hash."""
         return any(task in self.tasks for task in self._owners[digest])
 
-    def count_saved(self, digests: Mapping[bytes, Embedding]) -> None:
-        """Count each text as embedded for every task that contains it, and as computed for the first such task."""
+    def count_saved(self, digests: Mapping[bytes, Embedding]) -> tuple[int, float]:
+        """Count each text as embedded for every task that contains it, and as computed for the first such task.
+
+        Return the number of tokens of the texts, and the seconds since the previous texts were counted.
+        """
+        tokens = sum(self.texts[digest][1] for digest in digests)
+        self.tokens_saved += tokens
+        seconds, self._saved_at = time.monotonic() - self._saved_at, time.monotonic()
         for digest in digests:
             self.computed[self._owners[digest][0]] += 1
             self.embedded.update(self._owners[digest])
+        return tokens, seconds

@@ -23,6 +23,7 @@ from rag_core.errors import (
     UnknownDocument,
 )
 from rag_core.indexing.attached_files import AttachedFiles, SubmitAttachment
+from rag_core.indexing.pace import EmbeddingPace
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import (
     CANCELLED,
@@ -64,6 +65,8 @@ class ParsingStage:
         Receives each task whose chunks are stored.
     results : queue of TaskResult
         Receives the results of tasks that were rejected, failed or were cancelled.
+    pace : EmbeddingPace
+        Estimates how long it takes to embed the text that was read.
     submit_attachment : callable
         Queues a PDF that is attached to another PDF. The arguments are the name, bytes, collection, folder and
         password of the attached PDF.
@@ -82,6 +85,7 @@ class ParsingStage:
         stopping: threading.Event,
         chunked: EmbeddingQueue,
         results: queue.SimpleQueue[TaskResult | None],
+        pace: EmbeddingPace,
         submit_attachment: SubmitAttachment,
         run_smaller_file: Callable[[IndexingTask], None],
     ) -> None:
@@ -93,6 +97,7 @@ class ParsingStage:
         self._stopping = stopping
         self._chunked = chunked
         self._results = results
+        self._pace = pace
         self._submit_attachment = submit_attachment
         self._run_smaller_file = run_smaller_file
         self._parser = PdfParser(
@@ -171,7 +176,7 @@ class ParsingStage:
         chunker = generation.chunker().start(task.name)
         pages: list[Page] = []
         spans: list[ChunkSpan] = []
-        total, reported, has_labels = 0, 0.0, True
+        total, reported, has_labels, started = 0, 0.0, True, time.monotonic()
         with self._stores.files.local(sha256) as path:
             items = self._parser.parse(
                 path,
@@ -190,7 +195,11 @@ class ParsingStage:
                 spans += chunker.add(item)
                 if time.monotonic() - reported > REPORT_EVERY_S:
                     reported = time.monotonic()
-                    self._stores.jobs.progress(task.job_id, "reading", len(pages), total)
+                    # The pages and the text that are still unread, per page that was read.
+                    unread = (total - len(pages)) / len(pages)
+                    tokens = sum(span.tokens for span in spans) * (1 + unread)
+                    ends_at = self._pace.estimate_end(tokens, after_s=(reported - started) * unread)
+                    self._stores.jobs.progress(task.job_id, "reading", len(pages), total, ends_at=ends_at)
                     self._run_smaller_file(task)
         if len(pages) < total and task.job_id not in self._cancelled:
             raise ExtractionFailed(f"Reading {task.name} ended after {len(pages)} of {total} pages. Retry it.")

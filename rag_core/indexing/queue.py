@@ -19,6 +19,7 @@ from datetime import timedelta
 
 from rag_core.errors import StoreError
 from rag_core.indexing.embedding_stage import EmbeddingStage
+from rag_core.indexing.pace import EmbeddingPace
 from rag_core.indexing.parsing_stage import ParsingStage
 from rag_core.indexing.publication import PublicationStage
 from rag_core.indexing.recovery import KEPT_JOBS, finish_removals, resume_jobs
@@ -80,6 +81,7 @@ class IndexingQueue:
         results: queue.SimpleQueue[TaskResult | None] = queue.SimpleQueue()
         reindexed: queue.SimpleQueue[TaskResult] = queue.SimpleQueue()
         self._in_flight = TaskCounter()
+        pace = EmbeddingPace()
         self._parsing = ParsingStage(
             settings,
             stores,
@@ -89,10 +91,11 @@ class IndexingQueue:
             self._stopping,
             chunked,
             results,
+            pace,
             self._submit_attachment,
             self._run_smaller_file,
         )
-        self._embedding = EmbeddingStage(stores, self._cancelled, chunked, embedded, results)
+        self._embedding = EmbeddingStage(stores, self._cancelled, chunked, embedded, results, pace)
         self._publication = PublicationStage(stores, removal, self._cancelled, embedded, chunked, results)
         self._reindexer = Reindexer(stores, generations, removal, self._cancelled, self._stopping, reindexed)
         self._result_stage = ResultStage(stores, removal, results, reindexed, self._in_flight, self._passwords)

@@ -150,6 +150,7 @@ class Reindexer:
             todo, kept = self._chosen(rows, chosen), []
         else:
             complete = self._complete(rows, generation)
+            complete -= {row.id for row in rows if row.extractor != target.extractor}
             todo = [row for row in rows if row.id not in complete]
             kept = [row for row in rows if row.id in complete]
         for number, row in enumerate(todo):
@@ -158,6 +159,8 @@ class Reindexer:
             self._stores.jobs.progress(job.job_id, "re-indexing", number, len(todo))
             yield from self._create_task(job, row, generation, activate=True, again=chosen is not None)
         yield from self._wait_for_results(job)
+        if not self._stores.documents.outdated_ids(target.extractor):
+            self._stores.documents.set_generation_parser(generation.generation_id, target.extractor)
         return len(todo), kept
 
     def _create_task(

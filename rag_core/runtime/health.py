@@ -9,12 +9,13 @@ from typing import TypeVar
 
 from rag_core.errors import RagError
 from rag_core.llm.gguf import find_gguf_problem
+from rag_core.parsing import PARSER_VERSION
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import DocumentStatus, Status
+from rag_core.types import NEWER_READER, DocumentStatus, Status, format_count
 
 T = TypeVar("T")
 SHOWN_VERSIONS = ("streamlit", "chromadb", "sentence-transformers", "torch", "pypdfium2", "pypdf", "openai")
@@ -64,9 +65,10 @@ def check_health(
     built = try_call(generations.built_with, None)
     configured = try_call(generations.configured, None)
     try_call(generations.active, None)
-    if built and configured and (differing := built.differences(configured)):
+    # Documents that another version of the parser has read still work; a notice says how to read them again.
+    if built and configured and (differing := [*(built.differences(configured).keys() - {"extractor"})]):
         problems.append(
-            f"The index was built with other settings ({', '.join(differing)}). It is used unchanged; "
+            f"The index was built with other settings ({', '.join(sorted(differing))}). It is used unchanged; "
             "re-index all documents to apply the new settings."
         )
     if settings.gguf and (problem := find_gguf_problem(settings.gguf)):
@@ -108,8 +110,19 @@ def check_health(
         threshold=try_call(lambda: preferences.threshold, settings.threshold),
         generator=try_call(lambda: models.generator, settings.generator_name),
         usage=try_call(stores.usage.totals, []),
+        notices=_notices(len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSION), list[str]()))),
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
     )
+
+
+def _notices(outdated: int) -> list[str]:
+    if not outdated:
+        return []
+    were = "was" if outdated == 1 else "were"
+    return [
+        f"{format_count(outdated, 'document')} {were} read by an older version of the reader. {NEWER_READER} To read "
+        "them again: python -m rag_core reindex"
+    ]
 
 
 def _counts(stores: Stores) -> dict[str, int]:

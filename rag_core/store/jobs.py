@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -98,9 +99,15 @@ class JobStore:
         with self._db.begin() as connection:
             return connection.execute(query.values(**values)).rowcount == 1
 
-    def progress(self, job_id: str, stage: str, done: int, total: int) -> None:
+    def progress(self, job_id: str, stage: str, done: int, total: int, *, ends_at: float | None = None) -> None:
+        """Store the progress of a job; ``ends_at`` is the time, as `time.time` counts it, at which the job may end."""
+        values: dict[str, Any] = {"stage": stage, "done": done, "total": total}
+        of_job = jobs.c.id == job_id
         with self._db.begin() as connection:
-            connection.execute(update(jobs).where(jobs.c.id == job_id).values(stage=stage, done=done, total=total))
+            if ends_at is not None:
+                details = connection.execute(select(jobs.c.details).where(of_job)).scalar() or {}
+                values["details"] = {**details, "ends_at": ends_at}
+            connection.execute(update(jobs).where(of_job).values(**values))
 
     def finish(
         self, job_id: str, state: JobState, result: DocumentStatus | None, reason: str = "", **details: Any
@@ -155,7 +162,6 @@ def _job_from_row(row: Any) -> Job:
     started = as_utc(row.started_at) if row.started_at else None
     ended = as_utc(row.finished_at) if row.finished_at else now()
     seconds = (ended - started).total_seconds() if started else 0.0
-    running = row.state == JobState.RUNNING.value and row.done and row.total
     return Job(
         job_id=row.id,
         kind=row.kind,
@@ -168,6 +174,14 @@ def _job_from_row(row: Any) -> Job:
         result=DocumentStatus(row.result) if row.result else None,
         reason=row.reason,
         seconds=seconds,
-        remaining_s=seconds * (row.total - row.done) / row.done if running else None,
+        remaining_s=_estimate_remaining(row, seconds),
         details={**row.details, "version_id": row.version_id},
     )
+
+
+def _estimate_remaining(row: Any, seconds: float) -> float | None:
+    if row.state != JobState.RUNNING.value or not row.total:
+        return None
+    if "ends_at" in row.details:
+        return max(0.0, float(row.details["ends_at"]) - time.time())
+    return seconds * (row.total - row.done) / row.done if row.done else None

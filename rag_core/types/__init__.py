@@ -79,11 +79,12 @@ from rag_core.types.retrieval import (
     VersionFilter,
     build_unembedded_question,
 )
-from rag_core.types.status import ModelCheck, Readiness, Status
+from rag_core.types.status import NEWER_READER, ModelCheck, Readiness, Status
 from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
     "DEFAULT_COLLECTION",
+    "NEWER_READER",
     "PAGE_BREAK",
     "REFUSAL",
     "Answer",

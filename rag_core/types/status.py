@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from rag_core.types.chunks import Fingerprint
 from rag_core.types.usage import UsageTotal
 
+# Why documents should be read again that an older version of the parser has read.
+NEWER_READER = "A newer version of the reader finds more: attached files, comments, printed page numbers."
+
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
@@ -39,10 +42,11 @@ class Readiness:
 class Status:
     """The state of the whole installation, for the Admin page and the ``status`` command.
 
-    ``problems`` contains one text per problem. ``counts`` contains the numbers of documents, pages, chunks and
-    conversations. ``stores`` contains the number of entries in each store that answered, and ``reachable`` says which
-    stores answered. ``built_with`` describes the active index, ``configured`` an index that would be built with the
-    current settings. ``usage`` contains the total usage of language models since the data folder was created.
+    ``problems`` contains one text per problem. ``notices`` contains texts about what could be improved although
+    everything works. ``counts`` contains the numbers of documents, pages, chunks and conversations. ``stores`` contains
+    the number of entries in each store that answered, and ``reachable`` says which stores answered. ``built_with``
+    describes the active index, ``configured`` an index that would be built with the current settings. ``usage``
+    contains the total usage of language models since the data folder was created.
     """
 
     healthy: bool
@@ -58,3 +62,4 @@ class Status:
     generator: str
     versions: Mapping[str, str]
     usage: Sequence[UsageTotal] = ()
+    notices: Sequence[str] = ()

@@ -182,7 +182,7 @@ def test_question_waits_for_its_files() -> None:
     engine.active = [job]
     run = Answers(engine).start("c", "Why?", Scope(), [], ["j"])  # type: ignore[arg-type]
     waiting = next(progress for progress in follow(run) if progress.stages)
-    assert waiting.stages[0].label == "Indexing a.pdf: page 1 of 2"
+    assert waiting.stages[0].label == "Waiting for a.pdf"
     engine.active = []
     assert finish(run)[-1].stages[0].done
     assert engine.stored[0][1] == "Because."

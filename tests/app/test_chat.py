@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import keys
 from pages.shared.answers import Answers
 from pages.shared.runs import Run
 from rag_core.engine import Engine
@@ -17,6 +18,7 @@ from tests.support.app import (
     BRIDGE,
     CANAL,
     LENGTH,
+    PAGES,
     OpenPage,
     add,
     answer_texts,
@@ -299,7 +301,8 @@ def test_document_text_is_shown_literally(open_page: OpenPage, engine: Engine, s
     app = ask(open_page(), "What is the price of zircon paint?")
     assert any(shown_as in text for text in answer_texts(app))
     assert shown_as not in texts(app)
-    assert not app.get("html")
+    # The only HTML is the style sheet of the app.
+    assert [element.proto.body.startswith("<style>") for element in app.get("html")] == [True]
 
 
 def test_last_answer_can_be_replaced(open_page: OpenPage, engine: Engine, bridge: str) -> None:
@@ -319,6 +322,7 @@ def test_completed_follow_up_is_shown_and_can_be_corrected(
 ) -> None:
     app = ask(ask(open_page(), LENGTH), "When was it opened?")
     assert "Searched for: When was it opened" in texts(app)
+    click(app, "Edit search")
     by_key(app.text_area, "search_").set_value(DUG)
     answered(click(app, "Ask", "search_"))
     assert not app.exception
@@ -332,6 +336,7 @@ def test_completed_follow_up_is_shown_and_can_be_corrected(
 
 def test_last_question_can_be_edited(open_page: OpenPage, engine: Engine, ids: dict[str, str]) -> None:
     app = ask(ask(open_page(), "Who pays for the Harrow Bridge?"), LENGTH)
+    click(app, "Edit question")
     by_key(app.text_area, "edit_").set_value(DUG)
     answered(click(app, "Ask", "edit_"))
     messages = engine.conversations.messages(conversation_of(app))
@@ -411,3 +416,35 @@ def test_invalid_setting_is_reported(open_page: OpenPage, monkeypatch: pytest.Mo
     app = open_page()
     assert "RAG" in app.error[0].value
     assert not app.chat_input
+
+
+@pytest.mark.parametrize("page", ["documents", "evaluate", "lab", "admin"])
+def test_every_page_lists_the_conversations(open_page: OpenPage, engine: Engine, page: str) -> None:
+    kept, other = (engine.conversations.create().conversation_id for _ in range(2))
+    for identity, title in ((kept, "Harrow Bridge"), (other, "Lindow Canal")):
+        engine.conversations.rename(identity, title)
+    engine.conversations.set_pinned(kept, True)
+    app = open_page(page)
+    assert [button.label for button in app.sidebar.button] == ["New chat", "Harrow Bridge", "Lindow Canal"]
+    assert "Pinned" in texts(app)
+    app.text_input(key="conversation_search").set_value("canal").run()
+    assert [button.label for button in app.sidebar.button] == ["New chat", "Lindow Canal"]
+    app.button(key=f"open_{other}").click().run()
+    assert not app.exception
+    assert app.chat_input
+    assert conversation_of(app) == other
+    app.switch_page(PAGES[page]).run()
+    app.button(key="new_chat").click().run()
+    assert app.chat_input
+    assert "c" not in app.query_params
+
+
+def test_error_of_a_conversation_is_shown_on_the_page_where_it_happens(open_page: OpenPage, engine: Engine) -> None:
+    identity = engine.conversations.create().conversation_id
+    app = open_page("lab")
+    app.session_state[keys.MENU] = ("Rename", engine.conversations.get(identity))
+    app.run()
+    engine.conversations.delete(identity)
+    app.text_input(key="new_title").set_value("Another title")
+    app.button(key="confirm_rename").click().run()
+    assert "no longer stored" in app.error[0].value

@@ -15,7 +15,7 @@ from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
 from rag_core.types import DocumentStatus, Job, Page, PageState
 from tests.support.app import BRIDGE, CANAL, OpenPage, add, rows, settle, shown, texts
-from tests.support.engines import EmbeddingBarrier, add_document, raising
+from tests.support.engines import EmbeddingBarrier, add_document, raising, read_by_older_parser
 from tests.support.pdfs import make_pdf
 
 
@@ -89,6 +89,18 @@ def test_rejected_file_shows_its_reason(open_page: OpenPage) -> None:
     settle(app, lambda app: bool(app.dataframe) and rows(app).get("bridge.pdf") == "Ready")
     assert rows(app)["notes.pdf"].startswith("Not accepted: it is not a PDF")
     assert "1 document and 1 file that could not be read. Tick rows" in texts(app)
+
+
+def test_rows_are_high_enough_for_reasons(open_page: OpenPage, engine: Engine, bridge: str) -> None:
+    plain = open_page("documents").dataframe[0].proto.row_height
+    add(engine, notes=b"These are only notes.", partly=make_pdf("The pier is 90 metres long.", ""))
+    app = open_page("documents")
+    assert rows(app)["partly.pdf"] == "Ready, in part: page 2 without text"
+    assert rows(app)["notes.pdf"].endswith("Export it as a PDF and add the exported file.")
+    # The table wraps a text only in rows of more than one line.
+    assert app.dataframe[0].proto.row_height >= 2 * plain
+    app.text_input(key="document_search").set_value("bridge").run()
+    assert app.dataframe[0].proto.row_height == plain
 
 
 def test_search_filters_the_table(open_page: OpenPage, ids: dict[str, str]) -> None:
@@ -260,3 +272,21 @@ def test_uploads_are_added_to_the_chosen_collection(open_page: OpenPage, engine:
     app.button(key="clash_keep_0").click().run()
     settle(app, lambda app: rows(app).get("bridge (2).pdf") == "Ready")
     assert {document.collection for document in engine.documents.list()} == {"Works"}
+
+
+def test_documents_of_an_older_reader_can_be_read_again(
+    open_page: OpenPage, engine: Engine, ids: dict[str, str]
+) -> None:
+    assert not [button for button in open_page("documents").button if button.key == "read_again"]
+    read_by_older_parser(engine, ids["bridge"])
+    app = open_page("documents")
+    assert "1 document was read by an older version of the reader. A newer version of the reader finds more" in texts(
+        app
+    )
+    app.button(key="read_again").click().run()
+    (job,) = [job for job in engine.jobs.list() if job.kind == "reindex"]
+    engine.jobs.wait([job.job_id])
+    assert [row["document"] for row in engine.jobs.list()[0].details["documents"]] == ["bridge.pdf"]
+    settle(app, lambda app: "older version" not in texts(app))
+    assert engine.index.outdated_ids() == []
+    assert engine.index.differences() == {}

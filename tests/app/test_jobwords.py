@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages.shared.jobwords import describe_job, describe_result, progress_share
+from pages.shared.jobwords import describe_job, describe_result, is_waiting, progress_share
 from rag_core.types import Job, JobState
 
 
@@ -34,4 +34,41 @@ def test_outcome_of_cancelled_job_has_its_reason() -> None:
 def test_label_without_counts() -> None:
     assert describe_job(job("index", "", 0, 0)) == "Indexing report.pdf"
     assert progress_share(job("index", "", 0, 0)) == 0.0
-    assert describe_job(job("index", "", 0, 0, JobState.QUEUED)) == "report.pdf: waiting"
+    assert describe_job(job("index", "", 0, 0, JobState.QUEUED)) == "report.pdf: waiting for its turn"
+
+
+def test_line_shows_one_estimate_and_share_of_the_whole_file() -> None:
+    reading = replace(job("index", "reading", 3, 4), seconds=2.0, remaining_s=18.0)
+    assert describe_job(reading) == "Indexing report.pdf: page 3 of 4, about 18 s left"
+    assert progress_share(reading) == 0.1
+    assert describe_job(replace(reading, remaining_s=0.0)).endswith("about 1.0 s left")
+    assert progress_share(replace(reading, seconds=0.0, remaining_s=0.0)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("state", "stage", "done", "total", "blocker"),
+    [
+        (JobState.QUEUED, "", 0, 0, "long.pdf"),
+        (JobState.RUNNING, "embedding", 0, 1, "report.pdf"),
+        (JobState.RUNNING, "embedding", 1, 1, "report.pdf"),
+    ],
+)
+def test_waiting_file_names_the_file_it_waits_for(
+    state: JobState, stage: str, done: int, total: int, blocker: str
+) -> None:
+    small = replace(job("index", stage, done, total, state), job_id="2", name="small.pdf")
+    embedded = job("index", "embedding", 64, 440)
+    read = replace(job("index", "reading", 5, 9), job_id="3", name="long.pdf")
+    active = [small, read, embedded]
+    assert describe_job(small, active) == f"small.pdf: waiting for {blocker}"
+    assert not is_waiting(embedded, active)
+    assert not is_waiting(read, active)
+    queued = replace(small, state=JobState.QUEUED)
+    again = replace(job("reindex", "re-indexing", 1, 2), job_id="4", name="2 documents")
+    assert describe_job(queued, [queued, again]) == "small.pdf: waiting for the re-indexing of 2 documents"
+    assert describe_job(queued, [queued, embedded]) == "small.pdf: waiting for report.pdf"
+
+
+def test_first_chunks_are_not_counted_before_they_are_embedded() -> None:
+    first = job("index", "embedding", 0, 1)
+    assert describe_job(first, [first]) == "Indexing report.pdf"

@@ -42,7 +42,7 @@ def test_answer_replaced_in_two_windows_is_stored_once(window: AppTest, open_pag
 
 def test_later_turns_of_another_window_are_not_replaced(window: AppTest, open_page: OpenPage, engine: Engine) -> None:
     other = open_page(c=conversation_of(window))
-    third = open_page(c=conversation_of(window))
+    third = click(open_page(c=conversation_of(window)), "Edit question")
     ask(other, OPENED)
     answered(click(window, "Ask again"))
     field = next(field for field in third.text_area if str(field.key).startswith("edit_"))

@@ -67,7 +67,7 @@ def test_conversation_with_sources_follow_ups_and_export(open_app: OpenApp, addr
     expect(field).to_have_value("Who drew it (tall Vardo tower)?")
     field.fill("When do boats leave for the mainland?")
     field.press("Tab")
-    page.get_by_test_id("stPopoverBody").get_by_role("button", name="Ask").click()
+    page.get_by_role("dialog").get_by_role("button", name="Ask").click()
     expect(page.get_by_text("Searched for: When do boats leave for the mainland?")).to_be_visible()
     newest = page.get_by_test_id("stChatMessage").last
     expect(newest.get_by_text("every hour").first).to_be_visible()
@@ -92,6 +92,24 @@ def test_conversation_fits_a_narrow_screen(open_app: OpenApp, address: str, dark
     page.get_by_role("button", name="Source 1: tower.pdf, page 2").first.focus()
     expect(page.locator(".tip")).to_be_visible()
     assert width_overflow(page) <= 0
+
+
+@pytest.mark.parametrize(("width", "height"), [(380, 700), (1440, 900)])
+def test_edited_question_is_asked_without_scrolling(open_app: OpenApp, address: str, width: int, height: int) -> None:
+    page = open_app(address, width=width)
+    page.set_viewport_size({"width": width, "height": height})
+    ask(page, QUESTION)
+    page.get_by_role("button", name="Edit question").click()
+    dialog = page.get_by_role("dialog", name="Edit question")
+    button = dialog.get_by_role("button", name="Ask")
+    expect(button).to_be_in_viewport(ratio=1)
+    field = dialog.get_by_label("Question")
+    expect(field).to_have_value(QUESTION)
+    field.fill("Who drew the Vardo tower?")
+    button.click()
+    expect(dialog).to_be_hidden()
+    expect(page.get_by_test_id("stChatMessage").first).to_contain_text("Who drew the Vardo tower?")
+    expect(page.get_by_role("button", name="Edit question")).to_be_visible()
 
 
 def test_interrupted_answer_is_kept_above_quotes(open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -46,6 +46,7 @@ from tests.support.engines import (
     names_found,
     opened,
     raising,
+    read_by_older_parser,
     rebuild_index,
     retry_document,
     run_in_threads,
@@ -633,4 +634,21 @@ def test_search_requires_reindex_after_change_of_model(
     assert set(engine.index.differences()) == {part}
     assert rebuild_index(engine).state is JobState.DONE
     assert_found(engine, budget=["a.pdf"])
+    assert_in_agreement(engine)
+
+
+@pytest.mark.parametrize("all_documents", [False, True])
+def test_status_tells_which_documents_an_older_parser_has_read(engine: Engine, all_documents: bool) -> None:
+    ids = [indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", COPPER)]
+    assert engine.status().notices == []
+    read_by_older_parser(engine, *(ids if all_documents else ids[:1]))
+    status = engine.status()
+    assert status.healthy
+    (notice,) = status.notices
+    assert notice.startswith("2 documents were" if all_documents else "1 document was")
+    assert notice.endswith("python -m rag_core reindex")
+    assert rebuild_index(engine).state is JobState.DONE
+    assert engine.status().notices == []
+    assert engine.index.outdated_ids() == []
+    assert engine.index.differences() == {}
     assert_in_agreement(engine)

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
 from rag_core.parsing import PdfParser
 from rag_core.settings import Settings
+from rag_core.store.schema import versions
 from rag_core.types import Answer, DocumentStatus, Job
 from tests.support.pdfs import make_pdf
 from tests.support.servers import Play, ScriptedEndpoint
@@ -87,6 +89,17 @@ def retry_document(engine: Engine, document_id: str, **options: Any) -> Job:
 def rebuild_index(engine: Engine, *args: Any, **options: Any) -> Job:
     """Re-index and wait for the job to end."""
     return engine.jobs.wait([engine.index.rebuild(*args, **options).job_id])[0]
+
+
+def read_by_older_parser(engine: Engine, *document_ids: str) -> None:
+    """Store that an older version of the parser has read the documents and begun the index."""
+    with engine._stores.database.begin() as connection:
+        for document_id in document_ids:
+            connection.execute(
+                update(versions).where(versions.c.document_id == document_id).values(extractor="pypdfium2 4, layout 1")
+            )
+    generation_id, _ = engine._stores.documents.generations("active")[-1]
+    engine._stores.documents.set_generation_parser(generation_id, "pypdfium2 4, layout 1")
 
 
 def store_answer(engine: Engine, answer: Answer) -> Answer | None:

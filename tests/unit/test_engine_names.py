@@ -20,7 +20,7 @@ NAMES = {
     Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours page pages "
     "remove_version render_page restore_version retry submit title versions",
     Jobs: "as_completed cancel list wait",
-    Index: "differences estimate_seconds rebuild",
+    Index: "differences estimate_seconds outdated_ids rebuild",
     Collections: "list move_documents",
     Watches: "add find list remove start stop sync",
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "

@@ -15,10 +15,13 @@ import pytest
 from rag_core.cli import app as cli
 from rag_core.cli import console
 from rag_core.cli.sources import read_sources
+from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
 from rag_core.indexing.removal import Removal
+from rag_core.settings import Settings
 from rag_core.types import DeleteReceipt
 from tests.support.cli import HARBOUR, QUESTION, ROOT, Run
+from tests.support.engines import read_by_older_parser
 from tests.support.servers import ScriptedEndpoint, complete
 
 ADDED = {"file", "document_id", "status", "pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed",
@@ -72,6 +75,19 @@ def test_list_delete_and_status(run: Run, library: Path) -> None:
     assert code == 0
     assert rows[0]["healthy"]
     assert rows[0]["stores"] == {"database": 1, "words": 1, "vectors": 1, "token vectors": 1, "files": 1}
+
+
+def test_status_names_the_command_that_reads_documents_again(run: Run, library: Path, tmp_path: Path) -> None:
+    with Engine(Settings(data_dir=tmp_path / "data", _env_file=None)) as engine:
+        read_by_older_parser(engine, *engine.documents.find_ids(["harbour.pdf"]))
+    code, _, shown = run("status", as_json=False)
+    assert code == 0
+    assert "1 document was read by an older version of the reader." in shown
+    assert "To read them again: python -m rag_core reindex" in shown
+    code, rows, _ = run("reindex")
+    assert code == 0
+    code, rows, _ = run("status")
+    assert rows[0]["notices"] == []
 
 
 def test_deletions_before_a_store_failure_are_reported(

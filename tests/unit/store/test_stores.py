@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -155,6 +156,11 @@ def test_progress_gives_remaining_time(jobs: JobStore) -> None:
     started = jobs.get(job.job_id)
     assert (started.stage, started.done, started.total) == ("reading", 1, 4)
     assert started.remaining_s == pytest.approx(3 * started.seconds)
+    jobs.add_details(job.job_id, attached=1)
+    jobs.progress(job.job_id, "embedding", 0, 4, ends_at=time.time() + 500)
+    started = jobs.get(job.job_id)
+    assert started.remaining_s == pytest.approx(500, abs=60)
+    assert started.details["attached"] == 1
 
 
 def test_job_ends_once(jobs: JobStore) -> None:

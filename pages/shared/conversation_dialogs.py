@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.chat.current import choose_conversation, current_id
 from pages.shared import keys
+from pages.shared.current import choose_conversation, current_id
 from pages.shared.problems import show_errors_next_run
 from rag_core.engine import Engine
 from rag_core.types import Conversation

@@ -1,14 +1,16 @@
-"""The list of conversations in the sidebar."""
+"""The sidebar of every page: a new chat, and the list of conversations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
-from pages.chat.conversation_dialogs import DELETE, RENAME, open_conversation_dialog
-from pages.chat.current import choose_conversation, current_id
 from pages.shared import keys
+from pages.shared.conversation_dialogs import DELETE, RENAME, open_conversation_dialog
+from pages.shared.current import choose_conversation, current_id
 from pages.shared.problems import show_errors_next_run
 from pages.shared.text import escape_markdown, is_today, truncate
 from rag_core.engine import Engine
@@ -18,13 +20,10 @@ SHOWN = 40
 # Maximum width of a title, so that the title fits next to the menu in a sidebar of 300 pixels.
 TITLE_CHARS = 23
 PIN, UNPIN = "Pin", "Unpin"
-# Streamlit has no function that closes a sidebar that the reader has opened, so a script clicks the close button.
-_CLOSE_WHERE_IT_COVERS = st.components.v2.component(
-    "footnote_close_sidebar",
-    html="",
-    js="""export default function () {
-        if (window.innerWidth < 768) document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
-    }""",
+# Streamlit has no function that closes a sidebar that the reader has opened, so a script clicks the close button. On a
+# narrow screen, the sidebar covers the page that the reader has just chosen in it.
+_CLOSE_AFTER_CHOICE = st.components.v2.component(
+    "footnote_close_sidebar", html="", js=Path(__file__).with_name("sidebar.js").read_text(encoding="utf-8")
 )
 _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
 
@@ -32,26 +31,22 @@ _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
 def show_sidebar(engine: Engine) -> None:
     """Show the button for a new chat, a search field, and the conversations in groups: pinned, today, earlier."""
     with st.sidebar:
-        st.button("New chat", icon=":material/add:", width="stretch", key="new_chat", on_click=_chosen, args=[None])
+        _choice(None, "New chat", icon=":material/add:", width="stretch", key="new_chat")
         with st.container():
             _list(engine)
-        _uncover()
+        _CLOSE_AFTER_CHOICE(key="close_sidebar")
     open_conversation_dialog(engine)
 
 
-def _chosen(conversation_id: str | None) -> None:
-    choose_conversation(conversation_id)
-    number, _ = st.session_state.get(keys.CHOICES, (0, False))
-    st.session_state[keys.CHOICES] = (number + 1, True)
+def _choice(conversation_id: str | None, label: str, **options: Any) -> None:
+    """Show a button that opens a conversation, or a new chat, on the chat page."""
+    if st.button(label, on_click=choose_conversation, args=[conversation_id], **options) and not _is_chat():
+        address = {keys.CONVERSATION_PARAM: conversation_id} if conversation_id else {}
+        st.switch_page("pages/chat/page.py", query_params=address)
 
 
-def _uncover() -> None:
-    """After a choice, close the sidebar if the window is so narrow that the sidebar covers the conversation."""
-    number, just_now = st.session_state.get(keys.CHOICES, (0, False))
-    if just_now:
-        st.session_state[keys.CHOICES] = (number, False)
-        # Use a new key each time, because Streamlit would not run the script of an existing component again.
-        _CLOSE_WHERE_IT_COVERS(key=f"close_sidebar_{number}")
+def _is_chat() -> bool:
+    return bool(st.session_state[keys.PAGE] == "chat")
 
 
 def _list(engine: Engine) -> None:
@@ -88,14 +83,13 @@ def _row(engine: Engine, one: Conversation) -> None:
     )
     with row:
         label = escape_markdown(truncate(one.title, TITLE_CHARS))
-        st.button(
-            f"**{label}**" if identity == current_id() else label,
+        _choice(
+            identity,
+            f"**{label}**" if _is_chat() and identity == current_id() else label,
             key=f"open_{identity}",
             type="tertiary",
             help=escape_markdown(one.title) if len(one.title) > TITLE_CHARS else None,
             icon=":material/keep:" if one.pinned else None,
-            on_click=_chosen,
-            args=[identity],
         )
         menu = st.menu_button(
             ":small[Edit]",

@@ -21,6 +21,7 @@ def choose_conversation(conversation_id: str | None) -> None:
     """Open a conversation; ``None`` opens a new chat."""
     st.session_state[keys.CONVERSATION] = conversation_id
     st.session_state.pop(keys.EARLIER, None)
+    st.session_state.pop(keys.EDITOR, None)
     # If the reader closes the source drawer and leaves the conversation at the same time, Streamlit reports only that
     # the reader leaves. So the source is removed here.
     st.session_state.pop(keys.SOURCE, None)

@@ -1,0 +1,74 @@
+"""Contrast of the text on every page, in both themes (WCAG 2.2 AA)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.test_evaluate import ROWS
+from tests.support.app import BRIDGE, LENGTH
+from tests.support.browser import PATIENCE_MS, OpenApp, ask, quiet, upload
+from tests.support.contrast import find_faint_text
+
+PATHS = ("documents", "evaluate", f"lab?question={LENGTH}", "admin")
+
+
+@pytest.fixture(scope="module")
+def conversation(browser: Browser, address: str) -> Iterator[str]:
+    """Add documents, run an evaluation and ask two questions; return the address of the conversation."""
+    context = browser.new_context(locale="en-GB")
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    page.goto(f"{address}/documents")
+    quiet(page)
+    upload(page, "bridge.pdf", BRIDGE)
+    notes = {"name": "notes.pdf", "mimeType": "application/pdf", "buffer": b"These are only notes."}
+    page.set_input_files("input[type=file]", notes)
+    expect(page.get_by_text("Not added")).to_be_visible()
+    page.goto(f"{address}/evaluate")
+    quiet(page)
+    labels = "\n".join(json.dumps(row) for row in ROWS).encode()
+    page.set_input_files("input[type=file]", {"name": "l.jsonl", "mimeType": "application/json", "buffer": labels})
+    expect(page.get_by_text("3 questions, 1 of them without an answer")).to_be_visible()
+    quiet(page)
+    page.get_by_role("button", name="Run", exact=True).press("Enter")
+    expect(page.get_by_text("Went wrong: 1 of 3 questions")).to_be_visible()
+    page.goto(address)
+    quiet(page)
+    ask(page, "Who won the chess match in Reykjavik?")
+    expect(page.get_by_text("I don't know")).to_be_visible()
+    quiet(page)
+    ask(page, LENGTH)
+    expect(page.get_by_role("button", name="Source 1").first).to_be_visible()
+    quiet(page)
+    yield page.url
+    context.close()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_on_every_page_has_enough_contrast(open_app: OpenApp, address: str, conversation: str, dark: bool) -> None:
+    page = open_app(address, dark=dark)
+    for path in (conversation, *(f"{address}/{one}" for one in PATHS)):
+        page.goto(path)
+        quiet(page)
+        for hidden in page.get_by_test_id("stExpander").locator("summary").all():
+            hidden.click()
+        quiet(page)
+        page.mouse.move(5, 5)
+        assert find_faint_text(page) == [], path
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_open_and_hovered_buttons_have_enough_contrast(open_app: OpenApp, conversation: str, dark: bool) -> None:
+    page = open_app(conversation, dark=dark)
+    for name in ("Ask again", "Export"):
+        page.get_by_role("button", name=name).last.hover()
+        page.wait_for_timeout(500)  # the colour changes gradually
+        assert find_faint_text(page) == [], name
+    page.get_by_role("button", name="Export").last.click()
+    expect(page.get_by_role("button", name="Markdown")).to_be_visible()
+    page.wait_for_timeout(500)
+    assert find_faint_text(page) == []
