@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import cache
 
 from rag_core.answering.ranking import Ranker
 from rag_core.errors import QuestionError, StoreUnavailable
 from rag_core.gate.calibration import PASSAGES_SCORED, apply_threshold, load_calibration
 from rag_core.gate.features import score_answerability
+from rag_core.gate.presuppositions import list_name_forms
 from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
 from rag_core.retrieval.near_duplicates import fold_near_duplicates
 from rag_core.retrieval.on_demand import OnDemandEmbeddings
@@ -32,6 +32,8 @@ from rag_core.types.searches import DEFAULT_CONFIGURATION, PassageTokens, Query,
 # Maximum number of attempts if the index changes during a search; the result of the last attempt is always accepted.
 TRIES = 3
 NO_DOCUMENTS = "There are no documents to search. Add PDFs, then ask again."
+# Maximum number of versions whose chunk ids are cached.
+MAX_CACHED_RANGES = 10_000
 # A document's date is looked for in this many characters at the top of its first page.
 COVER_CHARACTERS = 1000
 # A search for this question runs every stage, including the domain look-up.
@@ -60,6 +62,7 @@ class Searcher:
         self._preferences = preferences
         self._pool = pool
         self._searched = False
+        self._chunk_ranges: dict[str, tuple[int, int]] = {}
 
     def close(self) -> None:
         """Stop to embed chunks in the background."""
@@ -117,9 +120,8 @@ class Searcher:
         tokens: dict[int, PassageTokens] = {}
         if query.gated:
             tokens = load_passage_tokens(scored_rows, ranked.vectors, ranked.embedder)
-            passages = score_answerability(
-                passages, tokens, ranked, self._contains_word(), self._models.answerability_model()
-            )
+            contains = self._contains_word(query.text, {row.version_id for row in scored_rows})
+            passages = score_answerability(passages, tokens, ranked, contains, self._models.answerability_model())
         threshold = query.configuration.threshold
         gate = apply_threshold(
             passages[:PASSAGES_SCORED],
@@ -134,15 +136,30 @@ class Searcher:
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices)
         return SearchOutcome(result, ranked, passages, tokens)
 
-    def _contains_word(self) -> Callable[[str, str, str], bool]:
+    def _contains_word(self, question: str, version_ids: Collection[str]) -> Callable[[str, str, str], bool]:
         """Return a function that takes a version id, a word and a prefix.
 
-        The function returns whether the version contains the word, or any word that starts with the prefix.
+        The function returns whether the version contains the word, or any word that starts with the prefix. All names
+        of the question are looked up in one statement, for all versions.
         """
-        ranges = cache(self._stores.documents.chunk_range)
-        return lambda version, word, beginning: self._stores.word_index.contains_word(
-            version, word, beginning, ranges(version)
-        )
+        known: dict[tuple[str, str, str], bool] = {}
+
+        def contains(version: str, word: str, beginning: str) -> bool:
+            if (version, word, beginning) not in known:
+                pairs = [(word, beginning)] if known else [*list_name_forms(question), (word, beginning)]
+                found = self._stores.word_index.find_words(pairs, self._find_chunk_ranges(version_ids))
+                known.update({(one, *pair): (one, *pair) in found for one in version_ids for pair in pairs})
+            return known[version, word, beginning]
+
+        return contains
+
+    def _find_chunk_ranges(self, version_ids: Collection[str]) -> dict[str, tuple[int, int]]:
+        """Return the lowest and highest chunk id of each version; they never change, so they are cached."""
+        if missing := [one for one in version_ids if one not in self._chunk_ranges]:
+            if len(self._chunk_ranges) > MAX_CACHED_RANGES:
+                self._chunk_ranges = {}
+            self._chunk_ranges |= self._stores.documents.chunk_ranges(missing)
+        return {one: self._chunk_ranges[one] for one in version_ids if one in self._chunk_ranges}
 
     def find_document_date(self, passage: Passage) -> str:
         """Return the first date at the top of the document of a passage, as written; empty if there is none."""

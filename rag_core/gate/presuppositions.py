@@ -126,6 +126,14 @@ def find_unknown(
     return messages
 
 
+def list_name_forms(question: str) -> list[tuple[str, str]]:
+    """Return each form in which a name of a question may occur in a text, with the prefix to search for.
+
+    These are the pairs for which `find_unknown` calls ``contains``, except for years.
+    """
+    return list(dict.fromkeys(form for word in annotate(question).names for form in _get_forms(word)))
+
+
 def _find_negations(question: str, question_text: AnnotatedText, passage_text: AnnotatedText) -> Iterator[str]:
     """Yield a message for each antonym, and for each negation that only the question or only the passage contains.
 

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -148,29 +148,42 @@ class WordIndex:
             # If only some versions are searched, terms in more than half of all chunks are searched as well, because
             # these versions may contain no rarer term of the question.
             enough = k if versions is None else MAX_POSTINGS
+            # The words of the question are counted in the same statement, because the reranker needs the counts.
+            self._document_frequencies(connection, [*terms, *ALPHANUMERIC.findall(question.text.lower())])
             match = _fts_query(self._select_terms(connection, terms, enough))
             values = {"match": match, "k": k, "versions": json.dumps(list(version_ids)), "among": among}
             return [
                 Hit(chunk_id, float(score)) for chunk_id, score in connection.execute(text(statement), values).all()
             ]
 
-    def contains_word(self, version: str, word: str, beginning: str, within: tuple[int, int]) -> bool:
-        """Return whether a version contains the word in any inflected form, or a word that starts with ``beginning``.
+    def find_words(
+        self, words: Sequence[tuple[str, str]], ranges: Mapping[str, tuple[int, int]]
+    ) -> set[tuple[str, str, str]]:
+        """Return which versions contain which words, as triples of version id, word and prefix.
 
-        ``within`` is the first and last id of the version's chunks. Without these limits, FTS5 would check every chunk
-        of the index that contains the word, which is slow for common words.
+        A version contains a pair of word and prefix if it contains the word in any inflected form, or a word that
+        starts with the prefix.
+
+        Parameters
+        ----------
+        words : sequence of (word, prefix)
+        ranges : mapping of str to (int, int)
+            First and last id of the chunks of each version. Without these limits, FTS5 would check every chunk of the
+            index that contains the word, which is slow for common words.
         """
-        # Search for the word itself as well: the index contains stems, and a stem shorter than ``beginning`` does not
-        # match the prefix.
-        match = f"{_fts_query([word])} OR {_fts_query([beginning])}*"
+        # Search for the word itself as well: the index contains stems, and a stem shorter than the prefix does not
+        # match it.
+        matches = [f"{_fts_query([word])} OR {_fts_query([beginning])}*" for word, beginning in words]
+        versions = [[version, *ids] for version, ids in ranges.items()]
         query = text(
-            "SELECT EXISTS (SELECT 1 FROM words WHERE words MATCH :match AND rowid BETWEEN :first AND :last "
-            "AND version = :version)"
+            "SELECT version.key, pair.key FROM json_each(:versions) AS version, json_each(:matches) AS pair "
+            "WHERE EXISTS (SELECT 1 FROM words WHERE words MATCH pair.value "
+            "AND rowid BETWEEN json_extract(version.value, '$[1]') AND json_extract(version.value, '$[2]') "
+            "AND words.version = json_extract(version.value, '$[0]'))"
         )
-        first, last = within
-        values = {"match": match, "first": first, "last": last, "version": version}
         with self._db.read() as connection:
-            return bool(connection.execute(query, values).scalar_one())
+            rows = connection.execute(query, {"versions": json.dumps(versions), "matches": json.dumps(matches)})
+            return {(str(versions[place][0]), *words[pair]) for place, pair in rows}
 
     def idf(self, words: Sequence[str]) -> dict[str, float]:
         """Return the inverse document frequency of each word, ``ln((N + 1) / (n + 0.5))``, at least 0.

@@ -296,15 +296,15 @@ class DocumentQueries:
                 visible |= {row.id: row for row in map(ChunkRow._make, rows)}
         return visible
 
-    def chunk_range(self, version_id: str) -> tuple[int, int]:
-        """Return the lowest and highest id of a version's chunks, or (0, 0) if it has none.
+    def chunk_ranges(self, version_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return the lowest and highest id of the chunks of each of these versions that has chunks.
 
         Chunks of other versions may have ids between these two ids.
         """
-        query = select(func.min(chunks.c.id), func.max(chunks.c.id)).where(chunks.c.version_id == version_id)
+        query = select(chunks.c.version_id, func.min(chunks.c.id), func.max(chunks.c.id)).group_by(chunks.c.version_id)
         with self._db.read() as connection:
-            first, last = connection.execute(query).one()
-        return first or 0, last or 0
+            rows = connection.execute(query.where(chunks.c.version_id.in_(version_ids)))
+            return {version_id: (first, last) for version_id, first, last in rows}
 
     def chunk_ids(self, version_ids: Sequence[str]) -> list[int]:
         """Return the ids of the chunks of these versions."""

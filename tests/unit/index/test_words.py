@@ -215,18 +215,20 @@ def test_idf_cache_is_limited(empty_index: WordIndex, monkeypatch: pytest.Monkey
     ],
     ids=["with a shorter stem", "by its beginning", "of another version", "absent", "query syntax"],
 )
-def test_contains_word_searches_a_version(
+def test_find_words_searches_a_version(
     empty_index: WordIndex, word: str, beginning: str, version: str, expected: bool
 ) -> None:
     empty_index.add([1, 2], [("", "Boeing sells to Italy.", "v1"), ("", "Nothing of it.", "v2")])
-    assert empty_index.contains_word(version, word, beginning, (1, 2)) is expected
+    found = empty_index.find_words([(word, beginning)], {version: (1, 2)})
+    assert found == ({(version, word, beginning)} if expected else set())
 
 
-def test_contains_word_searches_a_range_of_chunks(empty_index: WordIndex) -> None:
+def test_find_words_searches_a_range_of_chunks(empty_index: WordIndex) -> None:
     empty_index.add([1, 2, 3], [("", "Boeing", "v1"), ("", "Airbus", "v2"), ("", "Embraer", "v1")])
-    assert empty_index.contains_word("v1", "embraer", "embr", (1, 3))
-    assert not empty_index.contains_word("v1", "embraer", "embr", (1, 2))
-    assert not empty_index.contains_word("v1", "airbus", "airb", (1, 3))
+    pairs = [("embraer", "embr"), ("airbus", "airb")]
+    assert empty_index.find_words(pairs, {"v1": (1, 3), "v2": (2, 2)}) == {("v1", *pairs[0]), ("v2", *pairs[1])}
+    assert empty_index.find_words(pairs, {"v1": (1, 2)}) == set()
+    assert empty_index.find_words([], {}) == set()
 
 
 @pytest.mark.parametrize("written", ["70 555 018", "70,555,018", "70.555.018", "70\u00a0555\u202f018", "70555018"])

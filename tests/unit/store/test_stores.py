@@ -124,9 +124,10 @@ def test_long_lists_of_ids_are_queried_in_batches(database: Database, library: D
 def test_chunk_range_spans_the_chunks_of_a_version(library: DocumentStore) -> None:
     _, first, first_ids = version(library, "a", "one", "two")
     _, second, second_ids = version(library, "b", "three", "four", "five")
-    assert library.chunk_range(first) == (min(first_ids), max(first_ids))
-    assert library.chunk_range(second) == (min(second_ids), max(second_ids))
-    assert library.chunk_range("no such version") == (0, 0)
+    assert library.chunk_ranges([first, second, "no such version"]) == {
+        first: (min(first_ids), max(first_ids)),
+        second: (min(second_ids), max(second_ids)),
+    }
 
 
 def test_ended_jobs_are_dropped_after_a_moment(jobs: JobStore) -> None:
