@@ -29,7 +29,7 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
     collection_names = {
         f"{_COLLECTION}{name}": f"Collection {name} ({n:,})" for name, n in count_by_collection(can_be_asked).items()
     }
-    names = {**collection_names, **{one.document_id: one.name for one in [*can_be_asked, *coming]}}
+    names = {**collection_names, **{one.document_id: one.all_names for one in [*can_be_asked, *coming]}}
     identity = conversation.conversation_id if conversation else "new"
     key = f"{keys.SCOPE}_{identity}"
     stored = conversation.scope if conversation else Scope()

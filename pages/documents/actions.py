@@ -90,7 +90,7 @@ def show_receipts() -> None:
     on_dismiss=lambda: st.session_state.pop(keys.DIALOG_OPEN, None),
 )
 def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
-    names = [one.name for one in chosen[:_LISTED]]
+    names = [one.all_names for one in chosen[:_LISTED]]
     st.text("\n".join(names))
     if len(chosen) > _LISTED:
         st.caption(f"and {len(chosen) - _LISTED} more")

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.documents.statuses import describe_status
+from pages.documents.versions import show_versions
 from pages.shared.nodes import build_marked_text
 from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
@@ -21,7 +22,7 @@ _READ_AS = {PageState.OCR: "image (OCR)", PageState.MIXED: "text and image"}
 
 def show_document(engine: Engine, document: DocumentInfo) -> None:
     """Show the pages and chunks of a document, and its problems."""
-    st.subheader(escape_markdown(document.name), anchor=False)
+    st.subheader(escape_markdown(document.all_names), anchor=False)
     parts = [describe_status(document), format_count(document.pages, "page"), format_count(document.chunks, "chunk")]
     for number, words in (
         (document.pages_ocr, "read by OCR"),
@@ -35,11 +36,17 @@ def show_document(engine: Engine, document: DocumentInfo) -> None:
         st.caption(f"Title on its first page: {escape_markdown(title)}")
     if document.reason:
         st.warning(escape_markdown(document.reason), icon=":material/info:")
-    pages, chunks = st.tabs(["Pages", "Chunks"])
+    versions = engine.documents.versions(document.document_id)
+    pages, chunks, *former = st.tabs(
+        ["Pages", "Chunks", *([f"Versions ({len(versions)})"] if len(versions) > 1 else [])]
+    )
     with pages, show_errors():
         _pages(engine, document)
     with chunks, show_errors():
         _chunks(engine, document)
+    for tab in former:
+        with tab:
+            show_versions(engine, document, versions)
 
 
 def _pages(engine: Engine, document: DocumentInfo) -> None:

@@ -100,7 +100,7 @@ def _remember(chosen: list[str]) -> None:
 
 
 def _matches(document: DocumentInfo, query: str) -> bool:
-    text = f"{document.name} {describe_status(document)} {document.reason}".casefold()
+    text = f"{document.all_names} {describe_status(document)} {document.reason}".casefold()
     return all(word in text for word in query.casefold().split())
 
 
@@ -117,7 +117,7 @@ def _summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -
 def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
     rows = [
         (
-            one.name,
+            one.all_names,
             _collection(one),
             describe_status_with_reason(one),
             one.pages,

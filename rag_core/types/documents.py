@@ -142,6 +142,11 @@ class DocumentInfo:
     needs_password: bool
     aliases: tuple[str, ...] = ()
 
+    @property
+    def all_names(self) -> str:
+        """The name, followed by the aliases in brackets."""
+        return f"{self.name} (also {', '.join(self.aliases)})" if self.aliases else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentVersion:

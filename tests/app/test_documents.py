@@ -290,3 +290,29 @@ def test_documents_of_an_older_reader_can_be_read_again(
     settle(app, lambda app: "older version" not in texts(app))
     assert engine.index.outdated_ids() == []
     assert engine.index.differences() == {}
+
+
+def test_replaced_version_is_listed_restored_and_removed(open_page: OpenPage, engine: Engine) -> None:
+    document_id = str(add_document(engine, "a.pdf", BRIDGE).document_id)
+    add_document(engine, "a.pdf", CANAL)
+    app = open_page("documents", d=document_id)
+    assert [tab.label for tab in app.tabs][-1] == "Versions (2)"
+    assert "in use" in texts(app)
+    assert "replaced" in texts(app)
+    (replaced,) = [one for one in engine.documents.versions(document_id) if one.is_replaced]
+    app.button(key=f"restore_version_{replaced.version_id}").click().run()
+    settle(app, lambda _: engine.documents.content(document_id) == BRIDGE)
+    (replaced,) = [one for one in engine.documents.versions(document_id) if one.is_replaced]
+    app = open_page("documents", d=document_id)
+    app.button(key=f"remove_version_{replaced.version_id}").click().run()
+    assert len(engine.documents.versions(document_id)) == 1
+    assert [tab.label for tab in app.tabs] == ["Pages", "Chunks"]
+
+
+def test_both_names_of_a_file_are_listed_and_found(open_page: OpenPage, engine: Engine) -> None:
+    add_document(engine, "a.pdf", BRIDGE, folder="/x")
+    add_document(engine, "b.pdf", BRIDGE, folder="/y")
+    app = open_page("documents")
+    assert rows(app) == {"a.pdf (also b.pdf)": "Ready"}
+    app.text_input(key="document_search").input("b.pdf").run()
+    assert rows(app) == {"a.pdf (also b.pdf)": "Ready"}

@@ -1,0 +1,54 @@
+"""The replaced versions of a document, which stay until the reader removes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from zoneinfo import ZoneInfo
+
+import streamlit as st
+
+from pages.shared.jobs import track_jobs
+from pages.shared.problems import show_errors_next_run
+from rag_core.engine import Engine
+from rag_core.types import DocumentInfo, DocumentVersion
+
+
+def show_versions(engine: Engine, document: DocumentInfo, versions: Sequence[DocumentVersion]) -> None:
+    """Show each version with its date; a replaced version can be downloaded, restored and removed."""
+    st.caption(
+        "Questions are answered from the version in use. The files of replaced versions are kept until you remove them."
+    )
+    for version in versions:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            added = version.added_at.astimezone(ZoneInfo(st.context.timezone or "UTC"))
+            state = "replaced" if version.is_replaced else "in use"
+            st.markdown(f"{added:%d %B %Y, %H:%M} · {version.size / 1000:,.0f} kB · {state}")
+            if version.is_replaced:
+                _show_buttons(engine, document, version)
+
+
+def _show_buttons(engine: Engine, document: DocumentInfo, version: DocumentVersion) -> None:
+    key = version.version_id
+    st.download_button(
+        "Download",
+        data=lambda: engine.documents.content(document.document_id, version_id=key),
+        file_name=document.name.rpartition("/")[2],
+        mime="application/pdf",
+        icon=":material/download:",
+        key=f"download_version_{key}",
+        on_click="ignore",
+    )
+    st.button(
+        "Restore", icon=":material/undo:", key=f"restore_version_{key}", on_click=_restore, args=[engine, version]
+    )
+    st.button("Remove", icon=":material/delete:", key=f"remove_version_{key}", on_click=_remove, args=[engine, version])
+
+
+def _restore(engine: Engine, version: DocumentVersion) -> None:
+    with show_errors_next_run():
+        track_jobs([engine.documents.restore_version(version.version_id)])
+
+
+def _remove(engine: Engine, version: DocumentVersion) -> None:
+    with show_errors_next_run():
+        engine.documents.remove_version(version.version_id)
