@@ -15,7 +15,7 @@ from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
 from rag_core.types import DocumentStatus, Job, Page, PageState
 from tests.support.app import BRIDGE, CANAL, OpenPage, add, rows, settle, shown, texts
-from tests.support.engines import EmbeddingBarrier, add_document, raising, read_by_older_parser
+from tests.support.engines import EmbeddingBarrier, add_document, idle, raising, read_by_older_parser
 from tests.support.pdfs import make_pdf
 
 
@@ -301,7 +301,8 @@ def test_replaced_version_is_listed_restored_and_removed(open_page: OpenPage, en
     assert "replaced" in texts(app)
     (replaced,) = [one for one in engine.documents.versions(document_id) if one.is_replaced]
     app.button(key=f"restore_version_{replaced.version_id}").click().run()
-    settle(app, lambda _: engine.documents.content(document_id) == BRIDGE)
+    idle(engine)
+    assert engine.documents.content(document_id) == BRIDGE
     (replaced,) = [one for one in engine.documents.versions(document_id) if one.is_replaced]
     app = open_page("documents", d=document_id)
     app.button(key=f"remove_version_{replaced.version_id}").click().run()
