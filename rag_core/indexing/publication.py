@@ -26,6 +26,7 @@ from rag_core.indexing.task import (
     TaskResult,
 )
 from rag_core.runtime.stores import Stores
+from rag_core.store.database import as_utc
 from rag_core.store.schema import versions
 from rag_core.types import DocumentStatus, VersionRow
 
@@ -143,7 +144,7 @@ class PublicationStage:
         former = self._stores.documents.version(row.active_version) if row.active_version else None
         if former is None or former.sha256 == row.sha256:
             return ""
-        return f"It replaces the version of {row.name} added on {former.added_at:%d %B %Y at %H:%M} UTC."
+        return f"It replaces the version of {row.name} added on {as_utc(former.added_at):%d %B %Y at %H:%M} UTC."
 
     def _remove_former(self, task: IndexingTask) -> None:
         former = self._stores.documents.versions_where(
