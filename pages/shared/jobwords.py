@@ -15,6 +15,8 @@ def describe_job(job: Job) -> str:
     """Return a description such as ``Indexing report.pdf: page 34 of 212, about 12 s left``."""
     if job.state is JobState.QUEUED:
         return f"{job.name}: waiting"
+    if job.reason:  # for example, that it waits for a server
+        return f"{job.name}: {job.reason}"
     verb = "Re-indexing" if job.kind == "reindex" else "Indexing"
     left = f", about {format_duration(job.remaining_s)} left" if job.remaining_s else ""
     return f"{verb} {job.name}{describe_step(job)}{left}"

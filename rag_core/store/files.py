@@ -57,6 +57,8 @@ class FileStore:
                 self._errors = (OSError, BotoCoreError)
                 self._uploading_fs, _ = _open_file_system(str(url), _STORE_WITHIN_S)
             with self._report_outage():
+                # s3fs sends three requests to create a bucket; if this one request fails, they need not be tried.
+                self._fs.exists(self._path("0" * 64))
                 self._fs.makedirs(self._root, exist_ok=True)
         except (ImportError, ValueError) as error:
             raise SettingsError(f"RAG_FILES_URL cannot be used: {error}.") from None

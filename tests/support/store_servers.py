@@ -41,10 +41,18 @@ class StoreServer:
                 self._command(self.port), stdout=log, stderr=log, cwd=self.folder, user=self._user
             )
         deadline = time.monotonic() + START_S
-        while not _accepts_connections(self.port):
+        while not self.is_ready():
             assert self._process.poll() is None, (self.folder / "server.log").read_text()
             assert time.monotonic() < deadline, "the server did not start"
             time.sleep(0.05)
+
+    def is_ready(self) -> bool:
+        """Return whether the server accepts connections."""
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+        except OSError:
+            return False
+        return True
 
     def kill(self) -> None:
         """Kill the server with all its processes, as a power failure does."""
@@ -91,6 +99,15 @@ class PostgresServer(StoreServer):
             connection.execute(f"CREATE DATABASE {name}")
         return self.address(name).replace("postgresql:", "postgresql+psycopg:")
 
+    def is_ready(self) -> bool:
+        import psycopg
+
+        try:
+            psycopg.connect(self.address("postgres")).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
     def address(self, database: str) -> str:
         return f"postgresql://footnote@127.0.0.1:{self.port}/{database}"
 
@@ -127,7 +144,6 @@ def running_postgres() -> Iterator[PostgresServer]:
         program = [str(programs / "bin" / "postgres"), "-D", str(data), "-h", "127.0.0.1", *options]
         server = PostgresServer(lambda port: [*program, "-p", str(port)], folder, user=user)
         try:
-            _wait_until_ready(server)
             yield server
         finally:
             server.resume()
@@ -163,20 +179,6 @@ def running_s3() -> Iterator[StoreServer]:
             server.kill()
 
 
-def _wait_until_ready(server: PostgresServer) -> None:
-    import psycopg
-
-    deadline = time.monotonic() + START_S
-    while True:
-        try:
-            psycopg.connect(server.address("postgres")).close()
-        except psycopg.OperationalError:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        else:
-            return
-
-
 @contextmanager
 def _temporary_folder() -> Iterator[Path]:
     # pytest's own folders cannot be read by other users, such as the one that runs PostgreSQL.
@@ -191,11 +193,3 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def _accepts_connections(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-    except OSError:
-        return False
-    return True
