@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, Operational
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from rag_core.errors import DataFolderUnwritable, ServerUnavailable, SettingsError, StoreUnavailable
+from rag_core.store.columns import dump_json
 from rag_core.store.database_lock import DatabaseLock
 from rag_core.store.migrate import prepare_schema
 
@@ -83,7 +84,9 @@ class Database:
             # question mark.
             parsed = URL.create("sqlite", database=str(url)) if isinstance(url, Path) else make_url(url)
             self._url = parsed.render_as_string(hide_password=True)
-            self._engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
+            self._engine = create_engine(
+                parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite", json_serializer=dump_json
+            )
         except (ArgumentError, ImportError, ValueError) as error:
             raise SettingsError(
                 f"DATABASE_URL cannot be used ({error}). Give a SQLAlchemy URL whose driver is installed."
