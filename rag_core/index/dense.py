@@ -185,6 +185,8 @@ def _open_server(host: str, port: int, settings: Any) -> Any:
     session = server._session
     server._session = ChromaHttpClient(server.get_api_url(), headers=session.headers, limits=server.http_limits)
     session.close()
+    # The client has used its second session to check the tenant, and never uses it again.
+    client._admin_client._server._session.close()
     return client
 
 

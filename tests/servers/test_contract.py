@@ -98,6 +98,17 @@ def test_second_engine_on_a_database_is_refused_with_what_to_set(on_servers: Ser
     opened(tmp_path / "two", **values).close()
 
 
+def test_database_stays_locked_after_a_restart_of_its_server(on_servers: ServerSettings, tmp_path: Path) -> None:
+    values, server = on_servers.values("postgres"), on_servers.servers["postgres"]
+    with opened(tmp_path / "one", **values) as engine:
+        server.kill()
+        server.start()
+        assert engine.documents.list() == []
+        with pytest.raises(DatabaseInUse, match="DATABASE_URL"):
+            opened(tmp_path / "two", **values)
+    opened(tmp_path / "two", **values).close()
+
+
 def test_libraries_share_a_chroma_server(on_servers: ServerSettings, tmp_path: Path) -> None:
     values = on_servers.values("chroma")
     with opened(tmp_path / "one", **values) as one, opened(tmp_path / "two", **values) as two:
