@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-versi
 # Without compiled modules, each process that a test starts would compile hundreds of modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup check test test-slow coverage constraints clean
+.PHONY: run setup check test test-servers test-slow coverage constraints clean
 
 run: $(VENV)/.installed  ## Install what is missing and start the application on http://localhost:8501
 	$(BIN)/python -m streamlit run app.py
@@ -26,7 +26,10 @@ test: $(VENV)/.installed-dev browser  ## Check style and types, and run all test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(PYTEST) --dist loadfile --no-loadscope-reorder --durations 15
+	$(PYTEST) --dist loadfile --no-loadscope-reorder --durations 15 -m "not servers"
+
+test-servers: $(VENV)/.installed-dev  ## Run the tests of stores on servers: PostgreSQL, Chroma and S3
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/servers
 
 test-slow: $(VENV)/.installed-dev  ## Kill a process that indexes, 50 times
 	KILLS=50 $(BIN)/python -m pytest -m slow
@@ -41,7 +44,7 @@ $(VENV)/.installed: requirements.txt requirements-ocr.txt constraints.txt
 	$(INSTALL) -r requirements.txt -r requirements-ocr.txt
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-gguf.txt
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-gguf.txt requirements-server.txt
 	$(INSTALL) -r requirements-dev.txt
 	touch $@
 

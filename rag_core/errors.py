@@ -21,6 +21,7 @@
     │   ├── DatabaseInUse          another process has the database open
     │   ├── DataFolderUnwritable   the data folder is read-only or its disk is full
     │   ├── StoreUnavailable       the database, Chroma or the file store does not answer
+    │   │   └── ServerUnavailable  it is on a server, and may answer again later without any change
     │   ├── UnknownConversation    no conversation or message has this id
     │   └── UnknownEvaluation      no evaluation has this id
     ├── EmbedderError
@@ -117,6 +118,21 @@ class DataFolderUnwritable(StoreError):
 
 class StoreUnavailable(StoreError):
     """The database, Chroma or the file store does not answer."""
+
+
+class ServerUnavailable(StoreUnavailable):
+    """A store on a server does not answer; work that needs it can be repeated when the server answers again.
+
+    Parameters
+    ----------
+    message : str
+    server : str
+        The store and the address of its server, such as ``Chroma at localhost:8000``.
+    """
+
+    def __init__(self, message: str, server: str) -> None:
+        super().__init__(message)
+        self.server = server
 
 
 class UnknownConversation(StoreError):

@@ -31,6 +31,7 @@ MARKERS = {
     "app": "integration",
     "browser": "browser",
     "crash": "slow",
+    "servers": "servers",
 }
 TESTS = Path(__file__).parent
 

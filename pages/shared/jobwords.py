@@ -20,6 +20,8 @@ def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
     """
     if is_waiting(job, active):
         return f"{job.name}: waiting for {_describe_blocker(job, active)}"
+    if job.reason:  # for example, that it waits for a server
+        return f"{job.name}: {job.reason}"
     verb = "Re-indexing" if job.kind == "reindex" else "Indexing"
     left = f", about {format_duration(max(1.0, job.remaining_s))} left" if job.remaining_s is not None else ""
     return f"{verb} {job.name}{describe_step(job)}{left}"

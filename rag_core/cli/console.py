@@ -133,7 +133,7 @@ class JobBars:
             self._tasks[job.job_id],
             completed=job.done,
             total=job.total or None,
-            stage=f"{job.stage} {job.done}/{job.total}",
+            stage=job.reason or f"{job.stage} {job.done}/{job.total}",
         )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rag_core.errors import StoreUnavailable
+from rag_core.errors import ServerUnavailable, StoreUnavailable
+from rag_core.index.chroma_http import ChromaHttpClient
 from rag_core.system import zero_new_allocations
 from rag_core.types import Excluding, FloatArray, Hit, Question, VersionFilter
 
@@ -162,7 +163,31 @@ def open_chroma(path: Path, host: str | None, port: int) -> Any:
     settings = chromadb.Settings(anonymized_telemetry=False)
     if host is None:
         return _call_chroma(lambda: _open_embedded(str(path), settings), settings)
-    return _call_chroma(lambda: chromadb.HttpClient(host, port, settings=settings), settings)
+    settings.chroma_server_host, settings.chroma_server_http_port = host, port
+    return _call_chroma(lambda: _open_server(host, port, settings), settings)
+
+
+def close_chroma(client: Any) -> None:
+    """Close a client that `open_chroma` returned."""
+    if not client.get_settings().is_persistent:
+        client._server._session.close()
+    client.close()
+
+
+def _open_server(host: str, port: int, settings: Any) -> Any:
+    import chromadb
+
+    # Chroma's client waits for a server without limit, also in its constructor, and has no option to change that.
+    with ChromaHttpClient(f"http://{host}:{port}/api/v2") as session:
+        session.check_server()
+    client = chromadb.HttpClient(host, port, settings=settings)
+    server = client._server
+    session = server._session
+    server._session = ChromaHttpClient(server.get_api_url(), headers=session.headers, limits=server.http_limits)
+    session.close()
+    # The client has used its second session to check the tenant, and never uses it again.
+    client._admin_client._server._session.close()
+    return client
 
 
 def _open_embedded(path: str, settings: Any) -> Any:
@@ -198,25 +223,27 @@ def _collection_name(generation_id: int, library_id: str) -> str:
 def _call_chroma(call: Any, settings: Any) -> Any:
     """Return the result of ``call``, a call to Chroma; raise `StoreUnavailable` if Chroma fails."""
     import httpx
-    from chromadb.errors import ChromaError
+    from chromadb.errors import ChromaError, InternalError
 
     try:
         # An embedded Chroma allocates memory for future vectors and writes it to its files without initializing it. The
         # files could then contain earlier data of this process.
         with zero_new_allocations():
             return call()
-    # chromadb raises a bare ValueError when it cannot connect to its server.
     except (ChromaError, httpx.HTTPError, OSError, ValueError) as error:
         if settings.is_persistent:
-            location = f"in {settings.persist_directory}"
-            hint = (
-                "If its disk is full, free some space. If its files are damaged, stop Footnote, delete that folder, "
-                "start again and re-index all documents: their vectors are also in the database"
-            )
-        else:
-            location = f"at {settings.chroma_server_host}:{settings.chroma_server_http_port}"
-            hint = (
-                "Check that it runs, and check CHROMA_HOST and RAG_CHROMA_PORT; or remove CHROMA_HOST to use the "
-                "embedded Chroma"
-            )
-        raise StoreUnavailable(f"Chroma {location} does not answer ({error}). {hint}. Nothing was lost.") from error
+            raise StoreUnavailable(
+                f"Chroma in {settings.persist_directory} does not answer ({error}). If its disk is full, free some "
+                "space. If its files are damaged, stop Footnote, delete that folder, start again and re-index all "
+                "documents: their vectors are also in the database. Nothing was lost."
+            ) from error
+        server = f"Chroma at {settings.chroma_server_host}:{settings.chroma_server_http_port}"
+        message = (
+            f"{server} does not answer ({error}). Check that it runs, and check CHROMA_HOST and RAG_CHROMA_PORT; or "
+            "remove CHROMA_HOST to use the embedded Chroma. Nothing was lost."
+        )
+        # chromadb raises a bare ValueError when it cannot connect to its server. Other values are refused by a server
+        # that answers.
+        if isinstance(error, httpx.TransportError | OSError | InternalError) or "connect" in str(error):
+            raise ServerUnavailable(message, server) from error
+        raise StoreUnavailable(message) from error

@@ -14,6 +14,8 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from rag_core.errors import ServerUnavailable
+from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.pace import EmbeddingPace
 from rag_core.indexing.task import CANCELLED, CancelledJobs, EmbeddingQueue, EmbeddingTask, PublicationTask, TaskResult
 from rag_core.runtime.stores import Stores
@@ -42,6 +44,7 @@ class EmbeddingStage:
         Receives the results of tasks that failed or were cancelled.
     pace : EmbeddingPace
         Receives how long the texts take.
+    outages : OutageRetry
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class EmbeddingStage:
         embedded: queue.SimpleQueue[PublicationTask | None],
         results: queue.SimpleQueue[TaskResult | None],
         pace: EmbeddingPace,
+        outages: OutageRetry,
     ) -> None:
         self._stores = stores
         self._cancelled = cancelled
@@ -59,6 +63,7 @@ class EmbeddingStage:
         self._embedded = embedded
         self._results = results
         self._pace = pace
+        self._outages = outages
         self._executor = ThreadPoolExecutor(PARALLEL_CALLS, thread_name_prefix="embedding")
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self._stopping = False
@@ -99,7 +104,12 @@ class EmbeddingStage:
         """Embed tasks together. If that fails, embed them one by one, so that only the faulty document fails."""
         batch = _Batch(tasks)
         try:
-            self._embed(batch)
+            self._outages.run([task.task.job_id for task in tasks], lambda: self._embed(batch))
+        except ServerUnavailable:
+            # The tasks run again when the application starts, or all of them were cancelled.
+            if not self._outages.stopping.is_set():
+                self._drop_cancelled(batch)
+            return
         except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
             if len(batch.tasks) > 1:
                 for task in batch.tasks:
@@ -176,6 +186,9 @@ class _Batch:
 
     def find_missing(self, known: Mapping[bytes, int]) -> None:
         """Record the texts that have no embeddings yet."""
+        self.texts.clear()
+        self.embedded.clear()
+        self._owners.clear()
         for task in self.tasks:
             for span, digest in zip(task.spans, task.hashes, strict=True):
                 if digest in known:

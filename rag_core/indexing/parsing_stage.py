@@ -10,6 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from rag_core.errors import (
@@ -19,10 +20,12 @@ from rag_core.errors import (
     ExtractionFailed,
     RagError,
     RejectedDocument,
+    ServerUnavailable,
     StoreError,
     UnknownDocument,
 )
 from rag_core.indexing.attached_files import AttachedFiles, SubmitAttachment
+from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.pace import EmbeddingPace
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import (
@@ -73,6 +76,7 @@ class ParsingStage:
     run_smaller_file : callable
         Called with the task of a large file a few times a second, between two of its pages: processes a much smaller
         file that is queued, so that this file need not wait for the large one.
+    outages : OutageRetry
     """
 
     def __init__(
@@ -88,6 +92,7 @@ class ParsingStage:
         pace: EmbeddingPace,
         submit_attachment: SubmitAttachment,
         run_smaller_file: Callable[[IndexingTask], None],
+        outages: OutageRetry,
     ) -> None:
         self._max_bytes = settings.max_file_mb * 1_000_000
         self._stores = stores
@@ -100,6 +105,7 @@ class ParsingStage:
         self._pace = pace
         self._submit_attachment = submit_attachment
         self._run_smaller_file = run_smaller_file
+        self._outages = outages
         self._parser = PdfParser(
             page_timeout_s=settings.page_timeout_s,
             memory_mb=settings.worker_memory_mb,
@@ -199,8 +205,10 @@ class ParsingStage:
                     unread = (total - len(pages)) / len(pages)
                     tokens = sum(span.tokens for span in spans) * (1 + unread)
                     ends_at = self._pace.estimate_end(tokens, after_s=(reported - started) * unread)
-                    self._stores.jobs.progress(task.job_id, "reading", len(pages), total, ends_at=ends_at)
-                    self._run_smaller_file(task)
+                    # A database that does not answer now may do so when the pages are stored.
+                    with suppress(ServerUnavailable):
+                        self._stores.jobs.progress(task.job_id, "reading", len(pages), total, ends_at=ends_at)
+                        self._run_smaller_file(task)
         if len(pages) < total and task.job_id not in self._cancelled:
             raise ExtractionFailed(f"Reading {task.name} ended after {len(pages)} of {total} pages. Retry it.")
         labels = None if has_labels else find_printed_numbers([page.text for page in pages])
@@ -220,13 +228,19 @@ class ParsingStage:
         return AttachedFiles(row, submit, self._max_bytes, task.password)
 
     def _process(self, task: IndexingTask) -> EmbeddingTask | TaskResult:
-        embedding_task = self._store(self.parse_and_chunk(task))
+        job_ids = [task.job_id]
+        document = self._outages.run(job_ids, lambda: self.parse_and_chunk(task))
+        embedding_task = self._outages.run(job_ids, lambda: self._store(document))
         if task.job_id in self._cancelled:
             return TaskResult(task, DocumentStatus.CANCELLED, CANCELLED)
         if not task.is_reindex:
-            self._stores.documents.publish_words(task.version_id)
-            self._stores.jobs.progress(task.job_id, "embedding", 0, len(embedding_task.spans))
+            self._outages.run(job_ids, lambda: self._publish_words(embedding_task))
         return embedding_task
+
+    def _publish_words(self, embedding_task: EmbeddingTask) -> None:
+        task = embedding_task.task
+        self._stores.documents.publish_words(task.version_id)
+        self._stores.jobs.progress(task.job_id, "embedding", 0, len(embedding_task.spans))
 
     def _store(self, document: ChunkedDocument) -> EmbeddingTask:
         """Store the pages, chunks and words of a document; raise `EmptyDocument` if it has no chunks."""
@@ -236,6 +250,9 @@ class ParsingStage:
         if not spans:
             raise EmptyDocument(f"{task.name} holds no text that could be read on any of its {len(pages)} pages.")
         with self._removal.lock:
+            # An attempt that a server interrupted may have added chunks, which would stay in the word index.
+            if former_ids := stores.documents.chunk_ids([task.version_id]):
+                stores.word_index.delete(former_ids)
             chunk_ids = stores.documents.save_chunks(task.version_id, spans)
             stores.word_index.add(chunk_ids, [(span.prefix, span.text, task.version_id) for span in spans])
         status, reason = summarize_pages(pages)

@@ -14,8 +14,9 @@ from pathlib import PurePosixPath
 import numpy as np
 from sqlalchemy import or_
 
-from rag_core.errors import StoreError
+from rag_core.errors import ServerUnavailable, StoreError
 from rag_core.indexing.naming import Naming
+from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.recovery import REPLACED, is_superseded
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import (
@@ -29,6 +30,7 @@ from rag_core.indexing.task import (
     TaskResult,
 )
 from rag_core.runtime.stores import Stores
+from rag_core.store.database import as_utc
 from rag_core.store.schema import versions
 from rag_core.types import DocumentStatus, VersionRow
 
@@ -50,6 +52,7 @@ class PublicationStage:
         Receives each task whose embeddings were deleted before publication, so that they are computed again.
     results : queue of TaskResult
         Receives the results of all other tasks.
+    outages : OutageRetry
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class PublicationStage:
         tasks: queue.SimpleQueue[PublicationTask | None],
         incomplete: EmbeddingQueue,
         results: queue.SimpleQueue[TaskResult | None],
+        outages: OutageRetry,
     ) -> None:
         self._stores = stores
         self._removal = removal
@@ -67,6 +71,7 @@ class PublicationStage:
         self._tasks = tasks
         self._incomplete = incomplete
         self._results = results
+        self._outages = outages
         self._thread = threading.Thread(target=self._run, name="publication", daemon=True)
         self._naming = Naming(stores)
         self._stopping = False
@@ -83,6 +88,8 @@ class PublicationStage:
     def _run(self) -> None:
         while (task := self._tasks.get()) is not None and not self._stopping:
             outcome = self._process(task)
+            if outcome is None:
+                continue
             if isinstance(outcome, EmbeddingTask):
                 self._incomplete.put_back(outcome)
                 continue
@@ -100,18 +107,28 @@ class PublicationStage:
         except BaseException:  # one document must not stop the queue; a Rust panic is not an Exception
             log.exception("the token vectors of %s could not be prefetched", name)
 
-    def _process(self, task: PublicationTask) -> TaskResult | EmbeddingTask:
-        """Publish a version and return the result; if embeddings are missing, return the task to embed again."""
+    def _process(self, task: PublicationTask) -> TaskResult | EmbeddingTask | None:
+        """Publish a version and return the result; if embeddings are missing, return the task to embed again.
+
+        Return ``None`` if the process stops while a server does not answer.
+        """
         embedded = task.embedded
         if embedded.task.job_id in self._cancelled:
             return embedded.result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
         try:
-            with self._removal.lock:
-                return self._publish(embedded, task.computed)
+            return self._outages.run([embedded.task.job_id], lambda: self._publish(embedded, task.computed))
+        except ServerUnavailable:
+            if self._outages.stopping.is_set():
+                return None
+            return embedded.result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
         except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
             return embedded.failure(error, task.computed)
 
     def _publish(self, embedded: EmbeddingTask, computed: int) -> TaskResult | EmbeddingTask:
+        with self._removal.lock:
+            return self._publish_locked(embedded, computed)
+
+    def _publish_locked(self, embedded: EmbeddingTask, computed: int) -> TaskResult | EmbeddingTask:
         stores, generation, task = self._stores, embedded.generation, embedded.task
         ids = stores.embeddings.find_ids(generation.space, list(embedded.hashes))
         row = stores.documents.version(task.version_id)
@@ -147,10 +164,9 @@ class PublicationStage:
         former = self._stores.documents.version(row.active_version) if row.active_version else None
         if former is None or former.sha256 == row.sha256:
             return ""
-        return (
-            f"It replaces the version of {row.name} added on {former.added_at:%d %B %Y at %H:%M} UTC, whose file is "
-            "kept until you remove it in Documents."
-        )
+        added = f"{as_utc(former.added_at):%d %B %Y at %H:%M} UTC"
+        kept = "whose file is kept until you remove it in Documents"
+        return f"It replaces the version of {row.name} added on {added}, {kept}."
 
     def _retire_former(self, task: IndexingTask, digest: str) -> None:
         former = self._stores.documents.versions_where(

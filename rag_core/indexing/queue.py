@@ -17,8 +17,9 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from rag_core.errors import StoreError
+from rag_core.errors import ServerUnavailable, StoreError
 from rag_core.indexing.embedding_stage import EmbeddingStage
+from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.pace import EmbeddingPace
 from rag_core.indexing.parsing_stage import ParsingStage
 from rag_core.indexing.publication import PublicationStage
@@ -82,6 +83,7 @@ class IndexingQueue:
         reindexed: queue.SimpleQueue[TaskResult] = queue.SimpleQueue()
         self._in_flight = TaskCounter()
         pace = EmbeddingPace()
+        outages = OutageRetry(stores.jobs, self._cancelled, self._stopping)
         self._parsing = ParsingStage(
             settings,
             stores,
@@ -94,11 +96,12 @@ class IndexingQueue:
             pace,
             self._submit_attachment,
             self._run_smaller_file,
+            outages,
         )
-        self._embedding = EmbeddingStage(stores, self._cancelled, chunked, embedded, results, pace)
-        self._publication = PublicationStage(stores, removal, self._cancelled, embedded, chunked, results)
+        self._embedding = EmbeddingStage(stores, self._cancelled, chunked, embedded, results, pace, outages)
+        self._publication = PublicationStage(stores, removal, self._cancelled, embedded, chunked, results, outages)
         self._reindexer = Reindexer(stores, generations, removal, self._cancelled, self._stopping, reindexed)
-        self._result_stage = ResultStage(stores, removal, results, reindexed, self._in_flight, self._passwords)
+        self._result_stage = ResultStage(stores, removal, results, reindexed, self._in_flight, self._passwords, outages)
         # Queued jobs that were read from the database, and the tasks of the running re-index.
         self._pending_jobs: deque[Job] = deque()
         self._reindex: Iterator[IndexingTask | None] | None = None
@@ -205,6 +208,11 @@ class IndexingQueue:
         while not self._stopping.is_set():
             try:
                 self._run_next_task()
+            except ServerUnavailable as error:
+                log.warning("the indexing queue waits: %s", error)
+                # Attempts that an outage interrupts do not count.
+                self._attempts = Counter(dict.fromkeys(self._attempts, 0))
+                self.wait_for_change(1.0)
             except Exception:  # for example, the database failed; the next attempt may succeed
                 log.exception("the indexing queue failed")
                 self.wait_for_change(1.0)
@@ -246,6 +254,8 @@ class IndexingQueue:
 
     def _start_file(self, job: Job) -> IndexingTask | None:
         """Start a job and return its task; ``None`` if the job was cancelled meanwhile."""
+        # If the database marks the job as running but its response is lost, the entry lets the queue start it again.
+        self._attempts[job.job_id] += 0
         if not self._stores.jobs.start(job.job_id):
             return None
         self._attempts[job.job_id] += 1

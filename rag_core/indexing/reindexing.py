@@ -8,7 +8,7 @@ import threading
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
-from rag_core.errors import IndexMismatch, RagError
+from rag_core.errors import IndexMismatch, RagError, ServerUnavailable
 from rag_core.indexing.recovery import finish_removals
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import CancelledJobs, IndexingTask, TaskResult
@@ -69,6 +69,10 @@ class Reindexer:
         self._ended = []
         try:
             yield from self._run(job)
+        except ServerUnavailable:
+            # The queue starts the job again when the server answers.
+            if not self._stopping.is_set():
+                raise
         except RagError as error:
             if not self._stopping.is_set():
                 self._fail(job, str(error))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from functools import partial
 
+from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import TaskResult, job_state
 from rag_core.runtime.stores import Stores
@@ -67,6 +69,7 @@ class ResultStage:
         Counts the running tasks.
     passwords : dict of str to str
         Passwords by job id. The password of a job is deleted when the result of the job is processed.
+    outages : OutageRetry
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class ResultStage:
         reindexed: queue.SimpleQueue[TaskResult],
         counter: TaskCounter,
         passwords: dict[str, str],
+        outages: OutageRetry,
     ) -> None:
         self._stores = stores
         self._removal = removal
@@ -84,6 +88,7 @@ class ResultStage:
         self._reindexed = reindexed
         self._counter = counter
         self._passwords = passwords
+        self._outages = outages
         # Reasons of failure by job id. The message of a job that is given up after all attempts contains the reason.
         self.problems: dict[str, str] = {}
         # Results of re-index tasks whose versions could not be ended, because a store failed.
@@ -107,7 +112,7 @@ class ResultStage:
     def _run(self) -> None:
         while (result := self._results.get()) is not None:
             try:
-                self._end(result)
+                self._outages.run([result.task.job_id], partial(self._end, result))
             except Exception:  # the queue retries the job when no other task is running
                 log.exception("the result of %s could not be stored", result.task.name)
                 if result.task.is_reindex:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from rag_core.index.dense import DenseIndex, adopt_collection, open_chroma
+from rag_core.index.dense import DenseIndex, adopt_collection, close_chroma, open_chroma
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
 from rag_core.settings import Settings
@@ -112,7 +112,7 @@ class Stores:
             with self._chroma_lock:
                 self._dense.clear()
                 if self._chroma is not None:
-                    self._chroma.close()
+                    close_chroma(self._chroma)
                     self._chroma = None
         finally:
             self._lock.release()

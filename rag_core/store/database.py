@@ -11,9 +11,11 @@ from uuid import uuid4
 
 from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError, SQLAlchemyError, StatementError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, OperationalError, SQLAlchemyError, StatementError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
+from rag_core.errors import DataFolderUnwritable, ServerUnavailable, SettingsError, StoreUnavailable
+from rag_core.store.columns import dump_json
 from rag_core.store.database_lock import DatabaseLock
 from rag_core.store.migrate import prepare_schema
 
@@ -82,13 +84,19 @@ class Database:
             # question mark.
             parsed = URL.create("sqlite", database=str(url)) if isinstance(url, Path) else make_url(url)
             self._url = parsed.render_as_string(hide_password=True)
-            self._engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
+            self._engine = create_engine(
+                parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite", json_serializer=dump_json
+            )
         except (ArgumentError, ImportError, ValueError) as error:
             raise SettingsError(
                 f"DATABASE_URL cannot be used ({error}). Give a SQLAlchemy URL whose driver is installed."
             ) from None
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _set_pragmas)
+        elif self._engine.dialect.name == "postgresql" and self._engine.driver == "psycopg":
+            from rag_core.store.postgresql import guard_connections
+
+            guard_connections(self._engine)
         try:
             with self._translate_errors():
                 if exclusive:
@@ -121,9 +129,11 @@ class Database:
     def _translate_errors(self) -> Iterator[None]:
         try:
             yield
-        except OperationalError as error:
-            raise _translate_operational_error(error, self._url) from error
         except SQLAlchemyError as error:
+            if self._engine.dialect.name != "sqlite" and _is_outage(error):
+                raise self._server_unavailable(error) from error
+            if isinstance(error, OperationalError):
+                raise _translate_operational_error(error, self._url) from error
             # The message leaves out the SQL statement, because its values may contain text of documents.
             reason = error.orig if isinstance(error, StatementError) else error
             # If the file is damaged or is not a database, the driver raises `DatabaseError` itself. For other errors,
@@ -131,6 +141,22 @@ class Database:
             if type(error) is DatabaseError and self._engine.dialect.name == "sqlite":
                 raise StoreUnavailable(f"The database {self._url} is damaged ({reason}): {self._restore}.") from error
             raise StoreUnavailable(f"The database {self._url} refused an operation ({reason}).") from error
+
+    def _server_unavailable(self, error: SQLAlchemyError) -> ServerUnavailable:
+        url = self._engine.url
+        reason = str(error.orig if isinstance(error, StatementError) else error).strip()
+        return ServerUnavailable(
+            f"The database {self._url} does not answer ({reason}). Check that its server runs, and check DATABASE_URL. "
+            "Nothing was lost.",
+            f"the database at {url.host or 'localhost'}{f':{url.port}' if url.port else ''}",
+        )
+
+
+def _is_outage(error: SQLAlchemyError) -> bool:
+    """Return whether a server did not answer, so that the same statement may succeed later."""
+    if isinstance(error, DBAPIError):
+        return error.connection_invalidated or isinstance(error, OperationalError)
+    return isinstance(error, PoolTimeout)
 
 
 def _set_pragmas(connection: Any, _record: Any) -> None:
@@ -166,5 +192,4 @@ def _translate_operational_error(error: OperationalError, url: str) -> StoreUnav
         return StoreUnavailable(
             f"The database {url} is locked by another process. Close the other program and try again."
         )
-    hint = "the disk that contains it" if url.startswith("sqlite") else "that it runs and that DATABASE_URL is right"
-    return StoreUnavailable(f"The database {url} does not answer ({reason}). Check {hint}.")
+    return StoreUnavailable(f"The database {url} does not answer ({reason}). Check the disk that contains it.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy.exc import DBAPIError
 
 from rag_core.errors import DatabaseInUse, DataFolderUnwritable
 
@@ -29,24 +31,58 @@ class DatabaseLock:
 
     def __init__(self, engine: Engine) -> None:
         self._file: object = None
+        self._engine = engine
+        # Reentrant, because renewing opens a connection, which calls `_renew`.
+        self._renewing, self._is_renewing = threading.RLock(), False
         self._connection: Connection | None = None
         url = engine.url.render_as_string(hide_password=True)
         name = engine.url.database
         if engine.dialect.name == "sqlite" and name and name != ":memory:" and not name.startswith("file:"):
             self._file = _lock_file(Path(f"{name}.lock"), url)
         elif engine.dialect.name == "postgresql":
-            # The lock has its own connection, because PostgreSQL releases the lock when this connection is closed.
-            self._connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-            if not self._connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _ADVISORY_KEY}).scalar():
+            self._lock_database()
+            event.listen(engine, "connect", self._renew)
+
+    def _lock_database(self) -> None:
+        # The lock has its own connection, because PostgreSQL releases the lock when this connection is closed.
+        connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        try:
+            if not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _ADVISORY_KEY}).scalar():
+                raise DatabaseInUse(_message(self._engine.url.render_as_string(hide_password=True)))
+        except BaseException:
+            connection.close()
+            raise
+        # Outside of the pool, the connection is not replaced by one without the lock.
+        connection.detach()
+        self._connection = connection
+
+    def _renew(self, _connection: object, _record: object) -> None:
+        """Lock the database again if the connection of the lock was lost, for example by a restart of the server.
+
+        The pool calls this method after it has opened a connection, which it does after each loss of connections.
+        """
+        with self._renewing:
+            if self._is_renewing or self._connection is None or self._is_alive(self._connection):
+                return
+            self._is_renewing = True
+            try:
                 self._connection.close()
-                raise DatabaseInUse(_message(url))
+                self._lock_database()
+            finally:
+                self._is_renewing = False
+
+    def _is_alive(self, connection: Connection) -> bool:
+        try:
+            connection.execute(text("SELECT 1"))
+        except DBAPIError:
+            return False
+        return True
 
     def release(self) -> None:
         """Release the lock, so that another process can use the database."""
         if self._connection is not None:
-            # Really close the connection. Otherwise, it would return to the pool, which keeps it open with its lock.
-            self._connection.invalidate()
             self._connection.close()
+            self._connection = None
         if self._file is not None:
             self._file.release()  # type: ignore[attr-defined] # filelock is imported when needed
 

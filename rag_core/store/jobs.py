@@ -109,6 +109,12 @@ class JobStore:
                 values["details"] = {**details, "ends_at": ends_at}
             connection.execute(update(jobs).where(of_job).values(**values))
 
+    def set_reason(self, job_id: str, reason: str) -> None:
+        """Set what a running job waits for; an empty text if it waits no longer."""
+        with self._db.begin() as connection:
+            running = (jobs.c.id == job_id) & (jobs.c.state == JobState.RUNNING.value)
+            connection.execute(update(jobs).where(running).values(reason=reason))
+
     def finish(
         self, job_id: str, state: JobState, result: DocumentStatus | None, reason: str = "", **details: Any
     ) -> None:
@@ -133,14 +139,14 @@ class JobStore:
 
     def requeue(self, job_id: str) -> None:
         """Queue a job again that is marked as running although no thread works on it."""
-        values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "started_at": None}
+        values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "reason": "", "started_at": None}
         query = update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.RUNNING.value)
         with self._db.begin() as connection:
             connection.execute(query.values(**values))
 
     def requeue_interrupted(self) -> int:
         """Queue all jobs again that were running when an earlier process ended; return their number."""
-        values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "started_at": None}
+        values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "reason": "", "started_at": None}
         query = update(jobs).where(jobs.c.state == JobState.RUNNING.value)
         with self._db.begin() as connection:
             return int(connection.execute(query.values(**values)).rowcount)

@@ -19,11 +19,11 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
-    String,
     Table,
-    Text,
     UniqueConstraint,
 )
+
+from rag_core.store.columns import String, Text
 
 metadata = MetaData()
 

@@ -26,6 +26,11 @@ def test_label_of_running_job_has_counts(kind: str, stage: str, label: str) -> N
     assert describe_job(job(kind, stage, 3, 1200)) == label
 
 
+def test_label_says_what_a_job_waits_for() -> None:
+    waiting = replace(job("index", "embedding", 3, 8), reason="Waiting for Chroma at localhost:8000.")
+    assert describe_job(waiting) == "report.pdf: Waiting for Chroma at localhost:8000."
+
+
 def test_outcome_of_cancelled_job_has_its_reason() -> None:
     ended = replace(job("reindex", "", 0, 0, JobState.CANCELLED), reason="Cancelled after 1 of 2 documents.")
     assert describe_result(ended) == (False, "report.pdf: Cancelled after 1 of 2 documents.")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FILES = ("requirements.txt", "requirements-ocr.txt", "requirements-gguf.txt")
+FILES = ("requirements.txt", "requirements-ocr.txt", "requirements-gguf.txt", "requirements-server.txt")
 
 
 def listed(*names: str) -> dict[str, str]:

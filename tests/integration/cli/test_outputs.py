@@ -9,8 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.progress import Progress
 
 from rag_core.cli import app as cli
+from rag_core.cli.console import JobBars
+from rag_core.types import Job, JobState
 from tests.support.cli import ROOT, Run
 
 
@@ -60,3 +63,11 @@ def test_output_to_head_has_complete_lines(library: Path, tmp_path: Path) -> Non
     ended = shell(tmp_path / "data", "list --json", "| head -n 1")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.count("\n") == 1
+
+
+def test_progress_says_what_a_job_waits_for() -> None:
+    reason = "Waiting for Chroma at localhost:8000."
+    job = Job("1", "index", "a.pdf", None, JobState.RUNNING, "embedding", 3, 8, None, reason, 1.0, None, {})
+    progress = Progress()
+    JobBars(progress).show(job)
+    assert progress.tasks[0].fields["stage"] == reason

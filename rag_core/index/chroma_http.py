@@ -1,0 +1,44 @@
+"""An HTTP client for Chroma that notices a server that hangs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+CONNECT_WITHIN_S = 1.5
+# Maximum time for a response. A request without a response is repeated with the next limit if the server answers
+# meanwhile, because it may work on a large request. All requests to Chroma can be repeated.
+RESPOND_WITHIN_S = (1.5, 10.0, 60.0, 300.0)
+# Maximum time for the response to a check whether the server answers.
+CHECK_WITHIN_S = 1.0
+
+
+class ChromaHttpClient(httpx.Client):
+    """A client whose requests fail in seconds if the server hangs, but not if it works on a large request.
+
+    Parameters
+    ----------
+    api_url : str
+        URL of Chroma's API.
+    """
+
+    def __init__(self, api_url: str, **options: Any) -> None:
+        super().__init__(**options)
+        self._check_url = f"{api_url}/heartbeat"
+
+    def request(self, *arguments: Any, **options: Any) -> httpx.Response:
+        """Send a request; raise `httpx.ReadTimeout` if the server hangs."""
+        for limit in RESPOND_WITHIN_S[:-1]:
+            try:
+                return self._request(limit, *arguments, **options)
+            except httpx.ReadTimeout:
+                self.check_server()
+        return self._request(RESPOND_WITHIN_S[-1], *arguments, **options)
+
+    def check_server(self) -> None:
+        """Raise `httpx.TransportError` if the server does not answer."""
+        self._request(CHECK_WITHIN_S, "GET", self._check_url)
+
+    def _request(self, limit: float, *arguments: Any, **options: Any) -> httpx.Response:
+        return super().request(*arguments, timeout=httpx.Timeout(limit, connect=CONNECT_WITHIN_S), **options)
