@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from rag_core.parsing import Attachment
+from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.types import Job, VersionRow
 
 # PDFs attached to a document, and PDFs attached to those PDFs, are indexed. Deeper attachments are not.
@@ -50,6 +51,8 @@ class AttachedFiles:
         self._unread: list[str] = []
         # Names of the attached files by the ids of the jobs that index them.
         self.jobs: dict[str, str] = {}
+        # Folder and name of each submitted file.
+        self.places: list[tuple[str, str]] = []
 
     def add(self, file: Attachment) -> None:
         """Queue an attached file, unless it is no PDF or too large."""
@@ -62,11 +65,14 @@ class AttachedFiles:
         if self._submit is None:
             return
         path = PurePosixPath(file.name.replace("\\", "/"))
+        name = path.name if path.name not in ("", "..") else "attached file"
+        inner = "/".join(part for part in path.parent.parts if part not in ("/", ".."))
         self._times[file.name] += 1
         # Two attached files may have the same name.
         number = f"/{self._times[file.name]}" if self._times[file.name] > 1 else ""
-        folder = str(PurePosixPath(f"{self._folder}/{path.parent}")) + number
-        job = self._submit(path.name, file.data, self._collection, folder, self._password)
+        folder = str(PurePosixPath(f"{self._folder}/{inner}")) + number
+        self.places.append((clean_folder(folder), clean_name(name)))
+        job = self._submit(name, file.data, self._collection, folder, self._password)
         self.jobs[job.job_id] = file.name
 
     def describe(self) -> str:
@@ -75,6 +81,7 @@ class AttachedFiles:
         if self._read:
             parts.append(f"The attached files are listed as documents of their own: {', '.join(self._read)}.")
         if self._unread:
-            reason = "only PDFs of up to 50 MB are, up to 100 in a file, to two levels"
-            parts.append(f"Attached and not read, because {reason}: {', '.join(self._unread)}.")
+            unread = ", ".join(name or "a file without a name" for name in self._unread)
+            limits = "Footnote reads up to 100 attached PDFs of up to 50 MB, on two levels"
+            parts.append(f"Attached, but not read: {unread}. {limits}.")
         return " ".join(parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 
 import numpy as np
 
@@ -127,7 +126,7 @@ class Documents:
     def delete(self, document_ids: Sequence[str]) -> Sequence[DeleteReceipt]:
         """Remove documents from every store, and return how much data of each document every store still contains.
 
-        The documents that are attached to a document are removed with it; their receipts follow the others. If a store
+        The documents that are attached to a document are removed with it; their receipts follow its own. If a store
         fails, the document is hidden all the same. Its removal continues in the background, or when the document is
         deleted again.
 
@@ -140,13 +139,7 @@ class Documents:
             if job.document_id in set(document_ids):
                 self._jobs.cancel(job.job_id)
                 self._jobs.wait([job.job_id])
-        attached = [one for document_id in document_ids for one in self._naming.find_attached(document_id)]
-        receipts = [self._removal.remove_document(document_id) for document_id in document_ids]
-        for one in attached:
-            is_removed = self._naming.remove_path(one.document_id, PurePosixPath(one.name).name, one.folder or "")
-            if not is_removed and self._library.documents([one.document_id]):
-                receipts += self.delete([one.document_id])
-        return receipts
+        return [receipt for document_id in document_ids for receipt in self._removal.remove_document(document_id)]
 
     def delete_named(self, names: Sequence[str]) -> Iterator[DeleteReceipt]:
         """Remove the documents with these names or ids one by one, and yield the receipt of each.

@@ -8,7 +8,6 @@ from pathlib import PurePosixPath
 from rag_core.indexing.attached_files import MARK, folder_of_attachments
 from rag_core.runtime.stores import Stores
 from rag_core.store.document_names import DocumentName
-from rag_core.types.documents import SameName
 
 
 class Naming:
@@ -22,24 +21,30 @@ class Naming:
         self._names = stores.names
         self._jobs = stores.jobs
 
-    def find_replaced(self, name: str, collection: str, folder: str, on_same_name: SameName) -> tuple[str | None, str]:
-        """Return the document that a file replaces, if any, and the name of the file's document.
+    def find_replaced(self, name: str, collection: str, folder: str) -> DocumentName | None:
+        """Return the name of the document that a file replaces, if any.
 
         A file replaces the document of the same name from the same folder, or one of an earlier version, whose folder
         is unknown. An upload in the browser replaces the document of that name from any folder, because the user is
-        asked. If the replaced document has another name as well, it keeps its content under that name, and the file
-        becomes a new document.
+        asked.
         """
         namesakes = self._names.find_namesakes(name, collection)
         candidates = [one for one in namesakes if one.folder == folder]
         candidates += [one for one in namesakes if one.name == name and (not folder or one.folder is None)]
-        if candidates and on_same_name == "replace":
-            replaced = candidates[0]
-            if self._remove_one_of_several(replaced):
-                return None, replaced.name
-            self._names.set_folder(replaced.document_id, folder)
-            return replaced.document_id, replaced.name
-        return None, self._choose_name(name, collection, folder, namesakes)
+        return candidates[0] if candidates else None
+
+    def find_path(self, document_id: str, name: str, folder: str | None) -> DocumentName | None:
+        """Return the name of a document that belongs to a file; ``None`` if it has no such name."""
+        return next((one for one in self._names.names(document_id) if _is_of_file(one, name, folder)), None)
+
+    def set_folder(self, name: DocumentName, folder: str) -> None:
+        """Store the folder of a document's file if it was unknown or has changed."""
+        if name.alias_id is None and name.folder != folder:
+            self._names.set_folder(name.document_id, folder)
+
+    def is_only_name(self, name: DocumentName) -> bool:
+        """Return whether a document has no other name."""
+        return len(self._names.names(name.document_id)) <= 1
 
     def add_alias(self, document_id: str, name: str, collection: str, folder: str) -> str:
         """Give a document a further name; return that name, or "" if the document has a name for this path."""
@@ -47,41 +52,43 @@ class Naming:
             is_same_folder = one.folder == folder or not one.folder or not folder
             if one.collection == collection and PurePosixPath(one.name).name == name and is_same_folder:
                 return ""
-        namesakes = self._names.find_namesakes(name, collection)
-        chosen = self._choose_name(name, collection, folder, namesakes)
+        chosen = self.choose_name(name, collection, folder)
         self._names.add_alias(document_id, chosen, collection, folder)
         return chosen
 
     def find_attached(self, document_id: str) -> list[DocumentName]:
-        """Return the names of the documents that are attached to a document, and of those attached to them."""
-        return [
-            attached
-            for one in self._names.names(document_id)
-            for attached in self._names.find_in_folder(folder_of_attachments(one.folder, one.name), one.collection)
-        ]
-
-    def remove_path(self, document_id: str, name: str, folder: str) -> bool:
-        """Remove the name of a file that no longer exists; return false if it is the only name of its document."""
+        """Return the names of the documents that are attached to a document, without those attached to them."""
+        attached = []
         for one in self._names.names(document_id):
-            if one.folder == folder and PurePosixPath(one.name).name == name:
-                return self._remove_one_of_several(one)
-        return False
+            parent = folder_of_attachments(one.folder, one.name)
+            attached += [
+                other
+                for other in self._names.find_in_folder(parent, one.collection)
+                if not any(part.endswith(MARK) for part in PurePosixPath((other.folder or "")[len(parent) :]).parts)
+            ]
+        return attached
 
     def remove_name(self, document_id: str, name: str) -> str:
         """Remove one of several names of a document and return the first of the others; "" if it has no other."""
-        names = self._names.names(document_id)
-        former = next((one for one in names if one.name == name), None)
-        if former is None or not self._remove_one_of_several(former):
+        former = next((one for one in self._names.names(document_id) if one.name == name), None)
+        if former is None or not self.release(former):
             return ""
         return self._names.names(document_id)[0].name
 
-    def _remove_one_of_several(self, former: DocumentName) -> bool:
-        """Remove a name if its document has other names, and return whether it has."""
-        others = [one for one in self._names.names(former.document_id) if one.alias_id != former.alias_id]
+    def release(self, former: DocumentName) -> bool:
+        """Remove a name from its document; return false and keep it if it is the only name.
+
+        A name that was removed meanwhile counts as removed.
+        """
+        names = self._names.names(former.document_id)
+        current = next((one for one in names if _is_of_file(one, PurePosixPath(former.name).name, former.folder)), None)
+        if current is None:
+            return True
+        others = [one for one in names if one != current]
         if not others:
             return False
-        if former.alias_id:
-            self._names.remove_alias(former.alias_id)
+        if current.alias_id:
+            self._names.remove_alias(current.alias_id)
         else:
             self._names.promote_alias(others[0])
         first = self._names.names(former.document_id)[0]
@@ -89,12 +96,13 @@ class Naming:
         if len(self._names.find_namesakes(file_name, first.collection)) == 1:
             self._names.rename(first, file_name)
         # Searches also find a document by its name, so a renamed document must be indexed again.
-        if former.alias_id is None or first.name != file_name:
-            self._index_again(former)
+        if current.alias_id is None or first.name != file_name:
+            self._index_again(current)
         return True
 
-    def _choose_name(self, name: str, collection: str, folder: str, namesakes: Sequence[DocumentName]) -> str:
+    def choose_name(self, name: str, collection: str, folder: str) -> str:
         """Return a free name for a file; add folders to the names of other documents that would be ambiguous."""
+        namesakes = self._names.find_namesakes(name, collection)
         if not namesakes:
             return name
         if not folder or any(one.folder == folder for one in namesakes):
@@ -112,7 +120,7 @@ class Naming:
         return _qualify(name, folder, folders)
 
     def _index_again(self, former: DocumentName) -> None:
-        details = {"document_ids": [former.document_id], "changes": {}}
+        details = {"document_ids": [former.document_id], "changes": {}, "renamed": True}
         self._jobs.add("reindex", former.name, details=details)
 
     def _add_number(self, name: str, collection: str) -> str:
@@ -121,6 +129,11 @@ class Naming:
         while self._names.find(f"{path.stem} ({number}){path.suffix}", collection):
             number += 1
         return f"{path.stem} ({number}){path.suffix}"
+
+
+def _is_of_file(one: DocumentName, name: str, folder: str | None) -> bool:
+    # The folder of a document that an earlier version of Footnote added is unknown.
+    return one.folder in (None, folder or "") and PurePosixPath(one.name).name == name
 
 
 def _qualify(name: str, folder: str, others: Sequence[str]) -> str:

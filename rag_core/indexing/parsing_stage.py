@@ -161,7 +161,9 @@ class ParsingStage:
                 # Queue the attached files even if reading the document itself fails.
                 note = attachments.describe()
                 if attachments.jobs:
-                    self._stores.jobs.add_details(task.job_id, attached=attachments.jobs)
+                    self._stores.jobs.add_details(
+                        task.job_id, attached=attachments.jobs, attached_places=attachments.places
+                    )
             return ChunkedDocument(task, generation, PARSER_VERSION, pages, spans, note)
         pages = library.pages(task.parsed_version_id, with_boxes=True)
         spans = generation.chunker().chunk(task.name, pages)

@@ -182,9 +182,9 @@ class PublicationStage:
 
     def _remove_former_attachments(self, task: IndexingTask) -> None:
         """Remove the documents that were attached to the former version and are not attached to the new one."""
-        attached = self._stores.jobs.get(task.job_id).details.get("attached", {})
-        current = {PurePosixPath(name.replace("\\", "/")).name for name in attached.values()}
-        for one in self._naming.find_attached(task.document_id):
-            name = PurePosixPath(one.name).name
-            if name not in current and not self._naming.remove_path(one.document_id, name, one.folder or ""):
-                self._removal.remove_document(one.document_id)
+        places = self._stores.jobs.get(task.job_id).details.get("attached_places", [])
+        current = {(str(folder), str(name)) for folder, name in places}
+        names = self._naming.find_attached(task.document_id)
+        self._removal.remove_attached(
+            [one for one in names if (one.folder, PurePosixPath(one.name).name) not in current]
+        )

@@ -87,6 +87,8 @@ class Reindexer:
         target = self._generations.configured(**changes)
         chosen = job.details.get("document_ids")
         active = self._stores.documents.generations("active")
+        if active and job.details.get("renamed"):  # the settings need not be those of the index
+            target = active[-1][1]
         if chosen is None and (not active or active[-1][1] != target):
             swapped = yield from self._rebuild(job, target)
             if swapped:

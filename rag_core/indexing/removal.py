@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 
 from rag_core.errors import StoreError
+from rag_core.indexing.naming import Naming
 from rag_core.runtime.stores import Stores
+from rag_core.store.document_names import DocumentName
 from rag_core.store.schema import versions
 from rag_core.types import DeleteReceipt, DocumentStatus, VersionRow
 
@@ -27,9 +30,26 @@ class Removal:
         # lock, data could be written for a document that was just removed, and the data would stay.
         self.lock = threading.RLock()
         self._in_progress: set[str] = set()
+        self._naming = Naming(stores)
 
-    def remove_document(self, document_id: str) -> DeleteReceipt:
-        """Remove a document and its versions, also if an earlier removal was interrupted; raise `UnknownDocument`."""
+    def remove_document(self, document_id: str) -> list[DeleteReceipt]:
+        """Remove a document, its versions, and the documents that are attached to it; raise `UnknownDocument`.
+
+        The receipt of the document comes first. An attached document that has another name as well keeps that name.
+        """
+        attached = self._naming.find_attached(document_id)
+        return [self._remove_one(document_id), *self.remove_attached(attached)]
+
+    def remove_attached(self, names: Sequence[DocumentName]) -> list[DeleteReceipt]:
+        """Remove names of attached files, and the documents that have no other name."""
+        return [
+            receipt
+            for one in names
+            if not self._naming.release(one)
+            for receipt in self.remove_document(one.document_id)
+        ]
+
+    def _remove_one(self, document_id: str) -> DeleteReceipt:
         with self.lock:
             self._in_progress.add(document_id)
             try:

@@ -53,19 +53,38 @@ class Submission:
         # Documents of earlier versions have no folder; an upload in the browser has an empty one.
         folder = clean_folder(folder or "")
         with stores.file_lock:
+            if document_id is not None and stores.documents.documents([document_id]):
+                replaced = self._naming.find_path(document_id, name, folder)
+            else:
+                document_id = None
+                replaced = self._naming.find_replaced(name, collection, folder) if on_same_name == "replace" else None
             duplicate = stores.documents.find_content(digest)
-            if duplicate:
+            # A file that replaces another document is stored although its content is in the library already.
+            if duplicate and (document_id or replaced is None or replaced.document_id == duplicate[0]):
                 is_missing = duplicate[2] and not stores.files.exists(digest)
                 if duplicate[2]:
                     stores.files.put(data)
-                alias = self._naming.add_alias(duplicate[0], name, collection, folder)
+                is_other_file = document_id is None and replaced is None
+                alias = self._naming.add_alias(duplicate[0], name, collection, folder) if is_other_file else ""
                 return self._add_duplicate(name, *duplicate, lost=is_missing, alias=alias)
-            if document_id is None or not stores.documents.documents([document_id]):
-                document_id, name = self._naming.find_replaced(name, collection, folder, on_same_name)
+            owner = document_id or (replaced.document_id if replaced else None)
+            if owner is None:
+                name = self._naming.choose_name(name, collection, folder)
+            elif replaced is not None:
+                name = replaced.name
             if len(data) <= self._max_bytes:
                 stores.files.put(data)
+            is_shared = replaced is not None and not self._naming.is_only_name(replaced)
             row = new_job("index", name)
-            return self._add(row, password, collection, digest, len(data), document_id=document_id, folder=folder)
+            job = self._add(
+                row, password, collection, digest, len(data), document_id=None if is_shared else owner, folder=folder
+            )
+            # If the replaced document has other names, it keeps its content under them.
+            if is_shared and replaced is not None:
+                self._naming.release(replaced)
+            elif replaced is not None:
+                self._naming.set_folder(replaced, folder)
+            return job
 
     def retry(self, document_id: str, password: str | None) -> Job:
         """Queue a document's file again; see `IndexingQueue.retry`."""
@@ -113,9 +132,9 @@ class Submission:
         else:
             state = "it is being indexed already" if is_same_name else f"the same content is being indexed as {twin}"
             same = f"{state}. If that fails, add this file again"
-        stored = "Its file was missing and is stored again" if lost else "Nothing was stored"
-        listed = f" That document is now listed as {alias} as well." if alias else ""
-        result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{stored}: {same}.{listed}"}
+        stored = " Its file was missing and is stored again." if lost else ""
+        listed = f" That document is now also listed as {alias}." if alias else ""
+        result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{same[0].upper()}{same[1:]}.{stored}{listed}"}
         # The job is added in its final state, so that the queue does not run it: a duplicate has no version to index.
         state = JobState.DONE.value
         return self._stores.jobs.add("index", name, document_id=document_id, state=state, finished_at=now(), **result)

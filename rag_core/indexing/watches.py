@@ -125,8 +125,8 @@ class Watches:
         for path in [path for path in listing.stamps if path not in current]:
             former = known[path].document_id if path in known else None
             try:
-                folder = str(PurePosixPath(f"{watch.url}/{path}").parent)
-                job = self._submit_file(watch, listing.name(path), folder, listing.read(path), former, owned, current)
+                folder, data = _folder_of(watch, path), listing.read(path)
+                job = self._submit_file(watch, listing.name(path), folder, data, former, owned, current)
             except (RagError, OSError, ValueError) as error:
                 problems.append(f"{path}: {error}")
                 if former:
@@ -138,15 +138,23 @@ class Watches:
                     owned.add(job.document_id)
                 watches.set_file(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
         unused = owned - set(current.values())
-        failed = {document_id for document_id in unused if not self._remove_document(watch, document_id, problems)}
+        failed = set()
+        for document_id in unused:
+            former_paths = [path for path, row in known.items() if row.document_id == document_id]
+            is_kept = [self._release(document_id, listing.name(path), _folder_of(watch, path)) for path in former_paths]
+            if all(is_kept):
+                self._stores.watches.transfer_ownership(document_id, watch.watch_id)
+            elif not self._remove_document(watch, document_id, problems):
+                failed.add(document_id)
         # Delete the rows of removed files last: if removing a document fails, the next check still finds it by its row.
         removed = [path for path, row in known.items() if path not in current and row.document_id not in failed]
         for path in removed:
             watches.remove_file(watch.watch_id, path)
-            folder = str(PurePosixPath(f"{watch.url}/{path}").parent)
-            self._naming.remove_path(known[path].document_id, clean_name(listing.name(path)), clean_folder(folder))
+            self._release(known[path].document_id, listing.name(path), _folder_of(watch, path))
         for path, job in jobs.items():
             if job.result is DocumentStatus.DUPLICATE and not (path in known and known[path].document_id in failed):
+                name, folder = clean_name(listing.name(path)), clean_folder(_folder_of(watch, path))
+                self._naming.add_alias(str(job.document_id), name, watch.collection, folder)
                 watches.set_file(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
         return SyncResult(
             watch.watch_id,
@@ -175,9 +183,17 @@ class Watches:
             and not self._stores.watches.is_used_elsewhere(former, but=watch.watch_id)
         )
         if former is not None and not is_next_version:
-            self._naming.remove_path(former, clean_name(name), clean_folder(folder))
+            self._release(former, name, folder)
         document_id = former if is_next_version else None
         return self._indexer.submit(name, data, watch.collection, "keep", None, document_id=document_id, folder=folder)
+
+    def _release(self, document_id: str, name: str, folder: str) -> bool:
+        """Remove the name of a file from its document, and return whether the document stays under other names."""
+        folder = clean_folder(folder)
+        if (former := self._naming.find_path(document_id, clean_name(name), folder)) is not None:
+            return self._naming.release(former)
+        names = self._stores.names.names(document_id)
+        return bool(names) and all(one.folder not in (None, folder) for one in names)
 
     def _has_name(self, document_id: str, name: str, collection: str) -> bool:
         """Return whether a document has this file name, possibly with folders before it or a number after it."""
@@ -222,3 +238,7 @@ class Watches:
             log.exception("checking %s failed", watch.url)
             problem = "An internal error occurred while the folder was checked; the log has the details."
             self._stores.watches.record_check(watch.watch_id, problem)
+
+
+def _folder_of(watch: WatchedFolder, path: str) -> str:
+    return str(PurePosixPath(f"{watch.url}/{path}").parent)

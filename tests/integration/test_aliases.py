@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.errors import UnknownDocument
+from rag_core.errors import StoreUnavailable, UnknownDocument
+from rag_core.store.documents import DocumentStore
 from rag_core.types import DocumentStatus
 from tests.support.engines import (
     ASK_BUDGET,
@@ -17,6 +18,7 @@ from tests.support.engines import (
     add_document,
     assert_found,
     assert_in_agreement,
+    failing,
     idle,
     indexed,
     opened,
@@ -38,8 +40,7 @@ def test_same_file_at_two_paths_is_one_document_with_two_names(engine: Engine) -
     job = add_document(engine, "b.pdf", make_pdf(BUDGET), folder="/y")
     assert (job.result, job.reason) == (
         DocumentStatus.DUPLICATE,
-        "Nothing was stored: the same content is in the library as a.pdf. "
-        "That document is now listed as b.pdf as well.",
+        "The same content is in the library as a.pdf. That document is now also listed as b.pdf.",
     )
     assert names(engine) == {("a.pdf", "b.pdf")}
     assert engine.documents.find_ids(["b.pdf"]) == engine.documents.find_ids(["a.pdf"])
@@ -96,6 +97,52 @@ def test_deleting_one_name_keeps_the_content_under_the_other(engine: Engine, del
     assert (receipt.chunks_remaining, receipt.kept_as) == (0, "")
     assert names(engine) == set()
     assert_in_agreement(engine)
+
+
+def test_replaced_file_may_have_the_content_of_another_document(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET, folder="/x")
+    indexed(engine, "b.pdf", PENGUINS, folder="/x")
+    add(engine, "a.pdf", "/x", PENGUINS)
+    assert names(engine) == {("a.pdf",), ("b.pdf",)}
+    assert_found(engine, budget=[])
+
+
+def test_failed_replacement_keeps_both_names(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET, folder="/x")
+    add(engine, "b.pdf", "/y", BUDGET)
+    with failing(DocumentStore, "add_version"), pytest.raises(StoreUnavailable):
+        engine.documents.submit("a.pdf", make_pdf(PENGUINS), folder="/x")
+    assert names(engine) == {("a.pdf", "b.pdf")}
+
+
+def test_restored_version_does_not_change_other_names(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET, folder="/x")
+    indexed(engine, "a.pdf", PENGUINS, folder="/x")
+    add(engine, "b.pdf", "/y", PENGUINS)
+    (replaced,) = _replaced(engine, document_id)
+    engine.jobs.wait([engine.documents.restore_version(replaced.version_id).job_id])
+    assert names(engine) == {("a.pdf",), ("b.pdf",)}
+    assert_found(engine, budget=["a.pdf"], penguins=["b.pdf"])
+
+
+def test_version_that_is_another_document_is_not_restored(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET, folder="/x")
+    indexed(engine, "a.pdf", PENGUINS, folder="/x")
+    indexed(engine, "b.pdf", BUDGET, folder="/y")
+    (replaced,) = _replaced(engine, document_id)
+    job = engine.documents.restore_version(replaced.version_id)
+    assert (job.result, job.reason) == (DocumentStatus.DUPLICATE, "The same content is in the library as b.pdf.")
+    assert names(engine) == {("a.pdf",), ("b.pdf",)}
+
+
+def test_renamed_document_is_indexed_again_whatever_the_settings(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET, folder="/lib/x")
+    with opened(tmp_path / "data", chunk_tokens=64) as engine:
+        add(engine, "a.pdf", "/lib/y", PENGUINS)
+        idle(engine)
+        assert [job.reason for job in engine.jobs.list() if job.kind == "reindex"] == [""]
+        assert {chunk.prefix for one in engine.documents.list() for chunk in engine.documents.chunks(one.document_id)}
 
 
 def test_deleting_all_names_deletes_the_document(engine: Engine) -> None:

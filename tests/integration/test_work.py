@@ -195,7 +195,7 @@ def test_duplicate_of_pending_document_names_it(engine: Engine, barrier: Embeddi
     duplicate = engine.documents.submit("b.pdf", make_pdf(BUDGET))
     assert duplicate.result is DocumentStatus.DUPLICATE
     assert "being indexed as a.pdf. If that fails, add this file again" in duplicate.reason
-    assert "it is being indexed already" in engine.documents.submit("a.pdf", make_pdf(BUDGET)).reason
+    assert "It is being indexed already" in engine.documents.submit("a.pdf", make_pdf(BUDGET)).reason
     engine.jobs.cancel(first.job_id)
     barrier.release()
     engine.jobs.wait([first.job_id])

@@ -55,7 +55,7 @@ def test_other_attached_files_are_reported(engine: Engine) -> None:
     cover = with_attachments(make_pdf(BUDGET), table_xlsx=b"PK", fake_pdf=b"no pdf", empty_pdf=b"")
     job = add_document(engine, "cover.pdf", cover)
     assert job.result is DocumentStatus.INDEXED
-    assert job.reason.startswith("Attached and not read")
+    assert job.reason.startswith("Attached, but not read")
     assert all(name in job.reason for name in ("table.xlsx", "fake.pdf", "empty.pdf"))
     assert engine.documents.list()[0].reason == job.reason
     assert names(engine) == ["cover.pdf"]
@@ -109,7 +109,7 @@ def test_total_size_of_attached_files_is_limited() -> None:
     for name in ("a.pdf", "b.pdf", "c.pdf"):
         files.add(Attachment(name, b"%PDF-".ljust(400)))
     assert submitted == ["a.pdf", "b.pdf"]
-    assert files.describe().endswith(": c.pdf.")
+    assert "not read: c.pdf." in files.describe()
 
 
 def test_deleted_attachment_does_not_return_with_a_reindex(engine: Engine) -> None:
@@ -188,3 +188,23 @@ def test_attached_file_that_the_next_version_lacks_is_removed(engine: Engine) ->
     assert names(engine) == ["bridge.pdf", "cover.pdf"]
     assert_found(engine, budget=["bridge.pdf"], penguins=[])
     assert_in_agreement(engine)
+
+
+def test_copy_of_a_nested_file_stays_when_its_cover_is_deleted(engine: Engine) -> None:
+    inner = with_attachments(make_pdf(PENGUINS), bridge_pdf=make_pdf(BUDGET))
+    add_document(engine, "cover.pdf", with_attachments(make_pdf("Papers."), inner_pdf=inner), folder="/x")
+    idle(engine)
+    add_document(engine, "mine.pdf", make_pdf(BUDGET), folder="/docs")
+    engine.documents.delete(engine.documents.find_ids(["cover.pdf"]))
+    assert names(engine) == ["mine.pdf"]
+    assert_found(engine, budget=["mine.pdf"])
+
+
+@pytest.mark.parametrize("name", ["inner_pdf", "x" * 250 + "_pdf"])
+def test_unchanged_attached_files_stay_with_the_next_version(engine: Engine, name: str) -> None:
+    inner = with_attachments(make_pdf(PENGUINS), bridge_pdf=make_pdf(BUDGET))
+    for text in ("First.", "Second."):
+        add_document(engine, "cover.pdf", with_attachments(make_pdf(text), **{name: inner}))
+        before = names(engine)
+    assert len(before) == 3
+    assert_found(engine, budget=["bridge.pdf"])

@@ -335,3 +335,17 @@ def test_invalid_folder_is_rejected(engine: Engine, folder: Path) -> None:
         engine.watches.add(str(folder / "missing"))
     with pytest.raises(SettingsError, match="cannot be watched"):
         engine.watches.add("nosuchkind://bucket/folder")
+
+
+@pytest.mark.parametrize("change", ["changed", "removed"])
+def test_copy_of_a_watched_file_stays_if_the_file_changes(engine: Engine, inbox: Path, change: str) -> None:
+    write(inbox, a=BUDGET)
+    sync(engine, inbox)
+    add_document(engine, "mine.pdf", make_pdf(BUDGET))
+    if change == "changed":
+        write(inbox, a=COPPER)
+    else:
+        (inbox / "a.pdf").unlink()
+    sync(engine, inbox)
+    expected = {"mine.pdf": first_sentence(BUDGET)}
+    assert library(engine) == (expected | {"a.pdf": first_sentence(COPPER)} if change == "changed" else expected)
