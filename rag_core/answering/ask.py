@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.quotes import FindDate, describe_disagreement, quote_answer
-from rag_core.answering.refusals import NEEDS_MODEL, asks_for_summary, refuse
+from rag_core.answering.refusals import refuse
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
 from rag_core.answering.summary import WRITING, Summarizer
@@ -124,8 +124,6 @@ class Answerer:
             notices = tuple(notice for notice in result.notices if notice != refusal.text)
             yield build_answer(query, replace(result, notices=notices), refusal, "extractive", trace)
             return
-        if writer is None and asks_for_summary(result.question):
-            trace.notices.append(NEEDS_MODEL)
         yield Stage("generate", WRITING)
         draft = _Draft(VerifiedAnswer(""))
         if writer is not None:

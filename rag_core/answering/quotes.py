@@ -11,7 +11,7 @@ from rag_core.reading.disagreements import Value, find_disagreement
 from rag_core.reading.labelled_values import find_labelled_value
 from rag_core.reading.reader import Evidence, quote_sentences
 from rag_core.reading.short_answers import extract_short_answer
-from rag_core.text.identifiers import find_identifiers, is_about_similar
+from rag_core.text.identifiers import contains_identifier, find_identifiers, is_about_similar
 from rag_core.text.words import ALPHANUMERIC
 from rag_core.types import Citation, Passage
 from rag_core.types.searches import SearchOutcome
@@ -19,8 +19,6 @@ from rag_core.verification.verifier import REFUSED, VerifiedAnswer, create_claim
 
 # Minimum calibrated probability at which looked-up table rows are quoted instead of sentences.
 LEAST_PROBABILITY = 0.5
-
-
 # Returns the date of the document of a passage, as written in the document; empty if it is unknown.
 FindDate = Callable[[Passage], str]
 
@@ -120,11 +118,17 @@ def _collect_evidence(outcome: SearchOutcome) -> list[Evidence]:
 
 
 def _select_passages(outcome: SearchOutcome) -> list[Passage]:
-    """Return the passages without those about a code or a document that only resembles the one in the question."""
+    """Return the passages without those about a code or a document that only resembles the one in the question.
+
+    If no passage contains the code of the question and the first one is about a similar code, there is no answer.
+    """
     question = outcome.result.question
     identifiers = find_identifiers(question)
     passages = _without_other_namesakes(outcome.result.passages, question)
-    return [one for one in passages if not is_about_similar(one.text, identifiers)]
+    if any(contains_identifier(one.text, identifiers) for one in passages):
+        return [one for one in passages if not is_about_similar(one.text, identifiers)]
+    codes = [one for one in identifiers if not one.isdecimal()]
+    return [] if passages and is_about_similar(passages[0].text, codes) else passages
 
 
 def _without_other_namesakes(passages: Sequence[Passage], question: str) -> list[Passage]:

@@ -13,9 +13,12 @@ NEEDS_MODEL = (
     "model, answers are quoted from the documents."
 )
 _SUMMARY_REQUEST = re.compile(
-    r"\b(?:summar(?:y|i[sz]e)\w*|overview|(?:key|main) (?:points|takeaways|findings)|tl;?dr|zusammenfass\w*|"
-    r"résum\w*|resum(?:e|en|ir)\b|riassum\w*)|"
-    r"\bwhat (?:is|are) (?:this|these|the|my) (?:\w+ )?(?:documents?|files?|papers?|reports?|books?|pdfs?) about\b",
+    r"^\W*(?:(?:please|kindly|can you|could you|would you|will you|i would like you to)\W+)*(?:"
+    r"summari[sz]e|sum up|outline|tl;?dr|what (?:are|were) the (?:main|key) (?:points|takeaways|findings)|"
+    r"(?:give|show|write|provide|make)(?: me| us)? (?:an?|the)(?: \w+)? (?:summary|overview)|"
+    r"what (?:is|are) (?:this|these|it|they|the|my)(?: \w+)?"
+    r"(?: documents?| files?| papers?| reports?| books?| pdfs?)? about|"
+    r"fasse?\b.*\bzusammen|résumez?|riassumi)\b",
     re.IGNORECASE,
 )
 
@@ -23,7 +26,7 @@ _SUMMARY_REQUEST = re.compile(
 def asks_for_summary(question: str) -> bool:
     """Return whether a question asks for a summary of documents.
 
-    >>> asks_for_summary("Give me an overview of the report"), asks_for_summary("Who wrote the report?")
+    >>> asks_for_summary("Give me an overview of the report"), asks_for_summary("Who wrote the summary?")
     (True, False)
     """
     return _SUMMARY_REQUEST.search(question) is not None

@@ -173,7 +173,7 @@ class WordIndex:
         """
         # Search for the word itself as well: the index contains stems, and a stem shorter than the prefix does not
         # match it.
-        matches = [f"{_fts_query([word])} OR {_fts_query([beginning])}*" for word, beginning in words]
+        matches = [f"{_fts_query([word])} OR {_fts_query([beginning], '*')}" for word, beginning in words]
         versions = [[version, *ids] for version, ids in ranges.items()]
         query = text(
             "SELECT version.key, pair.key FROM json_each(:versions) AS version, json_each(:matches) AS pair "
@@ -273,6 +273,8 @@ def _count_rows(connection: Connection) -> int:
     return int(connection.execute(text("SELECT count(*) FROM words_docsize")).scalar_one())
 
 
-def _fts_query(terms: Sequence[str]) -> str:
+def _fts_query(terms: Sequence[str], suffix: str = "") -> str:
     # Each term is a quoted FTS5 string, so that a question cannot contain operators of the query language.
-    return " OR ".join('"' + term.translate(STROKES).replace('"', '""') + '"' for term in terms)
+    # An index of an earlier version contains letters with strokes.
+    forms = (form for term in terms for form in dict.fromkeys((term, term.translate(STROKES))))
+    return " OR ".join('"' + form.replace('"', '""') + f'"{suffix}' for form in forms)

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from difflib import SequenceMatcher
 from itertools import pairwise
 
 from rag_core.reading.answer_types import Kind, find_answer_kind, find_new_numbers, is_date_part
 from rag_core.reading.sentence_scoring import Evidence, Sentence, SentenceScorer
+from rag_core.reading.short_answers import has_limit
 from rag_core.text.dates import YEAR
 from rag_core.text.grammar import ARTICLES, PREPOSITIONS, Token, split_tokens
-from rag_core.text.numbers import Number
+from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.tables import is_table_row
 from rag_core.text.words import find_lemma
 from rag_core.types import FloatArray, Question
 
 # Smallest share of the question's words in the first sentence that the other sentence must contain as well.
 MIN_COVERAGE = 0.75
-# Longest sequence of words that counts as the name of an item if it replaces another, such as "adults" and "children".
-MAX_ITEM_WORDS = 2
+# Longest sequence of added words that counts as a qualifier, such as "additional" and "for children".
+MAX_QUALIFIER_WORDS = 2
 _VALUE = "#"
+# Words that change what a value means. Sentences that differ in one of them do not state the same fact.
+_DECISIVE = frozenset(
+    "not no never only last next this previous current each every first second by per from until since may might could "
+    "would should will used formerly previously originally expect expects expected plan plans planned target forecast "
+    "estimate estimates estimated aim aims propose proposes proposed".split()
+)
+_PAST, _PRESENT = frozenset("was were had did".split()), frozenset("is are has does".split())
 _YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
 _NOT_QUANTITY = re.compile(r"one|\d+(?:st|nd|rd|th)", re.IGNORECASE)
 # Kinds of answer that are no value, so that two sentences of such an answer can be true at the same time.
@@ -35,19 +42,23 @@ class Value:
 
     sentence: Sentence
     text: str
-    values: frozenset[tuple[str, frozenset[Decimal]]]
+    numbers: tuple[Number, ...]
     unit: str
     start: int
     end: int
 
     def differs(self, other: Value) -> bool:
-        """Return whether the two values have the same unit and cannot be equal."""
-        if self.unit != other.unit or {kind for kind, _ in self.values} != {kind for kind, _ in other.values}:
+        """Return whether the two values have the same unit, and none is equal to the other or its rounded form."""
+        kinds = [number.kind for number in self.numbers]
+        if self.unit != other.unit or sorted(kinds) != sorted(number.kind for number in other.numbers):
             return False
-        return len(self.values) == len(other.values) and not all(
-            any(kind == other_kind and numbers & other_numbers for other_kind, other_numbers in other.values)
-            for kind, numbers in self.values
-        )
+        return not all(any(_are_equal(one, two) for two in other.numbers) for one in self.numbers)
+
+
+def _are_equal(one: Number, other: Number) -> bool:
+    """Return whether two numbers are equal, or one may be the rounded form of the other."""
+    pairs = ((one, other), (other, one))
+    return any(numbers_equal(replace(said, hedged=not said.unscaled), source) for said, source in pairs)
 
 
 def find_disagreement(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) -> list[Value]:
@@ -111,7 +122,7 @@ def _find_value(question: str, sentence: Sentence) -> Value | None:
     numbers = find_new_numbers(text, question)
     dates = [number for number in numbers if is_date_part(number, text)]
     if kind is Kind.DATE:
-        is_one_date = 2 <= len(dates) <= 3 and dates[-1].end - dates[0].start <= len("31st of September, 2000")
+        is_one_date = 1 <= len(dates) <= 3 and dates[-1].end - dates[0].start <= len("31st of September, 2000")
         return _create_value(sentence, dates) if is_one_date else None
     others = [number for number in numbers if number not in dates and _is_quantity(number, text)]
     return _create_value(sentence, others) if len(others) == 1 else None
@@ -122,15 +133,17 @@ def _is_quantity(number: Number, text: str) -> bool:
     return number.start > len(text) - len(text.lstrip()) and not _NOT_QUANTITY.fullmatch(number.text)
 
 
-def _create_value(sentence: Sentence, numbers: Sequence[Number]) -> Value:
+def _create_value(sentence: Sentence, numbers: Sequence[Number]) -> Value | None:
+    """Return the value of these numbers; ``None`` if a word such as "about" or "at least" limits it."""
     start, end = min(one.start for one in numbers), max(one.end for one in numbers)
+    if any(number.hedged for number in numbers) or has_limit(sentence.text, start, end):
+        return None
     unit, shown_end = numbers[0].currency, end
     after = next((token for token in split_tokens(sentence.text) if token.start >= end), None)
     if len(numbers) == 1 and not unit and after is not None and not sentence.text[end : after.start].strip():
         unit = find_lemma(after.word)
         shown_end = end if after.is_function else after.end
-    values = frozenset((one.kind, one.values) for one in numbers)
-    return Value(sentence, " ".join(sentence.text[start:shown_end].split()), values, unit, start, end)
+    return Value(sentence, " ".join(sentence.text[start:shown_end].split()), tuple(numbers), unit, start, end)
 
 
 def _covers(question: str, value: Value, other: Value) -> bool:
@@ -158,13 +171,16 @@ def _find_years(value: Value) -> set[str]:
 
 def _has_other_item(question: str, value: Value, other: Value) -> bool:
     """Return whether one sentence has a qualifier that the other lacks or replaces by another one."""
+    functions, other_functions = _function_words(value), _function_words(other)
+    if (functions ^ other_functions) & _DECISIVE or _has_other_tense(functions, other_functions):
+        return True
     asked = {find_lemma(word.word) for word in split_tokens(question) if not word.is_function}
     words, other_words = _words(value), _words(other)
     for change, first, last, other_first, other_last in SequenceMatcher(
         None, words, other_words, autojunk=False
     ).get_opcodes():
         removed, added = words[first:last], other_words[other_first:other_last]
-        if change == "replace" and _VALUE not in removed + added and max(len(removed), len(added)) <= MAX_ITEM_WORDS:
+        if change == "replace" and _VALUE not in removed + added:
             return True
         if change == "delete" and _is_qualifier(value, removed) and not asked & set(removed):
             return True
@@ -173,16 +189,39 @@ def _has_other_item(question: str, value: Value, other: Value) -> bool:
     return False
 
 
+def _has_other_tense(words: Collection[str], others: Collection[str]) -> bool:
+    """Return whether one sentence is only in the past and the other only in the present."""
+    tenses = [(bool(_PAST & set(one)), bool(_PRESENT & set(one))) for one in (words, others)]
+    return set(tenses) == {(True, False), (False, True)}
+
+
 def _is_qualifier(value: Value, words: Sequence[str]) -> bool:
-    """Return whether some words follow a preposition in the sentence, as in "for children"."""
-    if _VALUE in words or len(words) > MAX_ITEM_WORDS:
+    """Return whether some words follow a preposition, as in "for children", or directly precede another content word.
+
+    An example of the latter is "additional" in "each additional child".
+    """
+    if _VALUE in words or len(words) > MAX_QUALIFIER_WORDS:
         return False
     tokens = [token for token in _tokens(value) if token.word not in ARTICLES]
-    return any(before.word in PREPOSITIONS and find_lemma(token.word) == words[0] for before, token in pairwise(tokens))
+    for before, token in pairwise(tokens):
+        if before.word in PREPOSITIONS and find_lemma(token.word) == words[0]:
+            return True
+        is_before_value = value.start <= token.start < value.end
+        if find_lemma(before.word) == words[-1] and not token.is_function and not is_before_value:
+            return True
+    return False
+
+
+def _function_words(value: Value) -> frozenset[str]:
+    return frozenset(token.word for token in _tokens(value) if token.is_function or token.word in _DECISIVE)
 
 
 def _tokens(value: Value) -> list[Token]:
-    return split_tokens(value.sentence.text)
+    """Return the words of the line or paragraph with the value; a heading above it is not part of the fact."""
+    text = value.sentence.text
+    first = text.rfind("\n\n", 0, value.start) + 1
+    last = text.find("\n\n", value.end)
+    return [one for one in split_tokens(text) if one.start >= first and (last < 0 or one.start < last)]
 
 
 def _words(value: Value) -> list[str]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_core.text.grammar import PREPOSITIONS, Token, split_tokens
+from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind
+from rag_core.text.grammar import AUXILIARIES, PREPOSITIONS, Token, split_tokens
 from rag_core.text.words import find_lemma
 from rag_core.types import Passage
 
@@ -16,6 +17,7 @@ FEWEST_LINES = 3
 # Smallest share of the question's words that the label must contain.
 MIN_SHARE = 0.5
 _LIMITING = PREPOSITIONS - {"of"}
+_ANSWERS = frozenset(("yes", "no"))
 _TICKED, _NOT_TICKED = "☒", "☐"
 _LINE = re.compile(r"[^\n]+")
 _LABELLED = re.compile(r"(?P<label>[^\W\d_][^\n:☐☒.]{1,60}?)(?: ?: ?| ?\.{3,} ?)(?P<value>[^\s.][^\n]*)")
@@ -41,7 +43,9 @@ class LabelledValue:
 def find_labelled_value(question: str, passages: Sequence[Passage]) -> LabelledValue | None:
     """Return the value whose label is in a question; ``None`` if there is none, or if several values fit.
 
-    All words of the label, or all before a preposition, as in "fee in euros", must be in the question.
+    All words of the label, or all before a preposition, as in "fee in euros", must be in the question. The other words
+    of the question must be in the passage: a form about a boat does not answer a question about a landlord. A yes-no
+    question is answered by a box only, and a question for a time by a value with a date.
 
     Parameters
     ----------
@@ -53,10 +57,23 @@ def find_labelled_value(question: str, passages: Sequence[Passage]) -> LabelledV
     asked = _find_lemmas(words_asked)
     prepositions = {word.word for word in words_asked if word.word in PREPOSITIONS}
     fitting: dict[frozenset[str], list[LabelledValue]] = {}
+    kind = find_answer_kind(question)
+    is_yes_no = bool(words_asked) and words_asked[0].word in AUXILIARIES
     for passage in passages:
+        known = _find_lemmas(split_tokens(f"{passage.document} {passage.text}"))
         for value in _find_values(passage):
+            if is_yes_no != (value.value in _ANSWERS) or (
+                kind is Kind.DATE and not contains_kind(Kind.DATE, value.value, question)
+            ):
+                continue
             for words in _find_label_words(value.label):
-                if words and words <= asked | prepositions and len(words & asked) >= MIN_SHARE * len(asked):
+                share = len(words & asked)
+                if (
+                    words
+                    and words <= asked | prepositions
+                    and share >= MIN_SHARE * len(asked)
+                    and asked <= words | known
+                ):
                     fitting.setdefault(words, []).append(value)
                     break
     if not fitting:

@@ -10,7 +10,7 @@ import numpy as np
 from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind, find_periods
 from rag_core.reading.clauses import MAX_LIST_WORDS, count_items, find_clause_spans, is_introduction
 from rag_core.reading.heading_lines import Line, is_heading
-from rag_core.text.identifiers import find_identifiers, is_about_similar
+from rag_core.text.identifiers import contains_identifier, find_identifiers, is_about_similar
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.tables import is_table_row, is_year_header
 from rag_core.types import FloatArray, IntArray, Passage, Question
@@ -114,7 +114,7 @@ class SentenceScorer:
     def split_passage(self, evidence: Evidence) -> list[Sentence]:
         """Return the sentences of a passage that are not headings, each linked to its neighbours.
 
-        Sentences about a code or number that only resembles the one in the question are left out.
+        If the passage contains the code or number of the question, sentences about a similar one are left out.
         """
         sentences: list[Sentence] = []
         if not len(evidence.offsets) or not len(self._question.tokens):
@@ -140,6 +140,8 @@ class SentenceScorer:
                 sentence.before, before.after = before, sentence
             sentences.append(sentence)
             before = sentence
+        if not contains_identifier(passage.text, self._identifiers):
+            return sentences
         return [one for one in sentences if not is_about_similar(one.text, self._identifiers)]
 
     def score_lead(self, sentence: Sentence) -> float:

@@ -116,6 +116,15 @@ def extract_short_answer(question: str, quotes: Sequence[str]) -> str:
     return answers.pop() if len(answers) == 1 else ""
 
 
+def has_limit(sentence: str, start: int, end: int) -> bool:
+    """Return whether words such as "about" or "at least" limit a value, given its span in the sentence.
+
+    >>> has_limit("It holds up to 500 guests.", 15, 18)
+    True
+    """
+    return bool(_BEFORE_A_COUNT.search(sentence, 0, start) or _BOUND_AFTER.match(sentence, end))
+
+
 def _group_words(question: str) -> _QuestionWords:
     words = split_tokens(question)
     content = [word for word in words if not word.is_function and word.word not in _MEASURES]

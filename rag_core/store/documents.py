@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 from rag_core.errors import CollectionError
 from rag_core.store.database import as_utc, batches, new_id, now
 from rag_core.store.document_queries import IS_BEING_REMOVED, DocumentQueries
-from rag_core.store.schema import chunks, documents, generations, hidden_texts, jobs, pages, versions
+from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, jobs, pages, versions
 from rag_core.store.serialization import chunk_to_row, page_to_row
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
 
@@ -150,20 +150,31 @@ class DocumentStore(DocumentQueries):
         return document_id, version_id
 
     def move(self, document_ids: Sequence[str], collection: str) -> None:
-        """Move documents into a collection; if it would have a name twice, move none and raise `CollectionError`."""
-        conditions = [documents.c.id.in_(batch) for batch in batches(list(document_ids))]
+        """Move documents with all their names; if the collection would have a name twice, raise `CollectionError`.
+
+        If the error is raised, no document is moved.
+        """
+        parts = list(batches(list(document_ids)))
+        tables = ((documents, documents.c.id), (aliases, aliases.c.document_id))
         with self._db.begin() as connection:
-            for condition in conditions:
-                connection.execute(update(documents).where(condition).values(collection=collection))
-            stored_names = select(documents.c.name).where(documents.c.collection == collection, ~IS_BEING_REMOVED)
-            names = Counter(connection.execute(stored_names).scalars())
-            for condition in conditions:
-                for name in connection.execute(select(documents.c.name).where(condition)).scalars():
-                    if names[name] > 1:
-                        raise CollectionError(
-                            f"{name} would be in the collection {collection!r} twice. Nothing was moved; move only one "
-                            "of the two, or delete one."
-                        )
+            stored: Counter[str] = Counter()
+            moved: set[str] = set()
+            for table, key in tables:
+                for part in parts:
+                    connection.execute(update(table).where(key.in_(part)).values(collection=collection))
+                    moved.update(connection.execute(select(table.c.name).where(key.in_(part))).scalars())
+                owner = select(documents.c.id).where(documents.c.id == key, ~IS_BEING_REMOVED)
+                stored.update(
+                    connection.execute(
+                        select(table.c.name).where(table.c.collection == collection, owner.exists())
+                    ).scalars()
+                )
+            for name in sorted(moved):
+                if stored[name] > 1:
+                    raise CollectionError(
+                        f"{name} would be in the collection {collection!r} twice. Nothing was moved; move only one of "
+                        "the two, or delete one."
+                    )
 
     def update_version(self, version_id: str, **values: Any) -> None:
         with self._db.begin() as connection:

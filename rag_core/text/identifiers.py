@@ -18,15 +18,18 @@ _NUMBER = re.compile(
     r"(?<![\w$€£¥.,])(?<![$€£¥] )(?<!\b[A-Z]{3} )"
     r"(?:\d{1,3}(?:([ .,'’\u00a0\u2009\u202f])\d{3})(?:\1\d{3})*|\d{6,})(?![\w%]|[.,]\d)"
 )
-_PLACEHOLDER = re.compile(r"\dx+$")
+_NO_CODE = re.compile(
+    r"\dx+$|(?:^|\W)[a-z]{4,}(?:\W|$)|^(?:fy|cy|[qh][1-4])\W?\d+$|^\d+(?:th|st|nd|rd)\b", re.IGNORECASE
+)
+_RUN = re.compile(r"\d+|[^\W\d_]+")
 _SEPARATORS = re.compile(r"[\W_]")
 
 
 def find_identifiers(text: str) -> frozenset[str]:
     """Return the codes and long numbers of a text in lower case, without separators.
 
-    A code has letters and digits. If it begins with a digit, as "60-minute" does, its letters are capitals. A code with
-    an "x" for any digit, such as "SHT2x", is none.
+    A code has letters and digits. If it begins with a digit, its letters are capitals. Compounds such as "mp3-player",
+    fiscal years, and names with an "x" for any digit, such as "SHT2x", are no codes.
 
     >>> sorted(find_identifiers("Valve FT-204-19 and licence 27 480 119, as of 2024"))
     ['27480119', 'ft20419']
@@ -41,6 +44,19 @@ def find_identifiers(text: str) -> frozenset[str]:
     return frozenset([*codes, *numbers])
 
 
+def contains_identifier(text: str, wanted: Collection[str]) -> bool:
+    """Return whether a text contains one of these identifiers, possibly divided by blanks, as in "RFC 2119".
+
+    >>> contains_identifier("as RFC 2119 defines", ["rfc2119"]), contains_identifier("RFC 21190", ["rfc2119"])
+    (True, False)
+    """
+    if find_identifiers(text) & set(wanted):
+        return True
+    plain = normalize_characters(text)
+    divided = (r"[\W_]?".join(map(re.escape, _RUN.findall(one))) for one in wanted)
+    return any(re.search(rf"(?<![^\W_]){one}(?![^\W_])", plain, re.IGNORECASE) for one in divided)
+
+
 def is_about_similar(text: str, wanted: Collection[str]) -> bool:
     """Return whether a text contains an identifier that resembles one of ``wanted``, but none of ``wanted``.
 
@@ -49,11 +65,10 @@ def is_about_similar(text: str, wanted: Collection[str]) -> bool:
     >>> is_about_similar("Valve FT-204-91 is in bay 12.", find_identifiers("Where is valve FT-204-19?"))
     True
     """
-    if not wanted:
+    if not wanted or contains_identifier(text, wanted):
         return False
-    found = find_identifiers(text)
     beginnings = {_first_letters(one) for one in wanted}
-    return not found & set(wanted) and any(_first_letters(one) in beginnings for one in found)
+    return any(_first_letters(one) in beginnings for one in find_identifiers(text))
 
 
 def _first_letters(identifier: str) -> str:
@@ -62,7 +77,7 @@ def _first_letters(identifier: str) -> str:
 
 def _is_code(text: str) -> bool:
     has_letters, has_digits = any(map(str.isalpha, text)), any(map(str.isdigit, text))
-    return has_letters and has_digits and (text[0].isalpha() or text.isupper()) and not _PLACEHOLDER.search(text)
+    return has_letters and has_digits and (text[0].isalpha() or text.isupper()) and not _NO_CODE.search(text)
 
 
 def _squash(text: str) -> str:

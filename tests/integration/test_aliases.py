@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.errors import StoreUnavailable, UnknownDocument
+from rag_core.errors import CollectionError, StoreUnavailable, UnknownDocument
 from rag_core.store.documents import DocumentStore
 from rag_core.types import DocumentStatus
 from tests.support.engines import (
@@ -165,6 +165,18 @@ def test_copy_in_another_collection_belongs_to_it(engine: Engine) -> None:
     add(engine, "a.pdf", "/y", BUDGET, collection="works")
     assert engine.collections.list() == {"plans": 1, "works": 1}
     assert engine.search(ASK_BUDGET, collections=["works"]).passages
+
+
+def test_all_names_move_to_the_collection(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET, folder="/x")
+    add(engine, "b.pdf", "/y", BUDGET)
+    add(engine, "b.pdf", "/z", PENGUINS, collection="plans")
+    with pytest.raises(CollectionError, match="would be in the collection 'plans' twice"):
+        engine.collections.move_documents([document_id], "plans")
+    assert engine.collections.list() == {"plans": 1}
+    engine.collections.move_documents([document_id], "works")
+    assert engine.collections.list() == {"plans": 1, "works": 1}
+    assert not engine.search(ASK_BUDGET, collections=["plans"]).gate.answerable
 
 
 def test_names_survive_a_restart(tmp_path: Path) -> None:

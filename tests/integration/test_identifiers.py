@@ -41,6 +41,23 @@ def test_unknown_code_is_not_answered_with_a_similar_one(engine: Engine) -> None
     assert engine.answer("In which bay is valve FT-204-77 kept?").state is AnswerState.ABSTAINED
 
 
+@pytest.mark.parametrize(
+    ("text", "question", "part"),
+    [
+        ("Bremen has 569,000 inhabitants.", "Which city has more than 500,000 inhabitants?", "569,000"),
+        ("All mp3-players weigh 90 grams.", "How many grams does the mp3-player weigh?", "90 grams"),
+        ("Revenue of fiscal 2023 rose from FY2022 to 15 million.", "What was the revenue in FY2023?", "15 million"),
+        ("RFC 2119, cited by RFC8174, defines key words.", "What does RFC2119 define?", "key words"),
+    ],
+)
+def test_quantities_and_other_spellings_are_no_similar_codes(
+    engine: Engine, text: str, question: str, part: str
+) -> None:
+    indexed(engine, "a.pdf", text)
+    engine.preferences.set_threshold(0.0)
+    assert part in engine.answer(question).text
+
+
 def test_letters_with_a_stroke_are_found_without_it(engine: Engine) -> None:
     indexed(engine, "wards.pdf", "Ward Sjørup has 38 beds for patients.")
     assert "38 beds" in engine.answer("How many beds does ward Sjorup have?").text

@@ -35,6 +35,9 @@ Moorings ....... two
         ("Is the boat insured against fire?", "yes"),
         ("What is the first name?", None),
         ("Is it valid?", None),
+        ("What is the surname of the landlord?", None),
+        ("Is the fee refundable?", None),
+        ("When is the fee due?", None),
         ("What did the harbour master say about the fee of last year?", None),
     ],
 )
