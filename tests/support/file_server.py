@@ -17,6 +17,8 @@ class FileServer:
     ----------
     accepts_ranges : bool
         If false, every reply contains the whole file.
+    range_shift : int
+        Number of bytes after the requested start at which a reply to a range starts.
     status : int
         Status of every reply, if it is not 0.
     sends_at_most : int, optional
@@ -28,6 +30,7 @@ class FileServer:
     def __init__(self, content: bytes) -> None:
         self.content = content
         self.accepts_ranges = True
+        self.range_shift = 0
         self.status = 0
         self.sends_at_most: int | None = None
         self.pauses = False
@@ -47,6 +50,7 @@ class FileServer:
                     self._head(files.status)
                     return
                 start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked and files.accepts_ranges else 0
+                start += files.range_shift if start else 0
                 body, total = files.content[start:], len(files.content)
                 if start:
                     self._head(206, Content_Range=f"bytes {start}-{total - 1}/{total}", Content_Length=len(body))

@@ -103,6 +103,15 @@ def test_server_without_ranges_sends_the_whole_file(server: FileServer, folder: 
     assert server.ranges == ["bytes=1000-"]
 
 
+def test_other_range_than_requested_is_not_appended(server: FileServer, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "tiny.gguf.part").write_bytes(CONTENT[:1000])
+    server.range_shift = 5
+    with pytest.raises(DownloadInterrupted, match="sent other bytes"):
+        download_model(server.model(), folder)
+    assert (folder / "tiny.gguf.part").read_bytes() == CONTENT[:1000]
+
+
 def test_interrupted_connection_keeps_what_arrived(server: FileServer, folder: Path) -> None:
     server.sends_at_most = 700_000
     with pytest.raises(DownloadInterrupted, match=r"tiny could not be downloaded from 127\.0\.0\.1.*continues after"):
