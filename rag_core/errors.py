@@ -29,6 +29,12 @@
     │   └── EmbedderChanged        the installed weights differ from those that this version needs
     ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
     ├── IndexMismatch              the embedding model no longer matches the index; a re-index is needed
+    ├── UnknownModel               the catalogue of models has no model of this name
+    ├── ModelDownloadError         a model of the catalogue could not be downloaded
+    │   ├── ModelTooLarge          the disk or the memory is too small
+    │   ├── DownloadInterrupted    the server cannot be reached, returns an error, or stops sending
+    │   ├── DownloadCancelled      the user stopped the download
+    │   └── ChecksumMismatch       the server sent another file
     ├── CallLimit                  a strategy has used all model calls or tokens that the settings allow
     └── GeneratorError             the endpoint gave no answer
         ├── GeneratorAuthError
@@ -161,6 +167,30 @@ class RerankerMissing(RagError):
 
 class IndexMismatch(RagError):
     """The embedding model has other weights or vectors than the model that the index was built with."""
+
+
+class UnknownModel(RagError):
+    """The catalogue of models has no model of this name."""
+
+
+class ModelDownloadError(RagError):
+    """A model of the catalogue could not be downloaded."""
+
+
+class ModelTooLarge(ModelDownloadError):
+    """The disk or the memory of this machine is too small for the model."""
+
+
+class DownloadInterrupted(ModelDownloadError):
+    """The server cannot be reached, returns an error, or stops sending."""
+
+
+class DownloadCancelled(ModelDownloadError):
+    """The user stopped the download."""
+
+
+class ChecksumMismatch(ModelDownloadError):
+    """The server sent a file with another checksum than the catalogue states."""
 
 
 class CallLimit(RagError):

@@ -1,4 +1,4 @@
-"""Count the CPU cores of this process, and configure its memory allocator and garbage collector."""
+"""Return the cores and the memory of this machine, and configure the memory allocator and garbage collector."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 # Options of glibc's mallopt. M_PERTURB fills newly allocated memory with the complement of the given byte; the byte 0
 # turns the filling off.
@@ -19,6 +20,8 @@ _FILL_WITH_ZEROS, _DO_NOT_FILL = 0xFF, 0
 _MMAP_THRESHOLD_BYTES, _TRIM_THRESHOLD_BYTES = 32 << 20, 64 << 20
 # mallopt is looked up once, because every search calls it twice.
 _mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+# Files with the memory limit of a container, for cgroups of version 2 and 1.
+_MEMORY_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _lock = threading.Lock()
 _active_blocks = 0
 
@@ -26,6 +29,16 @@ _active_blocks = 0
 def available_cores() -> int:
     """Return the number of CPU cores that this process may use; CPU affinity can limit them."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def total_memory() -> int | None:
+    """Return the memory of this machine or container in bytes; ``None`` if the system does not tell it."""
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return None
+    texts = [file.read_text().strip() for file in _MEMORY_LIMITS if file.is_file()]
+    # A limit that is not set is the word "max".
+    limits = [int(text) for text in texts if text.isdigit()]
+    return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *limits])
 
 
 def make_new_files_private() -> None:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from rag_core.types import count_decimals
+from rag_core.types import format_size as format_size
 
 # The Unicode word joiner, which is invisible and does not allow a line break.
 _JOINER = "\u2060"
@@ -82,15 +83,6 @@ def order_scores(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
     known = [name for name in SCORE_ORDER if name in scores]
     names = known + [name for name in scores if name not in SCORE_ORDER]
     return [(name, value) for name in names if (value := scores[name]) is not None]
-
-
-def format_size(amount: float) -> str:
-    """Format a number of bytes, for example as ``812 B`` or ``1.4 MB``."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000 or unit == "GB":
-            break
-        amount /= 1000
-    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
 
 
 def format_duration(seconds: float) -> str:

@@ -17,9 +17,18 @@ from rag_core.cli.add import add
 from rag_core.cli.ask import ask, search
 from rag_core.cli.common import FAILED, SOME_FAILED, WRONG_USE, Json, open_engine, options
 from rag_core.cli.evaluate import evaluate
+from rag_core.cli.model import model_app
 from rag_core.cli.pages import pages
 from rag_core.cli.watch import watch
-from rag_core.errors import CollectionError, LabelError, QuestionError, RagError, SettingsError, UnknownDocument
+from rag_core.errors import (
+    CollectionError,
+    LabelError,
+    QuestionError,
+    RagError,
+    SettingsError,
+    UnknownDocument,
+    UnknownModel,
+)
 from rag_core.types import DEFAULT_COLLECTION, JobState, format_count
 
 # Typer's return value for a command that was interrupted from the keyboard.
@@ -147,6 +156,7 @@ def reindex(
 
 app.command()(watch)
 app.command()(evaluate)
+app.add_typer(model_app, name="model")
 
 
 @app.command()
@@ -200,7 +210,7 @@ def _run() -> int:
         return code or 0
     except TyperException as error:
         return _report_error(RagError(error.format_message()), WRONG_USE)
-    except (CollectionError, LabelError, QuestionError, UnknownDocument, SettingsError) as error:
+    except (CollectionError, LabelError, QuestionError, UnknownDocument, UnknownModel, SettingsError) as error:
         return _report_error(error, WRONG_USE)
     except RagError as error:
         return _report_error(error, FAILED)

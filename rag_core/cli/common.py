@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -23,3 +24,8 @@ def open_engine() -> Iterator[Engine]:
     """Yield the engine for the data folder in ``options``, and close it at the end."""
     with Engine(load_settings(data_dir=options["data_dir"])) as engine:
         yield engine
+
+
+def models_folder() -> Path:
+    """Return the folder of the downloaded language models."""
+    return load_settings(data_dir=options["data_dir"]).data_dir / "models"

@@ -11,7 +11,16 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    ProgressColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -158,11 +167,24 @@ def counter(name: str) -> Iterator[Callable[[int, int], None]]:
 
     A progress bar shows these numbers if standard error is a terminal.
     """
+    with _bar(name, TextColumn("{task.completed}/{task.total}")) as show:
+        yield show
+
+
+@contextmanager
+def download_bar(name: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that takes the number of downloaded bytes and the total number, as `counter` does for items."""
+    with _bar(name, DownloadColumn(), TransferSpeedColumn()) as show:
+        yield show
+
+
+@contextmanager
+def _bar(name: str, *columns: ProgressColumn) -> Iterator[Callable[[int, int], None]]:
     if not err.is_terminal:
         yield lambda done, total: None
         return
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.completed}/{task.total}")
-    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress:
+    all_columns = TextColumn("{task.description}", markup=False), BarColumn(), *columns, TimeRemainingColumn()
+    with Progress(*all_columns, console=err, transient=True) as progress:
         task = progress.add_task(name, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from rag_core.llm.model_catalogue import CatalogueModel
+from rag_core.llm.model_download import find_capacity_problem, is_downloaded, model_path, partial_bytes
 from rag_core.types import (
     Answer,
     Citation,
@@ -15,6 +18,7 @@ from rag_core.types import (
     DocumentStatus,
     Job,
     Metric,
+    ModelCheck,
     Page,
     Passage,
     SearchResult,
@@ -179,6 +183,41 @@ def comparison(difference: Comparison, configurations: str) -> dict[str, Any]:
 def status(current: Status) -> dict[str, Any]:
     """Return the object that ``status`` prints."""
     return asdict(current)
+
+
+def catalogue_model(model: CatalogueModel, folder: Path) -> dict[str, Any]:
+    """Return the row that ``model list`` prints for a model; ``folder`` contains the downloaded files."""
+    reason = find_capacity_problem(model, folder)
+    complete = is_downloaded(model, folder)
+    return {
+        "name": model.name,
+        "file": str(model_path(model, folder)),
+        "downloaded": complete,
+        "downloaded_bytes": model.size_bytes if complete else partial_bytes(model, folder),
+        "bytes": model.size_bytes,
+        "memory_bytes": model.memory_bytes,
+        "licence": model.licence,
+        "url": model.url,
+        "sha256": model.sha256,
+        "fits": not reason,
+        "reason": reason,
+    }
+
+
+def downloaded(model: CatalogueModel, path: Path, package_installed: bool, seconds: float) -> dict[str, Any]:
+    """Return the row that ``model add`` prints."""
+    return {
+        "name": model.name,
+        "file": str(path),
+        "bytes": model.size_bytes,
+        "package_installed": package_installed,
+        "seconds": round(seconds, 3),
+    }
+
+
+def model_check(check: ModelCheck) -> dict[str, Any]:
+    """Return the row that ``model test`` prints for a check; ``passed`` is null if the check is inconclusive."""
+    return {"check": check.name, "passed": check.passed, "reason": check.words}
 
 
 def _passage(passage: Passage) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import secrets
+import sys
 import threading
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -16,6 +17,7 @@ from rag_core.errors import GeneratorUnavailable
 from rag_core.settings import Settings
 from rag_core.system import available_cores
 
+GGUF_INSTALL_COMMAND = f"{sys.executable} -m pip install -r requirements-gguf.txt"
 _MAGIC = b"GGUF"
 _ERRORS_ONLY = 1
 # Size of llama.cpp's prompt cache, which saves time because the prompts of one conversation begin alike. The default
@@ -112,9 +114,13 @@ def find_gguf_problem(path: Path) -> str:
         return f"RAG_GGUF={path} cannot be read ({error.strerror}). Correct the path, or unset it."
     if magic != _MAGIC:
         return f"RAG_GGUF={path} is not a GGUF file. Set it to a GGUF file, or unset it."
-    if importlib.util.find_spec("xllamacpp") is None:
+    if not is_gguf_installed():
         return (
-            f"RAG_GGUF={path} needs the package xllamacpp, which is not installed. Install it: "
-            "pip install -r requirements-gguf.txt"
+            f"RAG_GGUF={path} needs the package xllamacpp, which is not installed. Install it: {GGUF_INSTALL_COMMAND}"
         )
     return ""
+
+
+def is_gguf_installed() -> bool:
+    """Return whether the optional package that runs GGUF files is installed; else see `GGUF_INSTALL_COMMAND`."""
+    return importlib.util.find_spec("xllamacpp") is not None

@@ -64,7 +64,7 @@ from rag_core.types.explanations import (
     WeightedPassage,
     WeightingConfig,
 )
-from rag_core.types.formatting import count_decimals, escape_formula, format_count
+from rag_core.types.formatting import count_decimals, escape_formula, format_count, format_size
 from rag_core.types.jobs import Job, JobState, SyncResult, WatchedFolder
 from rag_core.types.retrieval import (
     Excluding,
@@ -171,4 +171,5 @@ __all__ = [
     "embedded_text",
     "escape_formula",
     "format_count",
+    "format_size",
 ]

@@ -11,6 +11,15 @@ def format_count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def format_size(amount: float) -> str:
+    """Format a number of bytes, for example as ``812 B`` or ``1.4 MB``."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            break
+        amount /= 1000
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+
+
 def count_decimals(threshold: float) -> int:
     """Return the number of decimals with which to display a threshold and the scores that are compared with it.
 

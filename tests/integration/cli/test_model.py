@@ -1,0 +1,116 @@
+"""``model``: the catalogue, downloads, and the test of the model in use."""
+
+from __future__ import annotations
+
+import importlib.util
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag_core.cli import app as cli
+from rag_core.llm import model_catalogue
+from tests.support.cli import Run
+from tests.support.file_server import FileServer
+from tests.support.servers import MODEL_FILE, ScriptedEndpoint, complete, serving
+
+LISTED = {"name", "file", "downloaded", "downloaded_bytes", "bytes", "memory_bytes", "licence", "url", "sha256", "fits",
+          "reason"}  # fmt: skip
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
+    """Serve a file, and let the catalogue contain only this file."""
+    with FileServer(MODEL_FILE.read_bytes()[:300_000]) as server:
+        model = server.model()
+        values = {name: getattr(model, name) for name in model.__dataclass_fields__}
+        lines = [f"{name} = {value!r}" for name, value in values.items()]
+        file = tmp_path / "catalogue.toml"
+        file.write_text("\n".join(["[[models]]", *lines]))
+        monkeypatch.setattr(model_catalogue, "CATALOGUE_FILE", file)
+        yield server
+
+
+def test_catalogue_is_listed(run: Run) -> None:
+    code, rows, _ = run("model", "list")
+    assert code == 0
+    assert all(set(row) == LISTED for row in rows)
+    assert {row["downloaded"] for row in rows} == {False}
+    _, (table,), _ = run("model", "list", as_json=False)
+    assert all(row["name"] in table["shown"] and row["licence"] in table["shown"] for row in rows)
+
+
+def test_interrupted_download_is_listed_and_continued(run: Run, server: FileServer, tmp_path: Path) -> None:
+    server.sends_at_most = 150_000
+    code, rows, problem = run("model", "add", "tiny")
+    assert (code, rows) == (cli.FAILED, [])
+    assert "It continues after the first" in problem
+    _, (row,), _ = run("model", "list")
+    assert not row["downloaded"]
+    assert 0 < row["downloaded_bytes"] <= 150_000
+    assert f"{row['downloaded_bytes'] / 300_000:.0%}" in run("model", "list", as_json=False)[1][0]["shown"]
+
+    server.sends_at_most = None
+    code, (row,), _ = run("model", "add", "tiny")
+    assert (code, row["name"], row["bytes"], row["package_installed"]) == (0, "tiny", 300_000, True)
+    assert Path(row["file"]) == tmp_path / "data" / "models" / "tiny.gguf"
+    assert Path(row["file"]).read_bytes() == server.content
+    assert stat.S_IMODE(Path(row["file"]).stat().st_mode) & 0o077 == 0
+    assert run("model", "list")[1][0]["downloaded"]
+
+
+def test_add_says_how_to_use_the_model(
+    run: Run, server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, (output,), note = run("model", "add", "tiny", as_json=False)
+    path = tmp_path / "data" / "models" / "tiny.gguf"
+    assert code == 0
+    assert str(path) in output["shown"]
+    assert f"RAG_GGUF={path}" in note
+    assert "pip install" not in note
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "xllamacpp" else find_spec(name))
+    assert "-m pip install -r requirements-gguf.txt" in run("model", "add", "tiny", as_json=False)[2]
+
+
+def test_unknown_model_is_wrong_use(run: Run, server: FileServer) -> None:
+    code, _, problem = run("model", "add", "huge")
+    assert code == cli.WRONG_USE
+    assert "It has: tiny." in problem
+
+
+def test_interrupt_from_the_keyboard_says_how_to_continue(
+    run: Run, server: FileServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rag_core.llm.model_download._check_offset", interrupt)
+    code, _, problem = run("model", "add", "tiny")
+    assert code == cli.FAILED
+    assert "Run model add tiny again" in problem
+
+
+def test_model_in_use_is_tested(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedEndpoint(serving("small", answer=complete("one ", "two"))) as endpoint:
+        monkeypatch.setenv("RAG_OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("RAG_OPENAI_MODEL", "small")
+        code, rows, _ = run("model", "test")
+        assert code == 0
+        assert [set(row) for row in rows] == [{"check", "passed", "reason"}] * len(rows)
+        assert {"Reachable", "Model", "Streaming"} <= {row["check"] for row in rows if row["passed"]}
+        assert "Reachable: passed. " in run("model", "test", as_json=False)[1][0]["shown"]
+
+
+def test_failed_check_fails_the_command(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedEndpoint(lambda exchange: exchange.error(401)) as endpoint:
+        monkeypatch.setenv("RAG_OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("RAG_OPENAI_MODEL", "small")
+        code, rows, _ = run("model", "test")
+    assert code == cli.FAILED
+    assert [(row["check"], row["passed"]) for row in rows] == [("Key", False)]
+
+
+def test_test_without_a_model_is_wrong_use(run: Run) -> None:
+    assert run("model", "test")[0] == cli.WRONG_USE
