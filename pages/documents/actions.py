@@ -94,7 +94,7 @@ def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     st.text("\n".join(names))
     if len(chosen) > _LISTED:
         st.caption(f"and {len(chosen) - _LISTED} more")
-    st.caption("This removes the pages, chunks and the uploaded file. Earlier answers keep their quotes.")
+    st.caption("This removes all names and versions, and attached documents. Earlier answers keep their quotes.")
     label = f"Delete {format_count(len(chosen), 'document')}"
     if st.button(label, type="primary", key="confirm_delete", on_click=_delete, args=[engine, chosen]):
         st.rerun()

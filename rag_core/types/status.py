@@ -9,7 +9,7 @@ from rag_core.types.chunks import Fingerprint
 from rag_core.types.usage import UsageTotal
 
 # Why documents should be read again that an older version of the parser has read.
-NEWER_READER = "A newer version of the reader finds more: attached files, comments, printed page numbers."
+NEWER_READER = "A newer version of the reader finds more: attached files, comments, form fields, printed page numbers."
 
 
 @dataclass(frozen=True, slots=True)

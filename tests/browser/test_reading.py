@@ -65,7 +65,7 @@ def test_from_upload_to_deleted_source(open_app: OpenApp, address: str) -> None:
     page.keyboard.press("Escape")
     expect(drawer).to_be_hidden()
     ask(page, QUESTION)
-    expect(page.get_by_text("I don't know")).to_be_visible()
+    expect(page.get_by_text("There are no documents to search.")).to_be_visible()
 
 
 def test_deep_link_shows_the_navigation(open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory) -> None:
