@@ -76,7 +76,7 @@ class Ranker:
         self._lookup = lookup
         self._pool = pool
         self._on_demand = on_demand
-        self._dense_search = GuardedSearch()
+        self._dense_search = GuardedSearch(is_embedded=settings.chroma_host is None)
 
     def rank(self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration) -> RankedChunks:
         """Return the ranked chunks; see `Searcher.rank`."""

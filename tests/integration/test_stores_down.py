@@ -299,7 +299,7 @@ def test_words_answer_while_vectors_are_away(engine: Engine) -> None:
 
 def test_hanging_vectors_hold_up_one_question_only(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     indexed(engine, "a.pdf", BUDGET)
-    monkeypatch.setattr(guarded_search, "SEARCH_WITHIN_S", 0.2)
+    monkeypatch.setattr(guarded_search, "EMBEDDED_SEARCH_WITHIN_S", 0.2)
     released, calls = threading.Event(), list[str]()
     retrieve = DenseIndex.retrieve
 
