@@ -371,7 +371,7 @@ def test_missing_files_are_reported_and_restored_by_upload(tmp_path: Path) -> No
             engine.documents.content(document_id)
         job = add_document(engine, "a.pdf", make_pdf(BUDGET))
         assert (job.result, job.document_id) == (DocumentStatus.DUPLICATE, document_id)
-        assert job.reason.startswith("Its file was missing and is stored again: ")
+        assert job.reason == "It is in the library already. Its file was missing and is stored again."
         assert engine.documents.content(document_id) == make_pdf(BUDGET)
         (problem,) = engine.status().problems
         assert problem.startswith("The file of 1 document is missing.")
