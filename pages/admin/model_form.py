@@ -1,4 +1,4 @@
-"""The form that connects a language model: kind, address, key, model, test, save and disconnect."""
+"""The form that connects a language model: kind, address, key, model, test, connect and disconnect."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
         if not preset.is_file:
             st.button("Find models", key="connect_find", icon=":material/list:", on_click=_find, args=[engine])
         tested = st.button("Test", key="connect_test", icon=":material/network_check:")
-        st.button("Save", key="connect_save", type="primary", on_click=_save, args=[engine])
+        st.button("Connect", key="connect_save", type="primary", on_click=_save, args=[engine])
         if saved:
             st.button("Disconnect", key="connect_remove", on_click=_disconnect, args=[engine])
     if tested:
@@ -118,7 +118,7 @@ def _save(engine: Engine) -> None:
         saved = engine.models.choice
         if saved:
             _fill(saved)
-        st.toast("Saved. All questions use this model from now on.", icon=":material/check:")
+        st.toast("Connected. All questions use this model from now on.", icon=":material/check:")
 
 
 def _disconnect(engine: Engine) -> None:
