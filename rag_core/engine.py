@@ -104,7 +104,7 @@ class Engine:
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         answerer = Answerer(self._searcher, self._strategies, summarizer, self.models)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer)
-        self.conversations = Conversations(settings, stores.conversations)
+        self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
 
         self._removal = Removal(stores)

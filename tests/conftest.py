@@ -50,6 +50,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if name.startswith(("RAG_", "OPENAI_", "CHROMA_")) or name == "DATABASE_URL":
             monkeypatch.delenv(name)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     monkeypatch.setenv("RAG_DATA_DIR", str(tmp_path / "data"))
 
 

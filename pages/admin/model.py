@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.admin.model_form import show_form, show_privacy
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
@@ -24,16 +25,24 @@ def show_model(engine: Engine) -> None:
     with show_errors():
         _in_use(engine)
         if engine.models.endpoint:
+            show_privacy(engine)
+        if engine.models.is_from_environment:
+            st.caption(
+                "The environment or `.env` sets this model. To use the form instead, unset `RAG_OPENAI_…`, "
+                "`OPENAI_API_KEY`, `OPENAI_BASE_URL` and `RAG_GGUF`, and restart."
+            )
             _controls(engine)
+        else:
+            show_form(engine, _results)
 
 
 def _in_use(engine: Engine) -> None:
-    settings = engine.settings
+    settings = engine.models.settings
     if not engine.models.endpoint:
         st.caption(
-            "None: answers are quoted from the documents. Set `RAG_OPENAI_MODEL` to have a model write them (and "
-            "`RAG_OPENAI_BASE_URL` if the server is not OpenAI's), or set `RAG_GGUF` to run a model inside this app. "
-            "The chat then also offers ways to search with the model's help."
+            "None: answers are quoted from the documents. Connect a model here, or set `RAG_OPENAI_MODEL` to have a "
+            "model write them (and `RAG_OPENAI_BASE_URL` if the server is not OpenAI's), or set `RAG_GGUF` to run a "
+            "model inside this app. The chat then also offers ways to search with the model's help."
         )
         return
     if settings.gguf:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag_core.answering.export import markdown, pdf
-from rag_core.settings import Settings
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.store.conversations import ConversationStore
 from rag_core.types import Answer, Conversation, Message, Scope, Suggestions
 
@@ -17,13 +17,13 @@ class Conversations:
 
     Parameters
     ----------
-    settings : Settings
-        The values of secret settings are removed from exports.
+    models : LanguageModels
+        The values of secret settings and the stored API key are removed from exports.
     store : ConversationStore
     """
 
-    def __init__(self, settings: Settings, store: ConversationStore) -> None:
-        self._settings = settings
+    def __init__(self, models: LanguageModels, store: ConversationStore) -> None:
+        self._models = models
         self._store = store
 
     def list(self, query: str = "") -> list[Conversation]:
@@ -74,8 +74,8 @@ class Conversations:
 
     def export_markdown(self, conversation_id: str) -> str:
         """Return a conversation as Markdown, with the sources of its answers; may raise `UnknownConversation`."""
-        return markdown(self._settings, self.get(conversation_id), self.messages(conversation_id))
+        return markdown(self._models.settings, self.get(conversation_id), self.messages(conversation_id))
 
     def export_pdf(self, conversation_id: str) -> bytes:
         """Return a conversation as a PDF, with the sources of its answers; may raise `UnknownConversation`."""
-        return pdf(self._settings, self.get(conversation_id), self.messages(conversation_id))
+        return pdf(self._models.settings, self.get(conversation_id), self.messages(conversation_id))

@@ -209,7 +209,7 @@ class Strategies:
         return {one.document_id: one.document for one in outcome.result.passages[:MOST_LISTED]}
 
     def _fit_passages(self, question: str, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-        room = self._settings.openai_context_tokens
+        room = self._generators.settings.openai_context_tokens
         return fit_context(
             passages, question, (), context_tokens=room, answer_tokens=self._settings.openai_answer_tokens
         ).passages

@@ -126,7 +126,7 @@ class Summarizer:
 
     def _plan_calls(self, request: str) -> tuple[int, int]:
         """Return how many tokens of passages fit into one call, and how many calls may be used to read passages."""
-        settings = self._settings
+        settings = self._generators.settings
         capacity = count_available_summary_tokens(
             request, settings.openai_context_tokens, settings.openai_answer_tokens
         )

@@ -11,6 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from rag_core.errors import GeneratorError
+from rag_core.llm.addresses import build_key_headers
 from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, EndpointErrors, is_retryable
 from rag_core.llm.gguf import GgufServer
 from rag_core.llm.openai_apis import select_api
@@ -136,7 +137,14 @@ class Endpoint:
         except (ImportError, OSError, ValueError) as error:
             unusable = self._errors.unusable_environment(str(error))
             raise RequestError(unusable) from None
-        return OpenAI(api_key=key or _NO_KEY, base_url=url, timeout=timeout, max_retries=0, http_client=http)
+        return OpenAI(
+            api_key=key or _NO_KEY,
+            base_url=url,
+            default_headers=build_key_headers(url, key),
+            timeout=timeout,
+            max_retries=0,
+            http_client=http,
+        )
 
     def _find_address(self) -> tuple[str, str]:
         """Return the base URL and the key."""

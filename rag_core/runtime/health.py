@@ -71,7 +71,8 @@ def check_health(
             f"The index was built with other settings ({', '.join(sorted(differing))}). It is used unchanged; "
             "re-index all documents to apply the new settings."
         )
-    if settings.gguf and (problem := find_gguf_problem(settings.gguf)):
+    gguf = try_call(lambda: models.settings.gguf, settings.gguf)
+    if gguf and (problem := find_gguf_problem(gguf)):
         problems.append(problem)
     if names := try_call(unfinished, list[str]()):
         problems.append(

@@ -5,17 +5,26 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
-from rag_core.errors import SettingsError, StoreError
+from pydantic import SecretStr
+
+from rag_core.errors import GeneratorUnavailable, SettingsError, StoreError
+from rag_core.llm.addresses import LocalServer, find_base_url, find_local_servers
 from rag_core.llm.generator import LanguageModel
+from rag_core.llm.gguf import find_gguf_problem
+from rag_core.llm.presets import PRESETS, ModelPreset
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import ModelCheck, Usage, UsageTotal
+from rag_core.types import ModelCheck, ModelChoice, Usage, UsageTotal
 
 log = logging.getLogger(__name__)
+# Names of the preferences that store the connection, and another model of the same endpoint.
+_CONNECTION, _MODEL = "model_connection", "model"
 
 
 class LanguageModels:
@@ -25,6 +34,8 @@ class LanguageModels:
     connection to the endpoint and what it detected about the capabilities of the endpoint. The usage of every request
     is stored.
 
+    Settings of the environment that name a model, an endpoint or a key have priority over the stored connection.
+
     Parameters
     ----------
     settings : Settings
@@ -32,10 +43,43 @@ class LanguageModels:
     """
 
     def __init__(self, settings: Settings, stores: Stores) -> None:
-        self._settings = settings
+        self._from_environment = settings
         self._stores = stores
-        self._connecting = threading.Lock()
+        self._connecting = threading.RLock()
         self._generators: dict[str, LanguageModel] = {}
+        self._connected: Settings | None = None
+
+    @property
+    def presets(self) -> tuple[ModelPreset, ...]:
+        """The kinds of servers and files that a model can be connected from."""
+        return PRESETS
+
+    @property
+    def is_from_environment(self) -> bool:
+        """Whether the environment sets a model, an endpoint or a key, so that the stored connection is not used."""
+        settings = self._from_environment
+        return bool(settings.gguf or settings.openai_model or settings.openai_base_url or settings.openai_api_key)
+
+    @property
+    def choice(self) -> ModelChoice | None:
+        """The stored connection; ``None`` if there is none or if the environment has priority."""
+        stored = None if self.is_from_environment else self._stores.preferences.get(_CONNECTION)
+        return ModelChoice(**stored["choice"]) if stored else None
+
+    @property
+    def key_place(self) -> str:
+        """Where the stored API key is: ``keyring``, ``file``, or empty if the connection has no key."""
+        stored = None if self.is_from_environment else self._stores.preferences.get(_CONNECTION)
+        return str(stored["key_place"]) if stored else ""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings with the stored connection. A key that cannot be read is left out, and the log says so."""
+        with self._connecting:
+            if self._connected is None:
+                choice = self.choice
+                self._connected = self._apply(choice, self._read_key()) if choice else self._from_environment
+            return self._connected
 
     @property
     def current(self) -> str:
@@ -43,9 +87,9 @@ class LanguageModels:
 
         It is empty if no model is selected or set.
         """
-        if self._settings.gguf:
-            return self._settings.model
-        return str(self._stores.preferences.get("model") or self._settings.model)
+        if self.settings.gguf:
+            return self.settings.model
+        return str(self._stores.preferences.get(_MODEL) or self.settings.model)
 
     @property
     def endpoint(self) -> str:
@@ -53,7 +97,7 @@ class LanguageModels:
 
         It is empty if neither a GGUF file nor a URL, an API key or a model of an endpoint is set.
         """
-        settings = self._settings
+        settings = self.settings
         if settings.gguf:
             return str(settings.gguf)
         if not (settings.openai_base_url or settings.openai_api_key or self.current):
@@ -71,7 +115,80 @@ class LanguageModels:
 
     def select(self, name: str | None) -> None:
         """Use another model of the endpoint from now on; ``None`` restores the model of the settings."""
-        self._stores.preferences.set("model", name)
+        self._stores.preferences.set(_MODEL, name)
+
+    def find_local_servers(self) -> tuple[LocalServer, ...]:
+        """Return the model servers that run on this machine at their usual addresses, with their models."""
+        return find_local_servers()
+
+    def find_models(self, choice: ModelChoice, key: str | None = None) -> tuple[ModelChoice, Sequence[str]]:
+        """Find the endpoint of a connection without storing it; return it with its base URL, and its models, sorted.
+
+        ``key`` is as in `connect`. May raise `GeneratorError` or `SettingsError`.
+        """
+        found, secret = self._resolve(choice, key)
+        model = LanguageModel(self._apply(found, secret))
+        try:
+            return found, model.models()
+        finally:
+            model.close()
+
+    def check(self, choice: ModelChoice, key: str | None = None) -> Iterator[ModelCheck]:
+        """Test a connection without storing it; yield the result of each check as soon as it is known.
+
+        ``key`` is as in `connect`. May raise `GeneratorError` or `SettingsError`.
+        """
+        found, secret = self._resolve(choice, key)
+        settings = self._apply(found, secret)
+        if not settings.model:
+            raise SettingsError("No model is chosen. Choose or type the name of a model.")
+        model = LanguageModel(settings, on_usage=partial(self._record_usage, settings.generator_name))
+        try:
+            yield from model.test_connection()
+        finally:
+            model.close()
+
+    def connect(self, choice: ModelChoice, key: str | None = None) -> None:
+        """Store a connection, and use it for all questions from now on. Running questions keep their model.
+
+        Parameters
+        ----------
+        choice : ModelChoice
+            Its base URL can be any address that `rag_core.llm.addresses.build_base_urls` accepts.
+        key : str, optional
+            API key; ``None`` keeps the stored key if the base URL is unchanged.
+
+        Raises
+        ------
+        SettingsError
+            The environment sets a model, the choice names no model, or the address or the key is invalid.
+        GeneratorError
+            No endpoint answers at the address, or the GGUF file cannot be used.
+        StoreError
+            The key or the connection cannot be stored.
+        """
+        if self.is_from_environment:
+            raise SettingsError("The environment sets the language model. Unset RAG_OPENAI_… and RAG_GGUF first.")
+        found, secret = self._resolve(choice, key)
+        if not found.gguf and not found.model:
+            raise SettingsError("No model is chosen. Choose or type the name of a model.")
+        # The old connection is removed first, so that it never gets the new key if a step fails.
+        self._stores.preferences.set(_CONNECTION, None)
+        try:
+            place = self._stores.model_keys.set(secret) if secret else ""
+            if not secret:
+                self._stores.model_keys.remove()
+            self._stores.preferences.set(_CONNECTION, {"choice": asdict(found), "key_place": place})
+        finally:
+            self._use_stored_connection()
+
+    def disconnect(self) -> None:
+        """Remove the stored connection and its key; answers are quotes from now on. May raise `StoreError`."""
+        self._stores.preferences.set(_CONNECTION, None)
+        try:
+            self._stores.model_keys.remove()
+        finally:
+            self._use_stored_connection()
 
     def test(self, name: str | None = None) -> Iterator[ModelCheck]:
         """Test a model with small requests, and yield the result of each check as soon as it is known.
@@ -122,8 +239,55 @@ class LanguageModels:
         for generator in generators:
             generator.close()
 
+    def _resolve(self, choice: ModelChoice, key: str | None) -> tuple[ModelChoice, str]:
+        """Return a connection with the path or base URL that works, and its key."""
+        if choice.gguf:
+            try:
+                path = Path(choice.gguf).expanduser().absolute()
+            except RuntimeError as error:
+                raise SettingsError(f"The path {choice.gguf} is invalid ({error}). Correct it.") from None
+            if problem := find_gguf_problem(path):
+                raise GeneratorUnavailable(problem)
+            return replace(choice, gguf=str(path), base_url="", model=""), ""
+        stored = self.choice
+        # A stored key is only sent to the endpoint that it was entered for.
+        known = stored is not None and key is None and choice.base_url.strip() == stored.base_url
+        secret = self._read_key() if known else (key or "").strip()
+        return replace(choice, base_url=find_base_url(choice.base_url, secret), gguf=""), secret
+
+    def _apply(self, choice: ModelChoice, key: str) -> Settings:
+        values = {
+            "openai_base_url": choice.base_url or None,
+            "openai_model": choice.model or None,
+            "openai_api": choice.api,
+            "gguf": Path(choice.gguf) if choice.gguf else None,
+            "openai_api_key": SecretStr(key) if key else None,
+            "openai_context_tokens": choice.context_tokens or self._from_environment.openai_context_tokens,
+        }
+        return self._from_environment.model_copy(update=values)
+
+    def _read_key(self) -> str:
+        place = self.key_place
+        if place not in ("keyring", "file"):
+            return ""
+        try:
+            return self._stores.model_keys.get("keyring" if place == "keyring" else "file")
+        except StoreError as error:
+            # Other pages keep working; the endpoint then says that it requires a key.
+            log.warning("the API key could not be read: %s", error)
+            return ""
+
+    def _use_stored_connection(self) -> None:
+        self._stores.preferences.set(_MODEL, None)
+        # The replaced generators are not closed, because questions may still use them; their connections are closed
+        # when the last question releases them.
+        with self._connecting:
+            self._generators = {}
+            self._connected = None
+
     def _with(self, model: str) -> Settings:
-        return self._settings if self._settings.gguf else self._settings.model_copy(update={"openai_model": model})
+        settings = self.settings
+        return settings if settings.gguf else settings.model_copy(update={"openai_model": model})
 
     def _record_usage(self, name: str, usage: Usage) -> None:
         try:

@@ -17,6 +17,7 @@ from rag_core.store.evaluations import EvaluationStore
 from rag_core.store.files import FileStore
 from rag_core.store.folder_lock import FolderLock
 from rag_core.store.jobs import JobStore
+from rag_core.store.model_keys import ModelKeyStore
 from rag_core.store.preferences import PreferenceStore
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
@@ -46,6 +47,7 @@ class Stores:
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
             self.preferences = PreferenceStore(self.database)
+            self.model_keys = ModelKeyStore(folder)
             self.watches = WatchStore(self.database)
             self.evaluations = EvaluationStore(self.database)
             self.usage = UsageStore(self.database)

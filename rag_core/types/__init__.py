@@ -79,7 +79,7 @@ from rag_core.types.retrieval import (
     VersionFilter,
     build_unembedded_question,
 )
-from rag_core.types.status import NEWER_READER, ModelCheck, Readiness, Status
+from rag_core.types.status import NEWER_READER, ModelCheck, ModelChoice, Readiness, Status
 from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
@@ -131,6 +131,7 @@ __all__ = [
     "Message",
     "Metric",
     "ModelCheck",
+    "ModelChoice",
     "Page",
     "PageImage",
     "PageKey",

@@ -26,6 +26,30 @@ class ModelCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A connection to a language model, without its API key.
+
+    Attributes
+    ----------
+    preset : str
+        ``id`` of a preset of `rag_core.llm.presets`.
+    base_url, model, api : str
+        Address of the endpoint, name of the model there, and ``chat`` or ``responses``.
+    gguf : str
+        Path of a GGUF file that runs in this process instead.
+    context_tokens : int, optional
+        Most tokens of prompt and answer together; by default the value of the settings.
+    """
+
+    preset: str
+    base_url: str = ""
+    model: str = ""
+    api: str = "chat"
+    gguf: str = ""
+    context_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Readiness:
     """Whether the local models are ready for searches.
 

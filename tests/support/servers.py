@@ -24,6 +24,7 @@ class Exchange:
     def __init__(self, handler: BaseHTTPRequestHandler, over: threading.Event) -> None:
         self._handler = handler
         self.path = handler.path
+        self.headers = handler.headers
         self._responses = handler.path.endswith("/responses")
         self._over = over
         self.closed_by_client = threading.Event()

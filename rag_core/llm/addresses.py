@@ -1,0 +1,163 @@
+"""Find the base URL of an endpoint from the address that a user types, and model servers on this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from rag_core.errors import GeneratorUnavailable, SettingsError
+from rag_core.llm.presets import PRESETS
+from rag_core.llm.request import is_loopback, parse_host
+
+# Seconds to wait for a server on this machine, which answers at once if it runs.
+_LOCAL_TIMEOUT_S = 0.5
+_TIMEOUT_S = 10.0
+_ENDPOINT_PATH = re.compile(
+    r"/(?:chat/completions|completions|responses|models|embeddings|api/(?:chat|generate|tags|v0/models))$"
+)
+_AZURE_PATH = re.compile(r"/openai(?:/deployments/[^/]+)?(?:/v1)?$")
+_AZURE_HOST = re.compile(r"\.(?:openai|services\.ai|cognitiveservices)\.azure\.(?:com|us|cn)$")
+_VERSION = re.compile(r"/v\d+(?:beta)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """A model server that runs on this machine, with the sorted names of its models."""
+
+    preset: str
+    base_url: str
+    models: tuple[str, ...]
+
+
+def build_base_urls(address: str) -> tuple[str, ...]:
+    """Return the base URLs that an address can mean, most probable first.
+
+    The address can lack the scheme and ``/v1``, and can be the full path of an endpoint. Its query is not used.
+
+    Raises
+    ------
+    SettingsError
+        The address is not an HTTP address, or contains a user name or password.
+    """
+    text = address.strip()
+    if "://" not in text:
+        host = parse_host(f"http://{text}")
+        text = f"{'http' if _is_private(host) else 'https'}://{text}"
+    host = parse_host(text)
+    if not host or any(char.isspace() for char in text):
+        raise SettingsError("The address is not an HTTP address. Enter one such as http://localhost:11434/v1.")
+    parts = urlsplit(text)
+    if "@" in parts.netloc:
+        raise SettingsError("The address contains a user name or password. Remove it, and enter the key as API key.")
+    root = f"{parts.scheme}://{parts.netloc}"
+    path = _ENDPOINT_PATH.sub("", re.sub(r"/+", "/", parts.path).rstrip("/"))
+    if _AZURE_HOST.search(host) or _AZURE_PATH.search(path):
+        return (f"{root}{_AZURE_PATH.sub('', path)}/openai/v1",)
+    if _VERSION.search(path):
+        return (root + path,)
+    return f"{root}{path}/v1", root + path
+
+
+def find_base_url(address: str, key: str = "", *, timeout_s: float = _TIMEOUT_S) -> str:
+    """Return the first base URL of an address at which an OpenAI-compatible endpoint answers.
+
+    No text of a document is sent. An endpoint without a list of models is recognised by its reply to an empty request.
+
+    Raises
+    ------
+    SettingsError
+        The address is not an HTTP address, or contains a user name or password.
+    GeneratorUnavailable
+        No server answers, or the server has no such endpoint at the address.
+    """
+    urls = build_base_urls(address)
+    for url in urls:
+        status, body = _request("GET", f"{url}/models", key, timeout_s)
+        if status in (401, 403, 429) or (status == 200 and _parse_names(body) is not None):
+            return url
+    for url in urls:
+        status, _ = _request("POST", f"{url}/chat/completions", key, timeout_s)
+        if status in (400, 401, 403, 415, 422, 429):
+            return url
+    raise GeneratorUnavailable(
+        f"A server answers, but it has no OpenAI-compatible endpoint at {' or '.join(urls)}. "
+        "Correct the address; most addresses end in /v1."
+    )
+
+
+def find_local_servers(addresses: Sequence[tuple[str, str, str]] | None = None) -> tuple[LocalServer, ...]:
+    """Return the running model servers of this machine.
+
+    Parameters
+    ----------
+    addresses : Sequence[tuple[str, str, str]], optional
+        Preset, base URL and path of the list of models; by default the usual addresses of Ollama and LM Studio.
+    """
+    if addresses is None:
+        addresses = [(preset.id, preset.base_url, preset.list_path) for preset in PRESETS if preset.list_path]
+    loopback = [entry for entry in addresses if is_loopback(parse_host(entry[1]))]
+    if not loopback:
+        return ()
+    with ThreadPoolExecutor(len(loopback)) as pool:
+        found = pool.map(lambda entry: _find_local_server(*entry), loopback)
+        return tuple(server for server in found if server is not None)
+
+
+def build_key_headers(base_url: str, key: str) -> dict[str, str]:
+    """Return the header in which Azure expects the key; empty for other endpoints."""
+    return {"api-key": key} if key and urlsplit(base_url).path.rstrip("/").endswith("/openai/v1") else {}
+
+
+def _find_local_server(preset: str, base_url: str, list_path: str) -> LocalServer | None:
+    parts = urlsplit(base_url)
+    try:
+        status, body = _request("GET", f"{parts.scheme}://{parts.netloc}{list_path}", "", _LOCAL_TIMEOUT_S)
+    except GeneratorUnavailable:
+        return None
+    names = _parse_names(body)
+    return None if status != 200 or names is None else LocalServer(preset, base_url, tuple(sorted(names)))
+
+
+def _request(method: str, url: str, key: str, timeout_s: float) -> tuple[int, Any]:
+    """Return the status and the JSON body of a reply; the body is ``None`` if it is not JSON."""
+    import httpx
+
+    if not all(33 <= ord(char) <= 126 for char in key):
+        raise SettingsError("The API key contains white space or invalid characters. Enter it without other text.")
+    headers = ({"Authorization": f"Bearer {key}"} if key else {}) | build_key_headers(_ENDPOINT_PATH.sub("", url), key)
+    local = is_loopback(parse_host(url))
+    reply, cause = None, ""
+    try:
+        with httpx.Client(timeout=timeout_s, follow_redirects=False, trust_env=not local) as client:
+            reply = client.request(method, url, headers=headers, json={} if method == "POST" else None)
+    except (httpx.HTTPError, OSError, ValueError) as error:
+        cause = type(error).__name__ if isinstance(error, httpx.TimeoutException) else str(error)
+    # The error is raised outside of the handler, because the client's error refers to the request with the key.
+    if reply is None:
+        shown = cause.replace(key, "***") if key else cause
+        raise GeneratorUnavailable(f"No connection to {url} ({shown}). Start the server, or correct the address.")
+    try:
+        return reply.status_code, reply.json()
+    except ValueError:
+        return reply.status_code, None
+
+
+def _parse_names(body: Any) -> list[str] | None:
+    """Return the names in a list of models in OpenAI's or Ollama's format; ``None`` if it is no such list."""
+    entries = (body.get("data") or body.get("models") or []) if isinstance(body, dict) else None
+    if not isinstance(entries, list) or not ({"data", "models"} & body.keys()):
+        return None
+    named = [entry.get("id") or entry.get("name") for entry in entries if isinstance(entry, dict)]
+    return [str(name) for name in named if name]
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return is_loopback(host) or "." not in host or host.endswith((".local", ".lan", ".internal"))

@@ -1,0 +1,49 @@
+"""The kinds of servers and files that a language model can be connected from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rag_core.llm.request import DEFAULT_BASE_URL
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPreset:
+    """A kind of server, or a GGUF file.
+
+    Attributes
+    ----------
+    id, name : str
+        The name in the database, and the name for users.
+    base_url : str
+        Usual base URL; empty if it differs for each account, and for a file.
+    example : str
+        Example of an address or path that a user types.
+    needs_key : bool
+        Whether a connection without an API key is always refused.
+    list_path : str
+        Path below the server's root at which a server on this machine lists its models; empty if such a server is not
+        searched for.
+    is_file : bool
+        Whether the model is a file that runs in this process.
+    """
+
+    id: str
+    name: str
+    base_url: str = ""
+    example: str = ""
+    needs_key: bool = False
+    list_path: str = ""
+    is_file: bool = False
+
+
+PRESETS = (
+    ModelPreset("openai", "OpenAI", DEFAULT_BASE_URL, DEFAULT_BASE_URL, needs_key=True),
+    ModelPreset("azure", "Azure OpenAI", "", "https://NAME.openai.azure.com", needs_key=True),
+    ModelPreset("ollama", "Ollama", "http://localhost:11434/v1", "localhost:11434", list_path="/api/tags"),
+    ModelPreset("lmstudio", "LM Studio", "http://localhost:1234/v1", "localhost:1234", list_path="/v1/models"),
+    ModelPreset("vllm", "vLLM", "http://localhost:8000/v1", "localhost:8000"),
+    ModelPreset("llamacpp", "llama.cpp server", "http://localhost:8080/v1", "localhost:8080"),
+    ModelPreset("compatible", "Any OpenAI-compatible endpoint", "", "https://models.example.com/v1"),
+    ModelPreset("gguf", "GGUF file", "", "~/models/qwen3-4b.gguf", is_file=True),
+)

@@ -1,0 +1,107 @@
+"""Store the API key of a language model outside of the database.
+
+Only this module imports ``keyring``, and it does so only when a key is stored, read or removed.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from rag_core.errors import StoreError
+
+KeyPlace = Literal["keyring", "file"]
+_SERVICE = "Footnote language model"
+_FILE = "model-key"
+
+
+class ModelKeyStore:
+    """The API key of a data folder: in the operating system's keyring, or in a file that only its owner can read.
+
+    Parameters
+    ----------
+    folder : Path
+        The data folder. Its path is the name of the key in the keyring.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._name = str(folder)
+        self._file = folder / _FILE
+
+    @property
+    def file(self) -> Path:
+        """The file of the key on a machine without a usable keyring."""
+        return self._file
+
+    def set(self, key: str) -> KeyPlace:
+        """Replace the key, and return where it is stored; may raise `StoreError`."""
+        import keyring
+        from keyring.errors import KeyringError
+
+        try:
+            keyring.set_password(_SERVICE, self._name, key)
+            self._file.unlink(missing_ok=True)
+            return "keyring"
+        except KeyringError:
+            self._write(key)
+            return "file"
+
+    def get(self, place: KeyPlace) -> str:
+        """Return the key.
+
+        Raises
+        ------
+        StoreError
+            The keyring or the file cannot be read, or has no key.
+        """
+        problem = ""
+        try:
+            if key := self._read(place):
+                return key
+        except StoreError as error:
+            problem = str(error)
+        raise StoreError(problem or "The stored API key is missing. Enter it again on the page Admin.")
+
+    def remove(self) -> None:
+        """Remove the key from the keyring and the data folder; may raise `StoreError`."""
+        import keyring
+        from keyring.errors import KeyringError
+
+        # A keyring without this key raises an error, as does a machine without a keyring.
+        with suppress(KeyringError):
+            keyring.delete_password(_SERVICE, self._name)
+        try:
+            self._file.unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"{self._file} cannot be removed ({error.strerror}). Remove this file.") from None
+
+    def _read(self, place: KeyPlace) -> str:
+        import keyring
+        from keyring.errors import KeyringError
+
+        try:
+            if place == "file":
+                return self._file.read_text("utf-8")
+            return keyring.get_password(_SERVICE, self._name) or ""
+        except KeyringError as error:
+            why = f"The keyring of this machine cannot be read ({type(error).__name__})"
+        except FileNotFoundError:
+            return ""
+        except (OSError, UnicodeDecodeError) as error:
+            why = f"{self._file} cannot be read ({type(error).__name__})"
+        raise StoreError(f"{why}. Allow access to it, or enter the API key again on the page Admin.")
+
+    def _write(self, key: str) -> None:
+        draft = self._file.with_suffix(".new")
+        try:
+            draft.unlink(missing_ok=True)
+            # The file is created with its final mode, so that no other user can read it at any moment.
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                file.write(key)
+            draft.replace(self._file)
+        except OSError as error:
+            raise StoreError(
+                f"The API key cannot be stored in {self._file} ({error.strerror}). Make the data folder writable."
+            ) from None

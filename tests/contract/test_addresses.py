@@ -1,0 +1,159 @@
+"""Addresses of endpoints as people type them, and model servers on this machine."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+
+from rag_core.errors import GeneratorUnavailable, SettingsError
+from rag_core.llm.addresses import LocalServer, build_base_urls, find_base_url, find_local_servers
+from rag_core.llm.generator import LanguageModel
+from rag_core.llm.presets import PRESETS
+from rag_core.settings import Settings
+from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete, listing
+
+KEY = "sk-do-not-show-81aa"
+
+
+def at(**plays: Play) -> Play:
+    """Reply at the named paths (``__`` stands for ``/``), and with HTTP 404 elsewhere."""
+    paths = {"/" + name.replace("__", "/"): play for name, play in plays.items()}
+    return lambda exchange: paths.get(exchange.path, lambda other: other.error(404))(exchange)
+
+
+def sent_json(body: object) -> Play:
+    return lambda exchange: exchange.error(200, body)
+
+
+def status(code: int) -> Play:
+    return lambda exchange: exchange.error(code)
+
+
+@pytest.mark.parametrize(
+    ("typed", "urls"),
+    [
+        ("localhost:11434", ("http://localhost:11434/v1", "http://localhost:11434")),
+        (" http://localhost:11434/ ", ("http://localhost:11434/v1", "http://localhost:11434")),
+        ("http://localhost:11434/api/chat", ("http://localhost:11434/v1", "http://localhost:11434")),
+        ("192.168.1.5:8000/v1/", ("http://192.168.1.5:8000/v1",)),
+        ("[::1]:8080/v1", ("http://[::1]:8080/v1",)),
+        ("api.openai.com/v1/chat/completions", ("https://api.openai.com/v1",)),
+        ("https://api.openai.com/v1/responses?x=1#y", ("https://api.openai.com/v1",)),
+        ("https://host.example/llm//v1/models", ("https://host.example/llm/v1",)),
+        ("https://host.example/llm", ("https://host.example/llm/v1", "https://host.example/llm")),
+        ("me.openai.azure.com", ("https://me.openai.azure.com/openai/v1",)),
+        ("https://me.openai.azure.com/openai/v1/", ("https://me.openai.azure.com/openai/v1",)),
+        (
+            "https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21",
+            ("https://me.openai.azure.com/openai/v1",),
+        ),
+    ],
+)
+def test_typed_addresses_become_base_urls(typed: str, urls: tuple[str, ...]) -> None:
+    assert build_base_urls(typed) == urls
+
+
+@pytest.mark.parametrize("typed", ["", "  ", "ftp://host/v1", "http://", "two words", "http://me:pw@host/v1"])
+def test_unusable_addresses_are_explained(typed: str) -> None:
+    with pytest.raises(SettingsError, match=r"The address .* (Enter|Remove)") as raised:
+        build_base_urls(typed)
+    assert "pw" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("play", "base"),
+    [
+        (at(v1__models=listing("a")), "/v1"),
+        (at(models=listing("a")), ""),
+        (at(v1__models=status(401)), "/v1"),
+        (at(v1__chat__completions=status(400)), "/v1"),
+        (at(chat__completions=status(422)), ""),
+        (at(v1__models=listing()), "/v1"),
+    ],
+)
+def test_answering_base_url_is_found(play: Play, base: str) -> None:
+    with ScriptedEndpoint(play) as endpoint:
+        root = endpoint.url.removesuffix("/v1")
+        assert find_base_url(root.removeprefix("http://"), KEY) == root + base
+
+
+def test_server_without_endpoint_is_explained() -> None:
+    with (
+        ScriptedEndpoint(status(404)) as endpoint,
+        pytest.raises(GeneratorUnavailable, match=r"no OpenAI-compatible endpoint at .* Correct the address"),
+    ):
+        find_base_url(endpoint.url, KEY)
+
+
+def test_missing_server_is_explained_without_the_key() -> None:
+    with ScriptedEndpoint() as endpoint:
+        url = endpoint.url
+    with pytest.raises(GeneratorUnavailable, match=r"No connection .* Start the server") as raised:
+        find_base_url(url, KEY)
+    assert raised.value.__context__ is None
+    assert KEY not in "".join(traceback.format_exception(raised.value))
+
+
+def test_key_with_line_break_is_refused() -> None:
+    with pytest.raises(SettingsError, match="API key contains") as raised:
+        find_base_url("http://127.0.0.1:9/v1", "sk-bad\nkey")
+    assert "sk-bad" not in str(raised.value)
+
+
+def test_azure_gets_its_path_and_key_header() -> None:
+    def play(exchange: Exchange) -> None:
+        if exchange.headers["api-key"] != KEY:
+            exchange.error(401)
+        else:
+            at(openai__v1__models=listing("gpt"), openai__v1__chat__completions=complete("one ", "two"))(exchange)
+
+    with ScriptedEndpoint(play) as endpoint:
+        url = find_base_url(endpoint.url.removesuffix("/v1") + "/openai", KEY)
+        model = LanguageModel(Settings(_env_file=None, openai_base_url=url, openai_api_key=KEY, openai_model="gpt"))
+        assert all(check.passed for check in model.test_connection())
+        model.close()
+    assert set(endpoint.paths) == {"/openai/v1/models", "/openai/v1/chat/completions"}
+
+
+def test_other_endpoints_get_no_azure_header() -> None:
+    with ScriptedEndpoint(listing("a")) as endpoint:
+        find_base_url(endpoint.url, KEY)
+    assert endpoint.exchanges[0].headers["api-key"] is None
+    assert endpoint.exchanges[0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+def test_running_servers_are_found_with_their_models() -> None:
+    tags = sent_json({"models": [{"name": "qwen3:4b"}, {"name": "llama3.2"}]})
+    with (
+        ScriptedEndpoint(at(api__tags=tags)) as ollama,
+        ScriptedEndpoint(at(v1__models=listing("gemma"))) as studio,
+        ScriptedEndpoint(sent_json(["other"])) as other,
+    ):
+        found = find_local_servers(
+            [
+                ("ollama", ollama.url, "/api/tags"),
+                ("lmstudio", studio.url, "/v1/models"),
+                ("lmstudio", other.url, "/v1/models"),
+                ("ollama", "http://192.0.2.1:11434/v1", "/api/tags"),
+            ]
+        )
+    assert found == (
+        LocalServer("ollama", ollama.url, ("llama3.2", "qwen3:4b")),
+        LocalServer("lmstudio", studio.url, ("gemma",)),
+    )
+
+
+def test_stopped_servers_are_not_offered() -> None:
+    with ScriptedEndpoint() as endpoint:
+        url = endpoint.url
+    assert find_local_servers([("ollama", url, "/api/tags")]) == ()
+
+
+def test_presets_have_distinct_names_and_examples() -> None:
+    assert len({preset.id for preset in PRESETS}) == len({preset.name for preset in PRESETS}) == len(PRESETS) == 8
+    for preset in PRESETS:
+        if preset.base_url:
+            assert build_base_urls(preset.base_url) == (preset.base_url,)
+        if not preset.is_file:
+            assert build_base_urls(preset.example)

@@ -1,0 +1,192 @@
+"""The stored connection to a language model, and the place of its API key."""
+
+from __future__ import annotations
+
+import logging
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import pytest
+from keyring.backend import KeyringBackend
+from keyring.errors import PasswordDeleteError
+
+from rag_core.engine import Engine
+from rag_core.errors import GeneratorUnavailable, SettingsError, StoreError
+from rag_core.store.model_keys import ModelKeyStore
+from rag_core.types import ModelChoice
+from tests.support.engines import settings_in
+from tests.support.servers import MODEL_FILE, Exchange, ScriptedEndpoint, complete, listing, serving
+
+KEY = "sk-do-not-show-81aa-5ecret"
+
+
+class MemoryKeyring(KeyringBackend):
+    """A keyring in this process."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passwords: dict[tuple[str, str], str] = {}
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.passwords[service, username] = password
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return self.passwords.get((service, username))
+
+    def delete_password(self, service: str, username: str) -> None:
+        if self.passwords.pop((service, username), None) is None:
+            raise PasswordDeleteError("no such password")
+
+
+@pytest.fixture
+def memory_keyring() -> Iterator[MemoryKeyring]:
+    before, backend = keyring.get_keyring(), MemoryKeyring()
+    keyring.set_keyring(backend)
+    yield backend
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[ScriptedEndpoint]:
+    """Start an endpoint that requires the key."""
+    play = serving("large", "small", answer=complete("one, ", "two", tokens=(20, 6)))
+
+    def guarded(exchange: Exchange) -> None:
+        wrong = exchange.headers["Authorization"] != f"Bearer {KEY}"
+        exchange.error(401, {"error": {"message": f"wrong {KEY}"}}) if wrong else play(exchange)
+
+    with ScriptedEndpoint(guarded) as started:
+        yield started
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    opened = Engine(settings_in(tmp_path / "data"))
+    yield opened
+    opened.close()
+
+
+def files_with_key(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes())
+
+
+def test_key_is_only_in_its_own_file(
+    engine: Engine, endpoint: ScriptedEndpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    choice = ModelChoice("compatible", endpoint.url.removesuffix("/v1"), "small")
+    engine.models.connect(choice, KEY)
+    assert engine.models.key_place == "file"
+    assert all(check.passed for check in engine.models.check(choice, KEY))
+    assert [check.passed for check in engine.models.check(choice, "sk-other")] == [False]
+    assert KEY not in caplog.text
+    assert KEY not in repr((engine.models.settings, engine.models.choice, engine.status()))
+    assert stat.S_IMODE((tmp_path / "data/model-key").stat().st_mode) == 0o600
+    engine.close()
+    assert files_with_key(tmp_path) == ["model-key"]
+
+
+def test_exports_omit_the_stored_key(engine: Engine, endpoint: ScriptedEndpoint) -> None:
+    engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
+    conversation = engine.conversations.create()
+    engine.conversations.add_message(conversation.conversation_id, "user", f"Is {KEY} valid?")
+    exported = engine.conversations.export_markdown(conversation.conversation_id)
+    assert "valid?" in exported
+    assert KEY not in exported
+
+
+def test_connection_alone_stores_the_key_in_no_other_file(
+    engine: Engine, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
+    assert engine.models.active().complete([{"role": "user", "content": "Count"}]).text == "one, two"
+    engine.close()
+    assert files_with_key(tmp_path) == ["model-key"]
+
+
+def test_key_is_stored_in_the_keyring_if_there_is_one(
+    engine: Engine, endpoint: ScriptedEndpoint, tmp_path: Path, memory_keyring: MemoryKeyring
+) -> None:
+    engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
+    assert engine.models.key_place == "keyring"
+    assert list(memory_keyring.passwords.values()) == [KEY]
+    assert files_with_key(tmp_path) == []
+    engine.models.disconnect()
+    assert memory_keyring.passwords == {}
+
+
+def test_stored_connection_survives_a_restart(engine: Engine, endpoint: ScriptedEndpoint, tmp_path: Path) -> None:
+    engine.models.connect(ModelChoice("compatible", endpoint.url, "small", context_tokens=4096), KEY)
+    engine.close()
+    again = Engine(settings_in(tmp_path / "data"))
+    assert again.models.choice == ModelChoice("compatible", endpoint.url, "small", context_tokens=4096)
+    assert again.models.settings.openai_context_tokens == 4096
+    assert again.models.list() == ["large", "small"]
+    again.close()
+
+
+def test_saving_replaces_the_model_at_once_and_running_answers_end(engine: Engine, endpoint: ScriptedEndpoint) -> None:
+    assert engine.models.generator == "extractive"
+    engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
+    running = engine.models.active().stream_reply([{"role": "user", "content": "Count"}])
+    assert next(running) == "one, "
+    engine.models.connect(ModelChoice("compatible", endpoint.url, "large"))
+    assert engine.models.generator == "openai:large"
+    assert list(running) == ["two"]
+    engine.models.active().complete([{"role": "user", "content": "Count"}])
+    assert endpoint.requests[-1]["model"] == "large"
+    engine.models.disconnect()
+    assert engine.models.active() is None
+    assert engine.models.choice is None
+
+
+def test_stored_key_is_not_sent_to_another_address(engine: Engine, endpoint: ScriptedEndpoint) -> None:
+    engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
+    with ScriptedEndpoint(listing("a")) as other:
+        engine.models.find_models(ModelChoice("compatible", other.url))
+        engine.models.connect(ModelChoice("compatible", other.url, "a"))
+    assert KEY not in "".join(str(exchange.headers) for exchange in other.exchanges)
+    assert engine.models.key_place == ""
+
+
+def test_models_are_listed_without_saving(engine: Engine, endpoint: ScriptedEndpoint) -> None:
+    typed = ModelChoice("compatible", endpoint.url.removeprefix("http://") + "/chat/completions")
+    assert engine.models.find_models(typed, KEY) == (ModelChoice("compatible", endpoint.url), ["large", "small"])
+    assert engine.models.choice is None
+    with pytest.raises(SettingsError, match="No model is chosen"):
+        engine.models.connect(typed, KEY)
+
+
+def test_environment_has_priority(engine: Engine, endpoint: ScriptedEndpoint, tmp_path: Path) -> None:
+    engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
+    engine.close()
+    again = Engine(settings_in(tmp_path / "data", openai_model="other"))
+    assert again.models.is_from_environment
+    assert (again.models.current, again.models.choice) == ("other", None)
+    with pytest.raises(SettingsError, match="Unset RAG_OPENAI"):
+        again.models.connect(ModelChoice("compatible", endpoint.url, "small"))
+    again.close()
+
+
+def test_gguf_file_is_checked_and_connected(engine: Engine, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.gguf"
+    wrong.write_text("not a model")
+    with pytest.raises(GeneratorUnavailable, match="is not a GGUF file"):
+        engine.models.connect(ModelChoice("gguf", gguf=str(wrong)))
+    engine.models.connect(ModelChoice("gguf", gguf=str(MODEL_FILE)))
+    assert engine.models.generator == f"gguf:{MODEL_FILE.stem}"
+    assert engine.models.endpoint == str(MODEL_FILE)
+
+
+def test_missing_and_unreadable_keys_are_explained(tmp_path: Path) -> None:
+    keys = ModelKeyStore(tmp_path)
+    with pytest.raises(StoreError, match=r"is missing\. Enter it again"):
+        keys.get("file")
+    with pytest.raises(StoreError, match="keyring of this machine cannot be read"):
+        keys.get("keyring")
+    with pytest.raises(StoreError, match="Make the data folder writable"):
+        ModelKeyStore(tmp_path / "absent").set(KEY)
