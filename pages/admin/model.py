@@ -40,9 +40,8 @@ def _in_use(engine: Engine) -> None:
     settings = engine.models.settings
     if not engine.models.endpoint:
         st.caption(
-            "None: answers are quoted from the documents. Connect a model here, or set `RAG_OPENAI_MODEL` to have a "
-            "model write them (and `RAG_OPENAI_BASE_URL` if the server is not OpenAI's), or set `RAG_GGUF` to run a "
-            "model inside this app. The chat then also offers ways to search with the model's help."
+            "None: answers are quoted from the documents. Connect a model to have it write them. The chat then also "
+            "offers ways to search with the model's help."
         )
         return
     if settings.gguf:

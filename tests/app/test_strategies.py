@@ -55,7 +55,7 @@ def test_missing_model_offers_no_strategies(open_page: OpenPage, bridge: str) ->
     assert not app.selectbox
     assert "412 metres" in plain_text(shown(ask(app))[0]["blocks"])
     admin = texts(open_page("admin"))
-    assert "Set `RAG_OPENAI_MODEL`" in admin
+    assert "Connect a model to have it write them." in admin
     assert "The chat then also offers ways to search" in admin
     options = open_page("evaluate").multiselect(key="configurations").options
     assert not [option for option in options if "model" in option]
