@@ -34,7 +34,7 @@ def press(app: AppTest, key: str) -> AppTest:
 
 def test_missing_model_is_explained(open_page: OpenPage) -> None:
     app = open_page("admin")
-    assert "answers are quoted from the documents. Connect a model here, or set `RAG_OPENAI_MODEL`" in texts(app)
+    assert "answers are quoted from the documents. Connect a model to have it write them." in texts(app)
     assert not [button for button in app.button if button.key == "test_model"]
     assert not [element for element in app.dataframe if "Requests" in element.value]
 
