@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import backend
 from tests.support.app import OpenPage, texts
-from tests.support.servers import Exchange, ScriptedEndpoint, complete, serving
+from tests.support.servers import ScriptedEndpoint, complete, guarded, serving
 
 KEY = "sk-5ecret-5ecret"
 
@@ -19,12 +19,7 @@ KEY = "sk-5ecret-5ecret"
 def endpoint() -> Iterator[ScriptedEndpoint]:
     """Start an endpoint of two models that requires the key."""
     play = serving("large", "small", answer=complete("one, ", "two", tokens=(20, 6)))
-
-    def guarded(exchange: Exchange) -> None:
-        wrong = exchange.headers["Authorization"] != f"Bearer {KEY}"
-        exchange.error(401, {"error": {"message": f"wrong {KEY}"}}) if wrong else play(exchange)
-
-    with ScriptedEndpoint(guarded) as started:
+    with ScriptedEndpoint(guarded(KEY, play)) as started:
         yield started
 
 

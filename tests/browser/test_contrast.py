@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.test_evaluate import ROWS
 from tests.support.app import BRIDGE, LENGTH
-from tests.support.browser import PATIENCE_MS, OpenApp, ask, quiet, upload
+from tests.support.browser import PATIENCE_MS, OpenApp, ask, evaluate_rows, quiet, upload
 from tests.support.contrast import find_faint_text
 
 PATHS = ("documents", "evaluate", f"lab?question={LENGTH}", "admin")
@@ -28,14 +27,7 @@ def conversation(browser: Browser, address: str) -> Iterator[str]:
     notes = {"name": "notes.pdf", "mimeType": "application/pdf", "buffer": b"These are only notes."}
     page.set_input_files("input[type=file]", notes)
     expect(page.get_by_text("Not added")).to_be_visible()
-    page.goto(f"{address}/evaluate")
-    quiet(page)
-    labels = "\n".join(json.dumps(row) for row in ROWS).encode()
-    page.set_input_files("input[type=file]", {"name": "l.jsonl", "mimeType": "application/json", "buffer": labels})
-    expect(page.get_by_text("3 questions, 1 of them without an answer")).to_be_visible()
-    quiet(page)
-    page.get_by_role("button", name="Run", exact=True).press("Enter")
-    expect(page.get_by_text("Went wrong: 1 of 3 questions")).to_be_visible()
+    evaluate_rows(page, address, ROWS)
     page.goto(address)
     quiet(page)
     ask(page, "Who won the chess match in Reykjavik?")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from playwright.sync_api import expect
 
 from tests.support.app import BRIDGE, LENGTH
-from tests.support.browser import OpenApp, quiet, upload
+from tests.support.browser import OpenApp, evaluate_rows, quiet, upload
 
 ROWS = [
     {"question": LENGTH, "document": "bridge.pdf", "page_index": 0, "answers": ["412 metres"]},
@@ -19,14 +17,7 @@ ROWS = [
 def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(address: str, open_app: OpenApp) -> None:
     page = open_app(f"{address}/documents", width=380, dark=True)
     upload(page, "bridge.pdf", BRIDGE)
-    page.goto(f"{address}/evaluate")
-    quiet(page)
-    labels = "\n".join(json.dumps(row) for row in ROWS).encode()
-    page.set_input_files("input[type=file]", {"name": "l.jsonl", "mimeType": "application/json", "buffer": labels})
-    expect(page.get_by_text("3 questions, 1 of them without an answer")).to_be_visible()
-    quiet(page)
-    page.get_by_role("button", name="Run", exact=True).press("Enter")
-    expect(page.get_by_text("Went wrong: 1 of 3 questions")).to_be_visible()
+    evaluate_rows(page, address, ROWS)
     quiet(page)
     expect(page.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
     link = page.get_by_role("link", name="When was the Harrow Bridge opened?")

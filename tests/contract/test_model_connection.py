@@ -17,7 +17,7 @@ from rag_core.errors import GeneratorUnavailable, SettingsError, StoreError
 from rag_core.store.model_keys import ModelKeyStore
 from rag_core.types import ModelChoice
 from tests.support.engines import settings_in
-from tests.support.servers import MODEL_FILE, Exchange, ScriptedEndpoint, complete, listing, serving
+from tests.support.servers import MODEL_FILE, ScriptedEndpoint, complete, guarded, listing, serving
 
 KEY = "sk-do-not-show-81aa-5ecret"
 
@@ -54,12 +54,7 @@ def memory_keyring() -> Iterator[MemoryKeyring]:
 def endpoint() -> Iterator[ScriptedEndpoint]:
     """Start an endpoint that requires the key."""
     play = serving("large", "small", answer=complete("one, ", "two", tokens=(20, 6)))
-
-    def guarded(exchange: Exchange) -> None:
-        wrong = exchange.headers["Authorization"] != f"Bearer {KEY}"
-        exchange.error(401, {"error": {"message": f"wrong {KEY}"}}) if wrong else play(exchange)
-
-    with ScriptedEndpoint(guarded) as started:
+    with ScriptedEndpoint(guarded(KEY, play)) as started:
         yield started
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -97,6 +98,18 @@ def upload(page: Page, name: str, data: bytes) -> None:
     page.set_input_files("input[type=file]", {"name": name, "mimeType": "application/pdf", "buffer": data})
     expect(ready).to_have_count(others + 1)
     quiet(page)
+
+
+def evaluate_rows(page: Page, address: str, rows: Sequence[dict[str, object]]) -> None:
+    """Evaluate labels on the page Evaluate: three questions, one of which goes wrong and one without an answer."""
+    page.goto(f"{address}/evaluate")
+    quiet(page)
+    labels = "\n".join(json.dumps(row) for row in rows).encode()
+    page.set_input_files("input[type=file]", {"name": "l.jsonl", "mimeType": "application/json", "buffer": labels})
+    expect(page.get_by_text("3 questions, 1 of them without an answer")).to_be_visible()
+    quiet(page)
+    page.get_by_role("button", name="Run", exact=True).press("Enter")
+    expect(page.get_by_text("Went wrong: 1 of 3 questions")).to_be_visible()
 
 
 def open_chat(open_app: OpenApp, address: str, files: dict[str, bytes]) -> Page:

@@ -92,7 +92,7 @@ def rebuild_index(engine: Engine, *args: Any, **options: Any) -> Job:
 
 
 def read_by_older_parser(engine: Engine, *document_ids: str) -> None:
-    """Store that an older version of the parser has read the documents and begun the index."""
+    """Mark the documents and the index as read by an older version of the parser."""
     with engine._stores.database.begin() as connection:
         for document_id in document_ids:
             connection.execute(

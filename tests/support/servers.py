@@ -147,6 +147,16 @@ def serving(*names: str, answer: Play) -> Play:
     return lambda exchange: (listing(*names) if exchange.path.endswith("/models") else answer)(exchange)
 
 
+def guarded(key: str, play: Play) -> Play:
+    """Play a part for requests with the key, and reject other requests with a message that contains the key."""
+
+    def check(exchange: Exchange) -> None:
+        wrong = exchange.headers["Authorization"] != f"Bearer {key}"
+        exchange.error(401, {"error": {"message": f"wrong {key}"}}) if wrong else play(exchange)
+
+    return check
+
+
 class ScriptedEndpoint:
     """A server that plays one part of a script per request, and repeats the last one."""
 

