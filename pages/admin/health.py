@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.shared.text import escape_markdown, format_size
-from rag_core.types import Status, format_count
+from pages.shared.text import escape_markdown
+from rag_core.types import Status, format_count, format_size
 
 # The counts that are shown first, in this order. The other counts are shown below the table of stores.
 _COUNTS = ("documents", "pages", "chunks")

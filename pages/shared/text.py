@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from rag_core.types import count_decimals
-from rag_core.types import format_size as format_size
 
 # The Unicode word joiner, which is invisible and does not allow a line break.
 _JOINER = "\u2060"

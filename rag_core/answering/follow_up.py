@@ -80,6 +80,8 @@ class FollowUps:
 
         A letter may contain questions that are none for the documents, such as "How are you?".
         """
+        if len(questions) == 1:
+            return questions[0]
         gates = {
             question: self._searcher.search(
                 self._searcher.build_query(question, scope, configuration=configuration), Timer()

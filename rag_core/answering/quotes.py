@@ -9,7 +9,8 @@ from rag_core.gate.features import ANSWERABLE_SCORE, contains_lookup
 from rag_core.reading.answer_types import find_missing_value
 from rag_core.reading.disagreements import Value, find_disagreement
 from rag_core.reading.labelled_values import find_labelled_value
-from rag_core.reading.reader import Evidence, quote_sentences
+from rag_core.reading.reader import quote_sentences
+from rag_core.reading.sentence_scoring import Evidence, SentenceScorer
 from rag_core.reading.short_answers import extract_short_answer
 from rag_core.text.identifiers import contains_identifier, find_identifiers, is_about_similar
 from rag_core.text.words import ALPHANUMERIC
@@ -29,21 +30,16 @@ def quote_answer(outcome: SearchOutcome, notices: list[str], find_date: FindDate
     If sentences give different values for what the question asks for, all of them are quoted. If the closest sentences
     lack the value that the question asks for, add a notice to ``notices``.
     """
-    return (
-        _quote_lookup(outcome)
-        or _quote_labelled_value(outcome)
-        or _quote_disagreement(outcome, find_date)
-        or _quote_sentences(outcome, notices)
-    )
+    question, passages = outcome.result.question, _select_passages(outcome)
+    if (found := _quote_lookup(outcome) or _quote_labelled_value(question, passages)) is not None:
+        return found
+    scoring = _score_sentences(outcome, passages)
+    return _quote_disagreement(scoring, find_date) or _quote_sentences(question, scoring, notices)
 
 
 def describe_disagreement(outcome: SearchOutcome, find_date: FindDate) -> str:
     """Return a sentence with the different values that the passages give for the question; empty if there are none."""
-    return _describe(_find_disagreement(outcome), find_date)
-
-
-def _find_disagreement(outcome: SearchOutcome) -> list[Value]:
-    return find_disagreement(outcome.ranked.question, outcome.ranked.token_weights, _collect_evidence(outcome))
+    return _describe(find_disagreement(_score_sentences(outcome, _select_passages(outcome))), find_date)
 
 
 def _describe(values: Sequence[Value], find_date: FindDate) -> str:
@@ -57,8 +53,8 @@ def _describe(values: Sequence[Value], find_date: FindDate) -> str:
     return f"The sources differ: {'; '.join(parts)}."
 
 
-def _quote_disagreement(outcome: SearchOutcome, find_date: FindDate) -> VerifiedAnswer | None:
-    values = _find_disagreement(outcome)
+def _quote_disagreement(scoring: SentenceScorer, find_date: FindDate) -> VerifiedAnswer | None:
+    values = find_disagreement(scoring)
     if not values:
         return None
     sentences = [value.sentence for value in values]
@@ -81,10 +77,9 @@ def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
     return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations)) if citations else None
 
 
-def _quote_labelled_value(outcome: SearchOutcome) -> VerifiedAnswer | None:
+def _quote_labelled_value(question: str, passages: Sequence[Passage]) -> VerifiedAnswer | None:
     """Return the line of a form with the value that the question asks for; ``None`` if there is none."""
-    question = outcome.result.question
-    found = find_labelled_value(question, _select_passages(outcome))
+    found = find_labelled_value(question, passages)
     if found is None:
         return None
     citation = Citation.of(found.passage, found.start, found.end)
@@ -94,10 +89,8 @@ def _quote_labelled_value(outcome: SearchOutcome) -> VerifiedAnswer | None:
     return VerifiedAnswer(text, (citation,), create_claims_from_quotes(text, (citation,)), found.value)
 
 
-def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnswer:
-    question = outcome.result.question
-    evidence = _collect_evidence(outcome)
-    text, citations = quote_sentences(outcome.ranked.question, outcome.ranked.token_weights, evidence)
+def _quote_sentences(question: str, scoring: SentenceScorer, notices: list[str]) -> VerifiedAnswer:
+    text, citations = quote_sentences(scoring)
     quotes = [citation.quote for citation in citations]
     if missing := find_missing_value(question, quotes):
         notices.append(f"The question asks for {missing}, but the closest sentences contain none.")
@@ -106,15 +99,15 @@ def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnsw
     return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations), short) if citations else REFUSED
 
 
-def _collect_evidence(outcome: SearchOutcome) -> list[Evidence]:
-    """Return the passages that were reranked, with their token vectors."""
+def _score_sentences(outcome: SearchOutcome, passages: Sequence[Passage]) -> SentenceScorer:
+    """Return the scored sentences of those passages that were reranked."""
     evidence = []
-    for passage in _select_passages(outcome):
+    for passage in passages:
         tokens = outcome.tokens.get(int(passage.chunk_id))
         if tokens is not None and passage.scores.get("rerank") is not None:
             in_text = tokens.offsets[:, 0] >= 0
             evidence.append(Evidence(passage, tokens.vectors.to_float()[in_text], tokens.offsets[in_text]))
-    return evidence
+    return SentenceScorer(outcome.ranked.question, outcome.ranked.token_weights, evidence)
 
 
 def _select_passages(outcome: SearchOutcome) -> list[Passage]:

@@ -126,9 +126,9 @@ class Documents:
     def delete(self, document_ids: Sequence[str]) -> Sequence[DeleteReceipt]:
         """Remove documents from every store, and return how much data of each document every store still contains.
 
-        The documents that are attached to a document are removed with it; their receipts follow its own. If a store
-        fails, the document is hidden all the same. Its removal continues in the background, or when the document is
-        deleted again.
+        Attached documents are removed as well; their receipts follow the receipt of the document that contains them. If
+        a store fails, the document is hidden all the same. Its removal continues in the background, or when the
+        document is deleted again.
 
         Raises
         ------

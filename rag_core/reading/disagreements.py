@@ -9,14 +9,13 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from rag_core.reading.answer_types import Kind, find_answer_kind, find_new_numbers, is_date_part
-from rag_core.reading.sentence_scoring import Evidence, Sentence, SentenceScorer
+from rag_core.reading.sentence_scoring import Sentence, SentenceScorer
 from rag_core.reading.short_answers import has_limit
 from rag_core.text.dates import YEAR
-from rag_core.text.grammar import ARTICLES, PREPOSITIONS, Token, split_tokens
+from rag_core.text.grammar import ARTICLES, PREPOSITIONS, Token, find_content_lemmas, split_tokens
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.tables import is_table_row
 from rag_core.text.words import find_lemma
-from rag_core.types import FloatArray, Question
 
 # Smallest share of the question's words in the first sentence that the other sentence must contain as well.
 MIN_COVERAGE = 0.75
@@ -61,7 +60,7 @@ def _are_equal(one: Number, other: Number) -> bool:
     return any(numbers_equal(replace(said, hedged=not said.unscaled), source) for said, source in pairs)
 
 
-def find_disagreement(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) -> list[Value]:
+def find_disagreement(scoring: SentenceScorer) -> list[Value]:
     """Return the value of the sentence that answers best, and each different value given for the same fact.
 
     Two sentences state the same fact if they contain the same words of the question, name no different years, and
@@ -70,23 +69,17 @@ def find_disagreement(question: Question, weights: FloatArray, evidence: Sequenc
 
     Parameters
     ----------
-    question : Question
-    weights : FloatArray, shape (m,)
-        Weights of the question's tokens.
-    evidence : sequence of Evidence
-        Best passage first.
+    scoring : SentenceScorer
 
     Returns
     -------
     list of Value
         The value of the best sentence first; empty if no sentence disagrees with it.
     """
-    scoring = SentenceScorer(question, weights)
-    sentences = [sentence for source in evidence for sentence in scoring.split_passage(source)]
-    best = max(sentences, key=scoring.score_lead, default=None)
-    if best is None:
+    if scoring.best is None:
         return []
-    return [_shorten(value, scoring) for value in _compare(question.text, best, sentences)]
+    values = _compare(scoring.question.text, scoring.best, scoring.sentences)
+    return [_shorten(value, scoring) for value in values]
 
 
 def _shorten(value: Value, scoring: SentenceScorer) -> Value:
@@ -148,8 +141,7 @@ def _create_value(sentence: Sentence, numbers: Sequence[Number]) -> Value | None
 
 def _covers(question: str, value: Value, other: Value) -> bool:
     """Return whether the other sentence contains most words of the question that the first one contains."""
-    asked = {find_lemma(word.word) for word in split_tokens(question) if not word.is_function}
-    said = asked & set(_words(value))
+    said = find_content_lemmas(split_tokens(question)) & set(_words(value))
     return bool(said) and len(said & set(_words(other))) >= MIN_COVERAGE * len(said)
 
 
@@ -174,7 +166,7 @@ def _has_other_item(question: str, value: Value, other: Value) -> bool:
     functions, other_functions = _function_words(value), _function_words(other)
     if (functions ^ other_functions) & _DECISIVE or _has_other_tense(functions, other_functions):
         return True
-    asked = {find_lemma(word.word) for word in split_tokens(question) if not word.is_function}
+    asked = find_content_lemmas(split_tokens(question))
     words, other_words = _words(value), _words(other)
     for change, first, last, other_first, other_last in SequenceMatcher(
         None, words, other_words, autojunk=False

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind
-from rag_core.text.grammar import AUXILIARIES, PREPOSITIONS, Token, split_tokens
-from rag_core.text.words import find_lemma
+from rag_core.text.grammar import AUXILIARIES, PREPOSITIONS, find_content_lemmas, split_tokens
 from rag_core.types import Passage
 
 # A line is read as a label and a value only if its passage has at least this many such lines. In prose, words before a
@@ -54,13 +53,13 @@ def find_labelled_value(question: str, passages: Sequence[Passage]) -> LabelledV
         Best first.
     """
     words_asked = split_tokens(question)
-    asked = _find_lemmas(words_asked)
+    asked = find_content_lemmas(words_asked)
     prepositions = {word.word for word in words_asked if word.word in PREPOSITIONS}
     fitting: dict[frozenset[str], list[LabelledValue]] = {}
     kind = find_answer_kind(question)
     is_yes_no = bool(words_asked) and words_asked[0].word in AUXILIARIES
     for passage in passages:
-        known = _find_lemmas(split_tokens(f"{passage.document} {passage.text}"))
+        known = find_content_lemmas(split_tokens(f"{passage.document} {passage.text}"))
         for value in _find_values(passage):
             if is_yes_no != (value.value in _ANSWERS) or (
                 kind is Kind.DATE and not contains_kind(Kind.DATE, value.value, question)
@@ -107,10 +106,6 @@ def _read_value(text: str) -> str:
     return text
 
 
-def _find_lemmas(words: Sequence[Token]) -> frozenset[str]:
-    return frozenset(find_lemma(word.word) for word in words if not word.is_function)
-
-
 def _find_label_words(label: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the lemmas of a label, and those before its preposition, as in "fee in euros".
 
@@ -120,4 +115,4 @@ def _find_label_words(label: str) -> tuple[frozenset[str], frozenset[str]]:
     words = split_tokens(label)
     cut = next((place for place, word in enumerate(words) if place and word.word in _LIMITING), len(words))
     last = {words[-1].word} if cut == len(words) - 1 else frozenset()
-    return _find_lemmas(words) | last, _find_lemmas(words[:cut]) | last
+    return find_content_lemmas(words) | last, find_content_lemmas(words[:cut]) | last

@@ -14,11 +14,9 @@ from rag_core.reading.clauses import (
     is_list_start,
     is_question,
 )
-from rag_core.reading.sentence_scoring import Evidence, Sentence, SentenceScorer
+from rag_core.reading.sentence_scoring import Sentence, SentenceScorer
 from rag_core.text.tables import is_table_row
-from rag_core.types import Citation, FloatArray, Passage, Question
-
-__all__ = ["Evidence", "quote_sentences"]
+from rag_core.types import Citation, Passage
 
 MAX_SENTENCES = 3
 # A further sentence is quoted only if its score is at most this much lower than that of the best sentence.
@@ -44,9 +42,7 @@ class _Quote:
     cut_after: bool
 
 
-def quote_sentences(
-    question: Question, weights: FloatArray, evidence: Sequence[Evidence]
-) -> tuple[str, tuple[Citation, ...]]:
+def quote_sentences(scoring: SentenceScorer) -> tuple[str, tuple[Citation, ...]]:
     """Quote one to three sentences from the page that answers best.
 
     The best sentence is chosen first. Other sentences of its page are quoted if they score about as well, or if the
@@ -56,11 +52,7 @@ def quote_sentences(
 
     Parameters
     ----------
-    question : Question
-    weights : FloatArray, shape (m,)
-        Weights of the question's tokens.
-    evidence : sequence of Evidence
-        Best passage first.
+    scoring : SentenceScorer
 
     Returns
     -------
@@ -70,12 +62,10 @@ def quote_sentences(
     citations : tuple of Citation
         One per quote, in the order of the text.
     """
-    scoring = SentenceScorer(question, weights)
-    sentences = [sentence for source in evidence for sentence in scoring.split_passage(source)]
-    if not sentences:
+    best = scoring.best
+    if best is None:
         return "", ()
-    best = max(sentences, key=scoring.score_lead)
-    page = [sentence for sentence in sentences if _is_same_page(sentence, best)]
+    page = [sentence for sentence in scoring.sentences if _is_same_page(sentence, best)]
     chosen, unfinished = _add_announced(_select_sentences(best, page, scoring), page)
     ordered = sorted(chosen, key=lambda sentence: sentence.place)
     quotes = _join_quotes([_create_quote(sentence, scoring, sentence in unfinished) for sentence in ordered])

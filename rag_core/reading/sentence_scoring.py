@@ -95,29 +95,41 @@ class Sentence:
 
 
 class SentenceScorer:
-    """Scores sentences against one question.
+    """Splits passages into sentences and scores the sentences against one question.
 
     Parameters
     ----------
     question : Question
     weights : FloatArray, shape (m,)
         Weights of the question's tokens; their sum is 1.
+    evidence : sequence of Evidence
+        Best passage first.
+
+    Attributes
+    ----------
+    question : Question
+    sentences : list of Sentence
+        The sentences of all passages, in the order of the passages.
+    best : Sentence or None
+        The sentence that answers best; ``None`` if there are no sentences.
     """
 
-    def __init__(self, question: Question, weights: FloatArray) -> None:
-        self._question = question
+    def __init__(self, question: Question, weights: FloatArray, evidence: Sequence[Evidence]) -> None:
+        self.question = question
         self._weights = weights
         self._kind: Kind | None = find_answer_kind(question.text)
         self._periods = find_periods(question.text)
         self._identifiers = find_identifiers(question.text)
+        self.sentences = [sentence for source in evidence for sentence in self._split_passage(source)]
+        self.best = max(self.sentences, key=self.score_lead, default=None)
 
-    def split_passage(self, evidence: Evidence) -> list[Sentence]:
+    def _split_passage(self, evidence: Evidence) -> list[Sentence]:
         """Return the sentences of a passage that are not headings, each linked to its neighbours.
 
         If the passage contains the code or number of the question, sentences about a similar one are left out.
         """
         sentences: list[Sentence] = []
-        if not len(evidence.offsets) or not len(self._question.tokens):
+        if not len(evidence.offsets) or not len(self.question.tokens):
             return sentences
         before: Sentence | None = None
         head: Sentence | None = None
@@ -127,7 +139,7 @@ class SentenceScorer:
         for place, (start, end) in enumerate(spans):
             sentence = self._score_sentence(evidence, start, end)
             line = _create_line(passage, spans, place, announced=before is not None and is_introduction(before.text))
-            if sentence is None or is_heading(line, passage.heading, self._question.text, self._kind):
+            if sentence is None or is_heading(line, passage.heading, self.question.text, self._kind):
                 before, head = None, sentence
                 years = sentence if sentence is not None and is_year_header(sentence.text) else None
                 continue
@@ -177,9 +189,9 @@ class SentenceScorer:
         inside = np.flatnonzero((evidence.offsets[:, 0] >= start) & (evidence.offsets[:, 1] <= end))
         if len(inside) < MIN_TOKENS:
             return None
-        token_scores = (self._question.tokens @ evidence.vectors[inside].T).max(axis=1)
+        token_scores = (self.question.tokens @ evidence.vectors[inside].T).max(axis=1)
         score = float(self._weights @ token_scores)
-        if self._kind is not None and contains_kind(self._kind, evidence.passage.text[start:end], self._question.text):
+        if self._kind is not None and contains_kind(self._kind, evidence.passage.text[start:end], self.question.text):
             score += KIND_WEIGHT
         if self._periods and self._periods <= find_periods(evidence.passage.text[start:end]):
             score += PERIOD_WEIGHT

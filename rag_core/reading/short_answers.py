@@ -8,15 +8,14 @@ from dataclasses import dataclass
 
 from rag_core.reading.answer_types import Kind, find_answer_kind, find_new_numbers, is_date_part
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.dates import ANY_YEAR, MONTHS
+from rag_core.text.dates import ANY_YEAR, DAY, MONTHS
 from rag_core.text.grammar import AUXILIARIES, PERSONAL, POSSESSIVES, Token, split_tokens
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.words import STOP_WORDS, find_lemma, lacks_lemmas
 
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
-_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _DATE = re.compile(
-    rf"(?:(?:{_DAY} (?:of )?)?(?:{_MONTH})(?: {_DAY})?,? )?(?<![\d.,$€£-])\b({ANY_YEAR})\b(?![.,]\d|[\d%-])"
+    rf"(?:(?:{DAY} (?:of )?)?(?:{_MONTH})(?: {DAY})?,? )?(?<![\d.,$€£-])\b({ANY_YEAR})\b(?![.,]\d|[\d%-])"
 )
 # Decades, ranges of years, years B.C. and centuries. A text with one of these does not give a clear date.
 _UNCLEAR_DATES = re.compile(r"\b(?:1\d|20)\d0s|\d{4}\s?[-–/]\s?\d|\bB\.?C|\bcentur", re.IGNORECASE)

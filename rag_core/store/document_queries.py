@@ -74,16 +74,16 @@ class DocumentQueries:
             .where(versions.c.state != "removing")
             .order_by(documents.c.added_at.desc(), documents.c.name)
         )
+        further_names = select(aliases.c.document_id, aliases.c.name).order_by(aliases.c.added_at)
         if document_ids is not None:
             query = query.where(documents.c.id.in_(document_ids))
+            further_names = further_names.where(aliases.c.document_id.in_(document_ids))
         with self._db.read() as connection:
             # The generations are read separately: in a join, their JSON would be parsed again for each document.
             built = connection.execute(select(generations.c.id, generations.c.fingerprint)).all()
             embedders = {row.id: str(row.fingerprint.get("embedder", "")) for row in built}
             further: dict[str, list[str]] = {}
-            for document_id, name in connection.execute(
-                select(aliases.c.document_id, aliases.c.name).order_by(aliases.c.added_at)
-            ):
+            for document_id, name in connection.execute(further_names):
                 further.setdefault(document_id, []).append(name)
             return [_document_from_row(row, embedders, further) for row in connection.execute(query)]
 

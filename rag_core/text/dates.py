@@ -38,9 +38,10 @@ def find_quarters(text: str) -> set[str]:
     return {f"q{match[1] or _QUARTERS.index(match[2].lower()) + 1}" for match in _QUARTER.finditer(text)}
 
 
-_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+# The day of a date, such as "3" and "3rd".
+DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _WRITTEN_DATE = re.compile(
-    rf"\b(?:{_DAY} (?:of )?(?:{MONTH})\.?,? {YEAR}|(?:{MONTH})\.? {_DAY},? {YEAR}|(?:{MONTH}) {YEAR}|"
+    rf"\b(?:{DAY} (?:of )?(?:{MONTH})\.?,? {YEAR}|(?:{MONTH})\.? {DAY},? {YEAR}|(?:{MONTH}) {YEAR}|"
     rf"{YEAR}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./]{YEAR})\b",
     re.IGNORECASE,
 )

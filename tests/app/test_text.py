@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pages.shared.blocks import build_quoted_text
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import build_marked_text
-from pages.shared.text import escape_markdown, format_duration, format_score, format_size, format_threshold, truncate
-from rag_core.types import Gate
+from pages.shared.text import escape_markdown, format_duration, format_score, format_threshold, truncate
+from rag_core.types import Gate, format_size
 from tests.support.app import ALLOWED, kinds, plain_text
 
 

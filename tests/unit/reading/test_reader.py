@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag_core.reading.reader import MAX_SENTENCES, Evidence, quote_sentences
+from rag_core.reading.reader import MAX_SENTENCES, quote_sentences
+from rag_core.reading.sentence_scoring import Evidence, SentenceScorer
 from rag_core.types import PAGE_BREAK, Passage, Question
 
 DIMENSION = 400
@@ -50,7 +51,7 @@ def ask(text: str, *given: Evidence) -> tuple[str, list[str], list[Any]]:
     rows, spans = tokens(text)
     question = Question(text, np.ones(DIMENSION, np.float32), rows, spans)
     weights = np.full(len(rows), 1 / max(len(rows), 1), np.float32)
-    answer, citations = quote_sentences(question, weights, given)
+    answer, citations = quote_sentences(SentenceScorer(question, weights, given))
     for citation in citations:
         source = next(item.passage for item in given if item.passage.rank == citation.passage_rank)
         cited = source.text[citation.start - source.start : citation.end - source.start]
