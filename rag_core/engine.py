@@ -31,6 +31,7 @@ from rag_core.indexing.watches import Watches
 from rag_core.runtime.health import check_health
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.model_downloads import ModelDownloads
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.pool import SearchPool
 from rag_core.runtime.preferences import Preferences
@@ -75,6 +76,7 @@ class Engine:
     labels : Labels
     evaluations : Evaluations
     models : LanguageModels
+    model_downloads : ModelDownloads
     preferences : Preferences
     explanations : Explanations
 
@@ -92,6 +94,7 @@ class Engine:
         self._local_models = LocalModels(settings)
         self._generations = IndexGenerations(settings, stores, self._local_models)
         self.models = LanguageModels(settings, stores)
+        self.model_downloads = ModelDownloads(settings, self.models)
         self.preferences = Preferences(settings, stores, self.models)
 
         self._pool = SearchPool()
@@ -147,6 +150,7 @@ class Engine:
             self.evaluations.close()
             self._indexer.stop()
             self._warm_up.join()
+            self.model_downloads.close()
             self.models.close()
             self._local_models.close()
             if self._is_recovered:

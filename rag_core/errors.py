@@ -30,11 +30,13 @@
     ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
     ├── IndexMismatch              the embedding model no longer matches the index; a re-index is needed
     ├── UnknownModel               the catalogue of models has no model of this name
+    ├── ModelNotDownloaded         the file of a model of the catalogue is not in the data folder
     ├── ModelDownloadError         a model of the catalogue could not be downloaded
     │   ├── ModelTooLarge          the disk or the memory is too small
     │   ├── DownloadInterrupted    the server cannot be reached, returns an error, or stops sending
     │   ├── DownloadCancelled      the user stopped the download
     │   └── ChecksumMismatch       the server sent another file
+    ├── PackageNotInstalled        pip could not install an optional package
     ├── CallLimit                  a strategy has used all model calls or tokens that the settings allow
     └── GeneratorError             the endpoint gave no answer
         ├── GeneratorAuthError
@@ -173,6 +175,10 @@ class UnknownModel(RagError):
     """The catalogue of models has no model of this name."""
 
 
+class ModelNotDownloaded(RagError):
+    """The file of a model of the catalogue is not, or not completely, in the data folder."""
+
+
 class ModelDownloadError(RagError):
     """A model of the catalogue could not be downloaded."""
 
@@ -191,6 +197,10 @@ class DownloadCancelled(ModelDownloadError):
 
 class ChecksumMismatch(ModelDownloadError):
     """The server sent a file with another checksum than the catalogue states."""
+
+
+class PackageNotInstalled(RagError):
+    """pip could not install an optional package."""
 
 
 class CallLimit(RagError):

@@ -148,6 +148,9 @@ class Settings(BaseSettings):
         description="GGUF file of a language model to run in this process instead of an endpoint; "
         "needs requirements-gguf.txt",
     )
+    model_catalogue: Path | None = Field(
+        None, description="Catalogue of GGUF files to download, for example from a mirror; unset: the bundled one"
+    )
     gguf_threads: int | None = Field(
         None, ge=1, le=1024, description="Processor cores for the GGUF model; unset: all but one"
     )
@@ -216,7 +219,7 @@ class Settings(BaseSettings):
         "auto", description="Read pages with OCR: if they contain too little text (auto), always (on) or never (off)"
     )
 
-    @field_validator("data_dir", "gguf")
+    @field_validator("data_dir", "gguf", "model_catalogue")
     @classmethod
     def _make_absolute(cls, value: Path | None) -> Path | None:
         try:
@@ -247,6 +250,7 @@ class Settings(BaseSettings):
         *(
             "data_dir",
             "gguf",
+            "model_catalogue",
             "openai_base_url",
             "openai_api_key",
             "openai_model",

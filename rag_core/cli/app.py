@@ -23,6 +23,7 @@ from rag_core.cli.watch import watch
 from rag_core.errors import (
     CollectionError,
     LabelError,
+    ModelNotDownloaded,
     QuestionError,
     RagError,
     SettingsError,
@@ -37,6 +38,10 @@ INTERRUPTED = 130
 # scripts do not treat it as an error. The signal itself stays ignored, because it would end the process in the middle
 # of its work, and also when a server closes a connection.
 READER_GONE = 141
+_USER_ERRORS = (
+    *(CollectionError, LabelError, ModelNotDownloaded, QuestionError),
+    *(SettingsError, UnknownDocument, UnknownModel),
+)
 
 app = typer.Typer(
     help="Footnote: ask your PDFs, and see the page that each sentence comes from.",
@@ -210,7 +215,7 @@ def _run() -> int:
         return code or 0
     except TyperException as error:
         return _report_error(RagError(error.format_message()), WRONG_USE)
-    except (CollectionError, LabelError, QuestionError, UnknownDocument, UnknownModel, SettingsError) as error:
+    except _USER_ERRORS as error:
         return _report_error(error, WRONG_USE)
     except RagError as error:
         return _report_error(error, FAILED)

@@ -185,14 +185,18 @@ def status(current: Status) -> dict[str, Any]:
     return asdict(current)
 
 
-def catalogue_model(model: CatalogueModel, folder: Path) -> dict[str, Any]:
-    """Return the row that ``model list`` prints for a model; ``folder`` contains the downloaded files."""
+def catalogue_model(model: CatalogueModel, folder: Path, used: str) -> dict[str, Any]:
+    """Return the row that ``model list`` prints for a model.
+
+    ``folder`` contains the downloaded files, and ``used`` is the path of the GGUF file in use.
+    """
     reason = find_capacity_problem(model, folder)
     complete = is_downloaded(model, folder)
     return {
         "name": model.name,
         "file": str(model_path(model, folder)),
         "downloaded": complete,
+        "in_use": used == str(model_path(model, folder)),
         "downloaded_bytes": model.size_bytes if complete else partial_bytes(model, folder),
         "bytes": model.size_bytes,
         "memory_bytes": model.memory_bytes,
@@ -213,6 +217,11 @@ def downloaded(model: CatalogueModel, path: Path, package_installed: bool, secon
         "package_installed": package_installed,
         "seconds": round(seconds, 3),
     }
+
+
+def used_model(file: Path) -> dict[str, Any]:
+    """Return the row that ``model use`` prints."""
+    return {"model": file.stem, "file": str(file)}
 
 
 def model_check(check: ModelCheck) -> dict[str, Any]:

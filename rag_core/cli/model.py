@@ -1,28 +1,34 @@
-"""``model``: download language models as GGUF files, and test the model in use."""
+"""``model``: download language models as GGUF files, choose one, and test the model in use."""
 
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rag_core.cli import console, json_rows
-from rag_core.cli.common import FAILED, Json, models_folder, open_engine
+from rag_core.cli.common import FAILED, Json, open_engine, read_settings
 from rag_core.errors import DownloadCancelled
 from rag_core.llm.gguf import GGUF_INSTALL_COMMAND, is_gguf_installed
 from rag_core.llm.model_catalogue import find_model, load_catalogue
 from rag_core.llm.model_download import download_model
+from rag_core.runtime.language_models import read_connection
 from rag_core.system import make_new_files_private
-from rag_core.types import format_size
+from rag_core.types import ModelChoice, format_size
 
-model_app = typer.Typer(help="Download and test language models.", no_args_is_help=True, rich_markup_mode=None)
+model_app = typer.Typer(help="Download, choose and test language models.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @model_app.command("list")
 def list_models(as_json: Json = False) -> None:
-    """List the models that can be downloaded."""
-    rows = [json_rows.catalogue_model(model, models_folder()) for model in load_catalogue()]
+    """List the models that can be downloaded; show the one in use."""
+    settings = read_settings()
+    choice = read_connection(settings)
+    folder, used = settings.data_dir / "models", choice.gguf if choice else ""
+    rows = [json_rows.catalogue_model(model, folder, used) for model in load_catalogue(settings.model_catalogue)]
     if as_json:
         for row in rows:
             console.print_json(row)
@@ -36,8 +42,12 @@ def list_models(as_json: Json = False) -> None:
         }
         for row in rows
     ]
-    columns = ("name", "downloaded", "size", "memory", "licence", "fits", "reason")
+    columns = ("name", "in_use", "downloaded", "size", "memory", "licence", "fits", "reason")
     console.print_table(shown, columns, numeric=("size", "memory"))
+    if choice is None:
+        console.print_note("No model is in use: answers are quoted from the documents.")
+    elif not any(row["in_use"] for row in rows):
+        console.print_note(f"In use: {choice.gguf or choice.base_url}")
 
 
 @model_app.command("add")
@@ -46,10 +56,11 @@ def add_model(
 ) -> None:
     """Download a model; continue an interrupted download."""
     make_new_files_private()
-    model, started = find_model(name), time.monotonic()
+    settings, started = read_settings(), time.monotonic()
+    model = find_model(name, settings.model_catalogue)
     with console.download_bar(model.name) as show:
         try:
-            path = download_model(model, models_folder(), on_progress=show)
+            path = download_model(model, settings.data_dir / "models", on_progress=show)
         except KeyboardInterrupt:
             raise DownloadCancelled(
                 f"The download of {name} was stopped. Run model add {name} again to continue it."
@@ -60,7 +71,27 @@ def add_model(
     console.print_line(f"{name}: downloaded to {path}")
     if not is_gguf_installed():
         console.print_note(f"GGUF files need the package xllamacpp. Install it: {GGUF_INSTALL_COMMAND}")
-    console.print_note(f"To use the model, set it in the environment or in .env: RAG_GGUF={path.absolute()}")
+    console.print_note(
+        f"To use the model: model use {name}. Or set it in the environment or in .env: RAG_GGUF={path.absolute()}"
+    )
+
+
+@model_app.command("use")
+def use_model(
+    name: Annotated[str, typer.Argument(help="Name from model list, or path of a GGUF file.", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """Use a downloaded model or a GGUF file for all answers."""
+    with open_engine() as engine:
+        engine.models.ensure_editable()
+        is_path = name.endswith(".gguf") or os.sep in name
+        path = Path(name) if is_path else engine.model_downloads.find_file(name)
+        engine.models.connect(ModelChoice("gguf", gguf=str(path)))
+        file = engine.models.endpoint
+    if as_json:
+        console.print_json(json_rows.used_model(Path(file)))
+    else:
+        console.print_line(f"All answers now use {file}")
 
 
 @model_app.command("test")

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import importlib.util
 import secrets
+import shlex
+import subprocess
 import sys
 import threading
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
-from rag_core.errors import GeneratorUnavailable
+from rag_core.errors import DataFolderUnwritable, GeneratorUnavailable, PackageNotInstalled
 from rag_core.settings import Settings
 from rag_core.system import available_cores
 
-GGUF_INSTALL_COMMAND = f"{sys.executable} -m pip install -r requirements-gguf.txt"
+_INSTALL = [*(sys.executable, "-m", "pip", "install", "-r"), str(Path(__file__).parents[2] / "requirements-gguf.txt")]
+GGUF_INSTALL_COMMAND = shlex.join(_INSTALL)
 _MAGIC = b"GGUF"
 _ERRORS_ONLY = 1
 # Size of llama.cpp's prompt cache, which saves time because the prompts of one conversation begin alike. The default
@@ -123,4 +126,53 @@ def find_gguf_problem(path: Path) -> str:
 
 def is_gguf_installed() -> bool:
     """Return whether the optional package that runs GGUF files is installed; else see `GGUF_INSTALL_COMMAND`."""
+    # pip may have installed it after this process listed the folders of packages.
+    importlib.invalidate_caches()
     return importlib.util.find_spec("xllamacpp") is not None
+
+
+def install_gguf(output: Path) -> None:
+    """Install the optional package that runs GGUF files.
+
+    Parameters
+    ----------
+    output : Path
+        File that is overwritten with the output of pip.
+
+    Raises
+    ------
+    PackageNotInstalled
+        pip failed, or this process does not find the package.
+    DataFolderUnwritable
+        ``output`` cannot be written.
+    """
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with output.open("wb") as file:
+            # In its own session, pip is not interrupted if the user stops the app with Ctrl+C. An interrupted
+            # installation could leave half of the package.
+            done = subprocess.run(  # noqa: S603 # the arguments are constants
+                _INSTALL, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
+            )
+    except OSError as error:
+        raise DataFolderUnwritable(
+            f"{output} cannot be written ({error.strerror or error}). Give write access or free some space, or install "
+            f"the package xllamacpp in a terminal: {GGUF_INSTALL_COMMAND}"
+        ) from None
+    if done.returncode:
+        reason = _find_reason(output.read_text("utf-8", errors="replace"))
+        raise PackageNotInstalled(
+            f"The package xllamacpp could not be installed ({reason}). All output of pip is in {output}. Install it in "
+            f"a terminal: {GGUF_INSTALL_COMMAND}"
+        )
+    if not is_gguf_installed():
+        raise PackageNotInstalled(
+            "The package xllamacpp was installed in a folder that this process does not search. Restart Footnote."
+        )
+
+
+def _find_reason(output: str) -> str:
+    """Return the last error in the output of pip, or its last line if it has none."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()] or ["pip printed nothing"]
+    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    return (errors or lines)[-1].rstrip(".")

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 _DISK_RESERVE_BYTES = 500_000_000
 _PIECE_BYTES = 1 << 16
 _CONNECT_TIMEOUT_S, _READ_TIMEOUT_S = 10.0, 30.0
-_OTHER_FILE = "or give the path of a file with RAG_GGUF"
+# How to use a file that was not downloaded by the application.
+_ENTER_PATH = 'give its path (Admin, kind of model "GGUF file"; or RAG_GGUF)'
 
 
 def model_path(model: CatalogueModel, folder: Path) -> Path:
@@ -56,7 +57,7 @@ def find_capacity_problem(model: CatalogueModel, folder: Path) -> str:
     if memory is not None and memory < model.memory_bytes:
         return (
             f"{model.name} needs {format_size(model.memory_bytes)} of memory, and this machine has "
-            f"{format_size(memory)}. Choose a smaller model, {_OTHER_FILE}."
+            f"{format_size(memory)}. Choose a smaller model."
         )
     if is_downloaded(model, folder):
         return ""
@@ -66,7 +67,7 @@ def find_capacity_problem(model: CatalogueModel, folder: Path) -> str:
     if free < needed:
         return (
             f"{model.name} needs {format_size(needed)} of disk space in {folder}, and {format_size(free)} are free. "
-            f"Free some space, {_OTHER_FILE} on another disk."
+            f"Free some space; or copy {model.url} to another disk, and {_ENTER_PATH}."
         )
     return ""
 
@@ -124,9 +125,32 @@ def download_model(
     except OSError as error:
         raise DataFolderUnwritable(
             f"{part} cannot be written ({error.strerror or error}). Give write access or free some space and download "
-            f"{model.name} again, {_OTHER_FILE}."
+            f"{model.name} again."
         ) from None
     return path
+
+
+def remove_model(model: CatalogueModel, folder: Path) -> None:
+    """Remove the file of a model, or the part of it that was downloaded.
+
+    Raises
+    ------
+    ModelDownloadError
+        The model is being downloaded.
+    DataFolderUnwritable
+        The file cannot be removed.
+    """
+    if not folder.is_dir():
+        return
+    try:
+        with _locked(model, folder):
+            _part(model, folder).unlink(missing_ok=True)
+            model_path(model, folder).unlink(missing_ok=True)
+    except OSError as error:
+        raise DataFolderUnwritable(
+            f"{model_path(model, folder)} cannot be removed ({error.strerror or error}). Give write access to the "
+            "folder, or remove the file by hand."
+        ) from None
 
 
 @contextmanager
@@ -193,7 +217,7 @@ def _fetch(
         raise DownloadInterrupted(
             f"{model.name} could not be downloaded from {urlsplit(model.url).hostname} ({reason}). Check the network "
             f"connection, and download it again. {kept}Without a network, copy the file from {model.url} to this "
-            "machine, and give its path with RAG_GGUF."
+            f"machine, and {_ENTER_PATH}."
         ) from None
 
 
@@ -223,7 +247,8 @@ def _verify(model: CatalogueModel, part: Path) -> None:
         part.unlink()
         raise ChecksumMismatch(
             f"The file that was downloaded for {model.name} is damaged or another file, and was removed: its SHA-256 "
-            f"is {digest} instead of {model.sha256}. Download it again, {_OTHER_FILE}."
+            f"is {digest} instead of {model.sha256}. Download it again; or copy the file from "
+            f"elsewhere, and {_ENTER_PATH}."
         )
 
 

@@ -20,6 +20,8 @@ from rag_core.llm.presets import PRESETS, ModelPreset
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
+from rag_core.store.database import Database
+from rag_core.store.preferences import PreferenceStore
 from rag_core.types import ModelCheck, ModelChoice, Usage, UsageTotal
 
 log = logging.getLogger(__name__)
@@ -57,8 +59,7 @@ class LanguageModels:
     @property
     def is_from_environment(self) -> bool:
         """Whether the environment sets a model, an endpoint or a key, so that the stored connection is not used."""
-        settings = self._from_environment
-        return bool(settings.gguf or settings.openai_model or settings.openai_base_url or settings.openai_api_key)
+        return _sets_model(self._from_environment)
 
     @property
     def choice(self) -> ModelChoice | None:
@@ -167,8 +168,7 @@ class LanguageModels:
         StoreError
             The key or the connection cannot be stored.
         """
-        if self.is_from_environment:
-            raise SettingsError("The environment sets the language model. Unset RAG_OPENAI_… and RAG_GGUF first.")
+        self.ensure_editable()
         found, secret = self._resolve(choice, key)
         if not found.gguf and not found.model:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
@@ -181,6 +181,11 @@ class LanguageModels:
             self._stores.preferences.set(_CONNECTION, {"choice": asdict(found), "key_place": place})
         finally:
             self._use_stored_connection()
+
+    def ensure_editable(self) -> None:
+        """Raise `SettingsError` if the environment sets a model, so that no connection can be stored."""
+        if self.is_from_environment:
+            raise SettingsError("The environment sets the language model. Unset RAG_OPENAI_… and RAG_GGUF first.")
 
     def disconnect(self) -> None:
         """Remove the stored connection and its key; answers are quotes from now on. May raise `StoreError`."""
@@ -295,3 +300,30 @@ class LanguageModels:
         except StoreError as error:
             # A failure of the store is only logged, because an error here would discard a complete answer.
             log.warning("the usage could not be stored: %s", error)
+
+
+def read_connection(settings: Settings) -> ModelChoice | None:
+    """Return the connection in use without locking the data folder, so that another process may have it open.
+
+    It is ``None`` if neither the environment nor the database contains a connection. May raise `StoreError`.
+    """
+    if _sets_model(settings):
+        return ModelChoice(
+            "",
+            base_url=redact_url(settings.openai_base_url or DEFAULT_BASE_URL),
+            model=settings.openai_model or "",
+            gguf=str(settings.gguf or ""),
+        )
+    file, url = settings.data_dir / "footnote.sqlite", settings.database_url
+    if url is None and not file.is_file():
+        return None
+    database = Database(url.get_secret_value() if url else file, has_schema=False)
+    try:
+        stored = PreferenceStore(database).get(_CONNECTION)
+    finally:
+        database.close()
+    return ModelChoice(**stored["choice"]) if stored else None
+
+
+def _sets_model(settings: Settings) -> bool:
+    return bool(settings.gguf or settings.openai_model or settings.openai_base_url or settings.openai_api_key)

@@ -66,6 +66,7 @@ from rag_core.types.explanations import (
 )
 from rag_core.types.formatting import count_decimals, escape_formula, format_count, format_size
 from rag_core.types.jobs import Job, JobState, SyncResult, WatchedFolder
+from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
     Excluding,
     Gate,
@@ -132,6 +133,8 @@ __all__ = [
     "Metric",
     "ModelCheck",
     "ModelChoice",
+    "ModelOffer",
+    "ModelSetup",
     "Page",
     "PageImage",
     "PageKey",
@@ -150,6 +153,7 @@ __all__ = [
     "Scope",
     "ScoredPassage",
     "SearchResult",
+    "SetupStep",
     "Stage",
     "StageRanking",
     "Status",

@@ -5,9 +5,22 @@ from __future__ import annotations
 import hashlib
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from rag_core.llm.model_catalogue import CatalogueModel
+
+_PIECE_BYTES, _PAUSE_S = 1 << 16, 0.05
+
+
+def write_catalogue(file: Path, *models: CatalogueModel) -> Path:
+    """Write a catalogue of models, and return the file."""
+    lines = []
+    for model in models:
+        values = {name: getattr(model, name) for name in model.__dataclass_fields__}
+        lines += ["[[models]]", *(f"{name} = {value!r}" for name, value in values.items())]
+    file.write_text("\n".join(lines))
+    return file
 
 
 class FileServer:
@@ -23,6 +36,8 @@ class FileServer:
         Status of every reply, if it is not 0.
     sends_at_most : int, optional
         Number of bytes after which a reply ends early, or pauses if ``pauses`` is true.
+    slow : bool
+        Whether the server pauses for some milliseconds after each piece of a reply.
     ranges : list of str or None
         The header ``Range`` of each request for the file.
     """
@@ -34,6 +49,7 @@ class FileServer:
         self.status = 0
         self.sends_at_most: int | None = None
         self.pauses = False
+        self.slow = False
         self.redirects: dict[str, str] = {}
         self.ranges: list[str | None] = []
         self._over = threading.Event()
@@ -56,7 +72,11 @@ class FileServer:
                     self._head(206, Content_Range=f"bytes {start}-{total - 1}/{total}", Content_Length=len(body))
                 else:
                     self._head(200, Content_Length=len(body))
-                self.wfile.write(body[: files.sends_at_most])
+                sent = body[: files.sends_at_most]
+                for first in range(0, len(sent), _PIECE_BYTES if files.slow else len(sent) or 1):
+                    self.wfile.write(sent[first : first + _PIECE_BYTES] if files.slow else sent)
+                    if files.slow:
+                        files._over.wait(_PAUSE_S)
                 if files.pauses:
                     self.wfile.flush()
                     files._over.wait(60)
@@ -90,6 +110,10 @@ class FileServer:
             "sha256": hashlib.sha256(self.content).hexdigest(),
         }
         return CatalogueModel(**values | changes)
+
+    def release(self) -> None:
+        """End the replies that pause."""
+        self._over.set()
 
     def __enter__(self) -> FileServer:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)

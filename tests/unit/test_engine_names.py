@@ -13,6 +13,7 @@ from rag_core.indexing.index import Index
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.watches import Watches
 from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.model_downloads import ModelDownloads
 from rag_core.runtime.preferences import Preferences
 
 NAMES = {
@@ -28,8 +29,9 @@ NAMES = {
     Labels: "add confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
     Evaluations: "advise_threshold cancel close compare gate_scores_plot get list plots recent_gate_scores remove run "
     "start state write_report",
-    LanguageModels: "active check choice close connect current disconnect endpoint find_local_servers find_models "
-    "generator get is_from_environment key_place list presets select settings test usage_totals warm_up",
+    LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_local_servers "
+    "find_models generator get is_from_environment key_place list presets select settings test usage_totals warm_up",
+    ModelDownloads: "cancel close current find_file install_command list pause remove start",
     Preferences: "default_threshold gate quotes_gate quotes_threshold set_threshold set_top_k threshold top_k",
     Explanations: "evidence_mass explain token_matches weight_passages",
 }

@@ -188,3 +188,11 @@ def test_local_model_and_endpoint_model_exclude_each_other(monkeypatch: pytest.M
         load_settings()
     monkeypatch.setenv("RAG_GGUF", " ")
     assert load_settings().generator_name == "openai:large"
+
+
+def test_blank_catalogue_of_models_is_the_bundled_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAG_MODEL_CATALOGUE", "mirror.toml")
+    assert load_settings().model_catalogue == tmp_path / "mirror.toml"
+    monkeypatch.setenv("RAG_MODEL_CATALOGUE", " ")
+    assert load_settings().model_catalogue is None

@@ -10,25 +10,23 @@ from pathlib import Path
 import pytest
 
 from rag_core.cli import app as cli
-from rag_core.llm import model_catalogue
-from tests.support.cli import Run
-from tests.support.file_server import FileServer
+from rag_core.engine import Engine
+from rag_core.settings import load_settings
+from rag_core.types import ModelChoice
+from tests.support.cli import ROOT, Run
+from tests.support.file_server import FileServer, write_catalogue
 from tests.support.servers import MODEL_FILE, ScriptedEndpoint, complete, serving
 
-LISTED = {"name", "file", "downloaded", "downloaded_bytes", "bytes", "memory_bytes", "licence", "url", "sha256", "fits",
-          "reason"}  # fmt: skip
+LISTED = {"name", "file", "in_use", "downloaded", "downloaded_bytes", "bytes", "memory_bytes", "licence", "url",
+          "sha256", "fits", "reason"}  # fmt: skip
 
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
     """Serve a file, and let the catalogue contain only this file."""
     with FileServer(MODEL_FILE.read_bytes()[:300_000]) as server:
-        model = server.model()
-        values = {name: getattr(model, name) for name in model.__dataclass_fields__}
-        lines = [f"{name} = {value!r}" for name, value in values.items()]
-        file = tmp_path / "catalogue.toml"
-        file.write_text("\n".join(["[[models]]", *lines]))
-        monkeypatch.setattr(model_catalogue, "CATALOGUE_FILE", file)
+        file = write_catalogue(tmp_path / "catalogue.toml", server.model())
+        monkeypatch.setenv("RAG_MODEL_CATALOGUE", str(file))
         yield server
 
 
@@ -71,7 +69,7 @@ def test_add_says_how_to_use_the_model(
     assert "pip install" not in note
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "xllamacpp" else find_spec(name))
-    assert "-m pip install -r requirements-gguf.txt" in run("model", "add", "tiny", as_json=False)[2]
+    assert f"-m pip install -r {ROOT / 'requirements-gguf.txt'}" in run("model", "add", "tiny", as_json=False)[2]
 
 
 def test_unknown_model_is_wrong_use(run: Run, server: FileServer) -> None:
@@ -114,3 +112,59 @@ def test_failed_check_fails_the_command(run: Run, monkeypatch: pytest.MonkeyPatc
 
 def test_test_without_a_model_is_wrong_use(run: Run) -> None:
     assert run("model", "test")[0] == cli.WRONG_USE
+
+
+def test_downloaded_model_is_used_and_listed(run: Run, server: FileServer, tmp_path: Path) -> None:
+    file = tmp_path / "data" / "models" / "tiny.gguf"
+    code, _, problem = run("model", "use", "tiny")
+    assert code == cli.WRONG_USE
+    assert "tiny is not downloaded. Download it first: model add tiny" in problem
+    run("model", "add", "tiny")
+    assert [row["in_use"] for row in run("model", "list")[1]] == [False]
+    assert "answers are quoted" in run("model", "list", as_json=False)[2]
+
+    assert run("model", "use", "tiny")[:2] == (0, [{"model": "tiny", "file": str(file)}])
+
+    assert [row["in_use"] for row in run("model", "list")[1]] == [True]
+    assert run("model", "list", as_json=False)[2] == ""
+    assert run("status")[1][0]["generator"] == "gguf:tiny"
+
+
+def test_gguf_file_is_used_by_its_path(
+    run: Run, server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.gguf").write_bytes(b"GGUF")
+    monkeypatch.chdir(tmp_path)
+    assert run("model", "use", "own.gguf", as_json=False)[1][0]["shown"] == (
+        f"All answers now use {tmp_path / 'own.gguf'}\n"
+    )
+    assert f"In use: {tmp_path / 'own.gguf'}" in run("model", "list", as_json=False)[2]
+    code, _, problem = run("model", "use", str(tmp_path / "gone.gguf"))
+    assert code == cli.FAILED
+    assert "gone.gguf cannot be read" in problem
+    assert "own.gguf" in run("model", "list", as_json=False)[2]
+
+
+def test_model_of_the_environment_cannot_be_replaced(
+    run: Run, server: FileServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    code, _, problem = run("model", "use", "tiny")
+    assert code == cli.WRONG_USE
+    assert "The environment sets the language model. Unset RAG_OPENAI_…" in problem
+    assert "In use: http://127.0.0.1:9/v1" in run("model", "list", as_json=False)[2]
+
+
+def test_models_are_listed_while_another_process_has_the_data_folder_open(
+    run: Run, server: FileServer, tmp_path: Path
+) -> None:
+    run("model", "add", "tiny")
+    with Engine(load_settings(data_dir=tmp_path / "data")) as engine:
+        engine.models.connect(ModelChoice("gguf", gguf=str(engine.model_downloads.find_file("tiny"))))
+        assert [row["in_use"] for row in run("model", "list")[1]] == [True]
+        assert run("model", "use", "tiny")[0] == cli.FAILED
+
+
+def test_list_creates_no_data_folder(run: Run, server: FileServer, tmp_path: Path) -> None:
+    assert run("model", "list")[0] == 0
+    assert not (tmp_path / "data").exists()

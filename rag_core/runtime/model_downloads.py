@@ -1,0 +1,235 @@
+"""Download a model of the catalogue, install what it needs, test it and use it, in the background."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rag_core.errors import DownloadCancelled, ModelDownloadError, ModelNotDownloaded, RagError, SettingsError
+from rag_core.llm.gguf import GGUF_INSTALL_COMMAND, install_gguf, is_gguf_installed
+from rag_core.llm.model_catalogue import CatalogueModel, find_model, load_catalogue
+from rag_core.llm.model_download import (
+    download_model,
+    find_capacity_problem,
+    is_downloaded,
+    model_path,
+    partial_bytes,
+    remove_model,
+)
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.settings import Settings
+from rag_core.types import ModelCheck, ModelChoice, ModelOffer, ModelSetup, SetupStep
+
+# The longest wait for the background thread when the engine is closed. A server that sends nothing, and pip, can take
+# longer; the thread then ends without using the stores.
+_CLOSE_S = 5.0
+
+
+class ModelDownloads:
+    """The models of the catalogue, one of which can be set up at a time. All methods are thread-safe.
+
+    The setup runs in a background thread: it downloads the model, installs the package that runs GGUF files if this
+    was asked for, tests the model and connects it. All sessions see the same setup. A part of a file stays in the data
+    folder until the download is continued or removed.
+
+    Parameters
+    ----------
+    settings : Settings
+    models : LanguageModels
+    """
+
+    def __init__(self, settings: Settings, models: LanguageModels) -> None:
+        self._catalogue = settings.model_catalogue
+        self._folder = settings.data_dir / "models"
+        self._models = models
+        self._lock = threading.RLock()
+        self._setup: ModelSetup | None = None
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._remove_after = False
+
+    @property
+    def current(self) -> ModelSetup | None:
+        """The setup that runs, or how the last one ended; ``None`` after a pause or a removal."""
+        return self._setup
+
+    @property
+    def install_command(self) -> str:
+        """The command that installs the package that runs GGUF files."""
+        return GGUF_INSTALL_COMMAND
+
+    def list(self) -> Sequence[ModelOffer]:
+        """Return the models of the catalogue; may raise `SettingsError`."""
+        choice = self._models.choice
+        used = choice.gguf if choice else ""
+        return [self._offer(model, used) for model in load_catalogue(self._catalogue)]
+
+    def find_file(self, name: str) -> Path:
+        """Return the path of a downloaded model.
+
+        Raises
+        ------
+        UnknownModel, SettingsError
+        ModelNotDownloaded
+            The file is not, or not completely, in the data folder.
+        """
+        model = find_model(name, self._catalogue)
+        if not is_downloaded(model, self._folder):
+            raise ModelNotDownloaded(f"{name} is not downloaded. Download it first: model add {name}.")
+        return model_path(model, self._folder)
+
+    def start(self, name: str, *, install: bool = False) -> None:
+        """Start to set up a model, or continue; do nothing if this model is being set up already.
+
+        Errors of the setup are in `current`.
+
+        Parameters
+        ----------
+        name : str
+        install : bool
+            Whether to install the package that runs GGUF files if it is missing. Otherwise, the setup then ends with
+            `SetupStep.PACKAGE_MISSING`.
+
+        Raises
+        ------
+        UnknownModel
+        SettingsError
+            The environment sets a model, or the catalogue is invalid.
+        ModelDownloadError
+            Another model is being set up, or the download of this one is about to stop.
+        """
+        self._models.ensure_editable()
+        model = find_model(name, self._catalogue)
+        with self._lock:
+            setup = self._setup
+            if setup and setup.step.is_active:
+                if setup.name != name:
+                    raise ModelDownloadError(f"{setup.name} is being set up. Wait until that ends, or pause it.")
+                if setup.is_stopping:
+                    raise ModelDownloadError(f"The download of {name} is about to stop. Continue it in a moment.")
+                return
+            self._stop.clear()
+            self._remove_after = False
+            self._setup = ModelSetup(name, SetupStep.DOWNLOADING, self._offer(model).downloaded_bytes, model.size_bytes)
+            # The process need not wait for the thread, because a download continues where it stopped.
+            self._thread = threading.Thread(target=self._run, args=(model, install), name="model-setup", daemon=True)
+            self._thread.start()
+
+    def pause(self) -> None:
+        """Stop the download, and keep the part of the file; do nothing if no model is being downloaded."""
+        self._stop_download(remove=False)
+
+    def cancel(self) -> None:
+        """Stop the download, and remove the part of the file; do nothing if no model is being downloaded."""
+        self._stop_download(remove=True)
+
+    def remove(self, name: str) -> None:
+        """Remove the file of a model, or the downloaded part of it.
+
+        Raises
+        ------
+        UnknownModel, DataFolderUnwritable
+        SettingsError
+            The model is in use, or the catalogue is invalid.
+        ModelDownloadError
+            The model is being set up.
+        """
+        model = find_model(name, self._catalogue)
+        with self._lock:
+            if self._setup and self._setup.name == name:
+                if self._setup.step.is_active:
+                    raise ModelDownloadError(f"{name} is being set up. Wait until that ends, or cancel it.")
+                self._setup = None
+            choice = self._models.choice
+            if choice and self._offer(model, choice.gguf).in_use:
+                raise SettingsError(f"{name} is in use. Disconnect it before you remove its file.")
+            remove_model(model, self._folder)
+
+    def close(self) -> None:
+        """Stop the download; a part of the file stays, and the next start continues it."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(_CLOSE_S)
+
+    def _offer(self, model: CatalogueModel, used: str = "") -> ModelOffer:
+        done = model.size_bytes if is_downloaded(model, self._folder) else partial_bytes(model, self._folder)
+        return ModelOffer(
+            name=model.name,
+            licence=model.licence,
+            size_bytes=model.size_bytes,
+            memory_bytes=model.memory_bytes,
+            downloaded_bytes=done,
+            problem=find_capacity_problem(model, self._folder),
+            in_use=used == str(model_path(model, self._folder)),
+        )
+
+    def _stop_download(self, *, remove: bool) -> None:
+        with self._lock:
+            if self._setup and self._setup.step is SetupStep.DOWNLOADING:
+                self._remove_after = self._remove_after or remove
+                self._stop.set()
+                self._setup = replace(self._setup, is_stopping=True)
+
+    def _run(self, model: CatalogueModel, install: bool) -> None:
+        is_expected = False
+        try:
+            try:
+                self._set_up(model, install)
+            except DownloadCancelled:
+                self._finish_stop(model)
+            is_expected = True
+        except RagError as error:
+            self._advance(SetupStep.FAILED, problem=str(error))
+            is_expected = True
+        finally:
+            if not is_expected:
+                self._advance(
+                    SetupStep.FAILED,
+                    problem="An internal error ended the setup. See the log of the app, and try again.",
+                )
+
+    def _set_up(self, model: CatalogueModel, install: bool) -> None:
+        path = download_model(
+            model, self._folder, on_progress=self._show_progress, is_cancelled=self._stop.is_set
+        ).absolute()
+        self._check_stop()
+        if not is_gguf_installed():
+            if not install:
+                self._advance(SetupStep.PACKAGE_MISSING)
+                return
+            self._advance(SetupStep.INSTALLING)
+            install_gguf(self._folder / "install.log")
+            self._check_stop()
+        self._advance(SetupStep.TESTING)
+        choice = ModelChoice("gguf", gguf=str(path))
+        checks = tuple(self._models.check(choice))
+        self._check_stop()
+        if any(check.passed is False for check in checks):
+            problem = f"{model.name} did not pass the test, so it is not used. Try again, or choose another model."
+            self._advance(SetupStep.FAILED, problem=problem, checks=checks)
+            return
+        self._models.connect(choice)
+        self._models.warm_up()
+        self._advance(SetupStep.CONNECTED)
+
+    def _show_progress(self, done: int, total: int) -> None:
+        with self._lock:
+            if self._setup:
+                self._setup = replace(self._setup, done=done, total=total)
+
+    def _advance(self, step: SetupStep, problem: str = "", checks: tuple[ModelCheck, ...] = ()) -> None:
+        with self._lock:
+            if self._setup:
+                self._setup = replace(self._setup, step=step, is_stopping=False, problem=problem, checks=checks)
+
+    def _check_stop(self) -> None:
+        if self._stop.is_set():
+            raise DownloadCancelled("The setup was stopped.")
+
+    def _finish_stop(self, model: CatalogueModel) -> None:
+        with self._lock:
+            if self._remove_after:
+                remove_model(model, self._folder)
+            self._setup = None
