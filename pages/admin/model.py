@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.admin.model_catalogue import show_catalogue
 from pages.admin.model_form import show_form, show_privacy
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
@@ -33,6 +34,7 @@ def show_model(engine: Engine) -> None:
             )
             _controls(engine)
         else:
+            show_catalogue(engine, _results)
             show_form(engine, _results)
 
 

@@ -1,0 +1,137 @@
+"""The models of the catalogue, each with a button that downloads and uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.problems import show_errors
+from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
+from rag_core.types import ModelCheck, ModelOffer, ModelSetup, SetupStep, format_size
+
+# The key of the kind of model in the form. Without it, the form shows the stored connection again.
+_FORM_KIND = "connect_preset"
+# The key of the step that this session has seen last.
+_SEEN = "catalogue_seen"
+
+
+def show_catalogue(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -> None:
+    """Show the models of the catalogue, and the setup of one; ``show_checks`` shows the results of a failed test."""
+    before = engine.model_downloads.current
+    _announce(before)
+    is_open = not engine.models.endpoint or before is not None
+    with st.expander("Download a model that runs on this machine", icon=":material/download:", expanded=is_open):
+        st.caption("No account and no key are needed. Questions and documents stay on this machine.")
+
+        @st.fragment(run_every=1.0 if before and before.step.is_active else None)
+        def panel() -> None:
+            setup = engine.model_downloads.current
+            # The rest of the page shows the model in use, so it must be drawn again when a step begins or ends.
+            if _describe_step(setup) != _describe_step(before) and not st.session_state.get(keys.DIALOG_OPEN):
+                st.rerun()
+            with show_errors():
+                for offer in engine.model_downloads.list():
+                    with st.container(border=True, gap="xsmall"):
+                        _show_offer(engine, offer, setup, show_checks)
+
+        panel()
+
+
+def _announce(setup: ModelSetup | None) -> None:
+    """Tell the reader once that a model has been connected, and let the form show this connection."""
+    step = _describe_step(setup)
+    is_new = step != st.session_state.setdefault(_SEEN, step)
+    st.session_state[_SEEN] = step
+    if is_new and setup and setup.step is SetupStep.CONNECTED:
+        st.session_state.pop(_FORM_KIND, None)
+        st.toast(f"Connected. All questions use {escape_markdown(setup.name)} from now on.", icon=":material/check:")
+
+
+def _describe_step(setup: ModelSetup | None) -> object:
+    return setup and (setup.name, setup.step, setup.is_stopping)
+
+
+def _show_offer(
+    engine: Engine, offer: ModelOffer, setup: ModelSetup | None, show_checks: Callable[[list[ModelCheck]], None]
+) -> None:
+    own = setup if setup and setup.name == offer.name else None
+    st.markdown(f"**{escape_markdown(offer.name)}**" + (" :green-badge[In use]" if offer.in_use else ""))
+    fits = "fits the memory and the disk of this machine" if not offer.problem else "does not fit this machine"
+    st.caption(
+        f"{format_size(offer.size_bytes)} to download · needs {format_size(offer.memory_bytes)} of memory · {fits} · "
+        f"licence {escape_markdown(offer.licence)}"
+    )
+    if offer.problem:
+        st.warning(escape_markdown(offer.problem), icon=":material/error:")
+    if own and own.step.is_active:
+        _show_progress(engine, own)
+        return
+    if own and own.step is SetupStep.FAILED:
+        st.error(escape_markdown(own.problem), icon=":material/error:")
+        if own.checks:
+            show_checks(list(own.checks))
+    if own and own.step is SetupStep.PACKAGE_MISSING:
+        st.info(
+            "The file is downloaded. To run it, Footnote needs the package `xllamacpp` (about 110 MB on disk), which "
+            "is not installed.",
+            icon=":material/extension:",
+        )
+    if not offer.in_use:
+        _show_buttons(engine, offer, own, is_busy=bool(setup and setup.step.is_active))
+
+
+def _show_progress(engine: Engine, setup: ModelSetup) -> None:
+    share = setup.done / setup.total
+    if setup.step is SetupStep.INSTALLING:
+        st.caption(":material/hourglass_empty: Installing the package xllamacpp")
+    elif setup.step is SetupStep.TESTING:
+        st.caption(":material/hourglass_empty: Loading and testing the model")
+    elif share >= 1:
+        st.progress(1.0, text="Checking the file")
+    else:
+        words = "Stopping" if setup.is_stopping else "Downloading"
+        st.progress(share, text=f"{words}: {format_size(setup.done)} of {format_size(setup.total)}")
+    if setup.step is SetupStep.DOWNLOADING:
+        with st.container(horizontal=True, gap="small"):
+            for label, icon, act in (
+                ("Pause", "pause", engine.model_downloads.pause),
+                ("Cancel", "close", engine.model_downloads.cancel),
+            ):
+                if st.button(label, key=f"{icon}_{setup.name}", icon=f":material/{icon}:", disabled=setup.is_stopping):
+                    _act(act)
+
+
+def _show_buttons(engine: Engine, offer: ModelOffer, own: ModelSetup | None, *, is_busy: bool) -> None:
+    downloads, done = engine.model_downloads, offer.downloaded_bytes
+    needs_package = own is not None and own.step is SetupStep.PACKAGE_MISSING
+    if needs_package:
+        label = "Install and use"
+    elif done >= offer.size_bytes:
+        label = "Use"
+    elif done:
+        label = f"Continue ({format_size(done)} are here)"
+    else:
+        label = "Download and use"
+    with st.container(horizontal=True, gap="small"):
+        if st.button(
+            label,
+            key=f"use_{offer.name}",
+            type="primary" if needs_package else "secondary",
+            icon=":material/download:" if done < offer.size_bytes else ":material/check:",
+            disabled=bool(offer.problem) or is_busy,
+        ):
+            _act(lambda: downloads.start(offer.name, install=needs_package))
+        if done and st.button("Remove", key=f"remove_{offer.name}", icon=":material/delete:", disabled=is_busy):
+            _act(lambda: downloads.remove(offer.name))
+    if needs_package:
+        st.caption("Or run this command in a terminal, and then click the button:")
+        st.code(downloads.install_command, language="bash", wrap_lines=True)
+
+
+def _act(act: Callable[[], None]) -> None:
+    with show_errors():
+        act()
+        st.rerun()
