@@ -59,9 +59,10 @@ def _show_offer(
 ) -> None:
     own = setup if setup and setup.name == offer.name else None
     st.markdown(f"**{escape_markdown(offer.name)}**" + (" :green-badge[In use]" if offer.in_use else ""))
+    where = "to download" if offer.downloaded_bytes < offer.size_bytes else "on this disk"
     fits = "fits the memory and the disk of this machine" if not offer.problem else "does not fit this machine"
     st.caption(
-        f"{format_size(offer.size_bytes)} to download · needs {format_size(offer.memory_bytes)} of memory · {fits} · "
+        f"{format_size(offer.size_bytes)} {where} · needs {format_size(offer.memory_bytes)} of memory · {fits} · "
         f"licence {escape_markdown(offer.licence)}"
     )
     if offer.problem:

@@ -73,8 +73,9 @@ class FileServer:
                 else:
                     self._head(200, Content_Length=len(body))
                 sent = body[: files.sends_at_most]
-                for first in range(0, len(sent), _PIECE_BYTES if files.slow else len(sent) or 1):
-                    self.wfile.write(sent[first : first + _PIECE_BYTES] if files.slow else sent)
+                size = _PIECE_BYTES if files.slow else len(sent) or 1
+                for first in range(0, len(sent), size):
+                    self.wfile.write(sent[first : first + size])
                     if files.slow:
                         files._over.wait(_PAUSE_S)
                 if files.pauses:
@@ -100,7 +101,7 @@ class FileServer:
 
     def model(self, path: str = "/tiny.gguf", **changes: Any) -> CatalogueModel:
         """Return the entry of the catalogue for the file."""
-        values = {
+        values: dict[str, Any] = {
             "name": "tiny",
             "file": "tiny.gguf",
             "size_bytes": len(self.content),

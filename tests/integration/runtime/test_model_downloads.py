@@ -29,6 +29,8 @@ from tests.support.servers import MODEL_FILE
 from tests.unit.test_imports import HEAVY
 
 ROOT = Path(__file__).parents[3]
+# Large enough for a test to pause the download before its end on a busy machine.
+LARGE = b"GGUF" + bytes(80_000_000)
 CONTENT = b"GGUF" + random.Random(0).randbytes(1_000_000)
 SMALL = {"gguf_threads": 1, "openai_context_tokens": 1024}
 INSTALL = """
@@ -47,6 +49,13 @@ def server() -> Iterator[FileServer]:
     """Serve a file that starts like a GGUF file."""
     with FileServer(CONTENT) as server:
         yield server
+
+
+@pytest.fixture
+def slow_server(server: FileServer) -> FileServer:
+    """Let the server send a large file in pieces, with pauses."""
+    server.content, server.slow = LARGE, True
+    return server
 
 
 @pytest.fixture
@@ -141,26 +150,24 @@ def test_killed_process_leaves_a_part_that_the_next_one_continues(
         assert (tmp_path / "data" / "models" / "tiny.gguf").read_bytes() == CONTENT
 
 
-def test_paused_download_continues_where_it_stopped(engine: Engine, server: FileServer) -> None:
+def test_paused_download_continues_where_it_stopped(slow_server: FileServer, engine: Engine) -> None:
     def pause(setup: ModelSetup | None) -> bool:
         if setup and setup.done:
             engine.model_downloads.pause()
         return setup is None
 
-    server.slow = True
     engine.model_downloads.start("tiny")
     wait(engine, pause)
     offer = engine.model_downloads.list()[0]
-    assert 0 < offer.downloaded_bytes < len(CONTENT)
-    server.slow = False
+    assert 0 < offer.downloaded_bytes < len(LARGE)
+    slow_server.slow = False
     engine.model_downloads.start("tiny")
     ended(engine)
-    assert server.ranges == [None, f"bytes={offer.downloaded_bytes}-"]
+    assert slow_server.ranges == [None, f"bytes={offer.downloaded_bytes}-"]
     assert files(engine) == ["tiny.gguf"]
 
 
-def test_cancelled_download_leaves_no_file(engine: Engine, server: FileServer) -> None:
-    server.slow = True
+def test_cancelled_download_leaves_no_file(slow_server: FileServer, engine: Engine) -> None:
     engine.model_downloads.start("tiny")
     arrived(engine, 200_000)
     engine.model_downloads.cancel()
@@ -198,8 +205,7 @@ def test_two_clicks_start_one_download(engine: Engine, server: FileServer) -> No
     ended(engine)
 
 
-def test_closed_engine_keeps_the_part(server: FileServer, catalogue: Path, tmp_path: Path) -> None:
-    server.slow = True
+def test_closed_engine_keeps_the_part(slow_server: FileServer, catalogue: Path, tmp_path: Path) -> None:
     with opened(tmp_path / "data", model_catalogue=catalogue) as engine:
         engine.model_downloads.start("tiny")
         arrived(engine, 200_000)
