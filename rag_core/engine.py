@@ -52,7 +52,7 @@ from rag_core.types import (
     Suggestions,
 )
 from rag_core.types.retrieval import Timer
-from rag_core.types.searches import DEFAULT_CONFIGURATION
+from rag_core.types.searches import DEFAULT_CONFIGURATION, Writer
 
 
 class Engine:
@@ -233,6 +233,8 @@ class Engine:
         configuration: RetrievalConfig | None = None,
         search_for: str | None = None,
         suggest: bool = False,
+        model: str | None = None,
+        instructions: str = "",
     ) -> Generator[AskEvent, None, None]:
         """Answer a question, and yield the steps, the text and finally the `Answer` as events.
 
@@ -256,16 +258,23 @@ class Engine:
             Search for this text instead of the question; the question is then not rewritten.
         suggest : bool
             Whether to yield `Suggestions` after the answer, which takes a few more searches.
+        model : str, optional
+            Name of the model for everything that this question needs a model for; see `LanguageModels.find_name`. By
+            default the model in use; an empty name means quotes only.
+        instructions : str
+            Instructions about the language, length and tone of the answer, after those of the preferences. They have no
+            effect on quotes, and change neither citing nor checking nor refusing.
 
         Raises
         ------
         QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         SettingsError
-            The configuration's strategy needs a language model, but none is set.
+            The configuration's strategy needs a language model, but none is set, or the instructions are too long.
         """
         scope = Scope.of(documents, collections)
         events = self._follow_ups.ask(
-            question, scope, top_k, history, configuration or DEFAULT_CONFIGURATION, search_for
+            *(question, scope, top_k, history, configuration or DEFAULT_CONFIGURATION, search_for),
+            Writer(model, instructions),
         )
         return self._follow_ups.with_suggestions(events, scope) if suggest else events
 

@@ -30,7 +30,7 @@ from rag_core.types import (
     SearchResult,
     Stage,
 )
-from rag_core.types.searches import DEFAULT_CONFIGURATION, Query, SearchOutcome
+from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Query, SearchOutcome, Writer
 from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
@@ -70,7 +70,7 @@ class Answerer:
     strategies : Strategies
     summarizer : Summarizer
     generators : LanguageModels
-        The active language model writes the answers. If there is none, answers are quotes.
+        The query's language model writes the answer. If it has none, the answer is quotes.
     """
 
     def __init__(
@@ -92,10 +92,11 @@ class Answerer:
         top_k: int | None,
         history: Sequence[Message],
         configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
+        writer: Writer = DEFAULT_WRITER,
     ) -> Generator[AskEvent, None, None]:
         """Yield the events of an answer; see `Engine.ask`."""
         trace = AnswerTrace()
-        query = self._searcher.build_query(text, scope, top_k, configuration)
+        query = self._searcher.build_query(text, scope, top_k, configuration, writer)
         if configuration.strategy == "summary":
             summary = yield from self._summarizer.summary(query, trace)
             if summary is not None:
@@ -117,7 +118,7 @@ class Answerer:
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage
-        writer = self._generators.active()
+        writer = self._generators.active(query.writer.model)
         if not result.gate.answerable:
             refusal = refuse(result, has_model=writer is not None)
             yield Delta(refusal.text)
@@ -163,7 +164,9 @@ class Answerer:
         doubtful = (
             max((one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in outcome.passages), default=0.0) < ALL_BUT_CERTAIN
         )
-        stream = writer.stream_answer(question, passages, history, doubtful=doubtful)
+        stream = writer.stream_answer(
+            question, passages, history, doubtful=doubtful, instructions=query.writer.instructions
+        )
         problem = ""
         try:
             for piece in stream:

@@ -20,7 +20,7 @@ from rag_core.text.grammar import split_tokens
 from rag_core.text.noun_phrases import find_content_words
 from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Suggestions, Usage
 from rag_core.types.retrieval import Timer
-from rag_core.types.searches import DEFAULT_CONFIGURATION
+from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Writer
 
 # Number of earlier questions that are searched for words, and maximum number of words that are added.
 MAX_TURNS, MAX_WORDS = 3, 8
@@ -33,7 +33,7 @@ class FollowUps:
     Parameters
     ----------
     generators : LanguageModels
-        The active language model rewrites questions. If there is none, rules add words of earlier questions.
+        The writer's language model rewrites questions. If it has none, rules add words of earlier questions.
     searcher : Searcher
         Searches for each suggested question, to check that the documents answer it.
     answerer : Answerer
@@ -53,6 +53,7 @@ class FollowUps:
         history: Sequence[Message],
         configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
         search_for: str | None = None,
+        writer: Writer = DEFAULT_WRITER,
     ) -> Generator[AskEvent, None, None]:
         """Yield the events of an answer; see `Engine.ask`."""
         started = time.perf_counter()
@@ -62,20 +63,22 @@ class FollowUps:
             query = " ".join(search_for.split())
             rewriting = Rewriting("" if query == question else query)
         elif questions := extract_questions(question):
-            rewriting = Rewriting(self._select_questions(questions, scope, configuration))
+            rewriting = Rewriting(self._select_questions(questions, scope, configuration, writer))
         elif history:
             yield Stage("rewrite", LABEL)
-            rewriting = Rewriter(self._generators.active()).rewrite(question, history)
+            rewriting = Rewriter(self._generators.active(writer.model)).rewrite(question, history)
             yield Stage("rewrite", LABEL, done=True)
         if rewriting.text:
             yield Rewritten(rewriting.text)
         elapsed_ms = 1000 * (time.perf_counter() - started)
-        events = self._answerer.ask(rewriting.text or text, scope, top_k, history, configuration)
+        events = self._answerer.ask(rewriting.text or text, scope, top_k, history, configuration, writer)
         with closing(events):
             for event in events:
                 yield _restore_question(event, question, rewriting, elapsed_ms) if isinstance(event, Answer) else event
 
-    def _select_questions(self, questions: Sequence[str], scope: Scope, configuration: RetrievalConfig) -> str:
+    def _select_questions(
+        self, questions: Sequence[str], scope: Scope, configuration: RetrievalConfig, writer: Writer
+    ) -> str:
         """Return the questions that the documents answer, as one text, or all questions if they answer none.
 
         A letter may contain questions that are none for the documents, such as "How are you?".
@@ -84,7 +87,7 @@ class FollowUps:
             return questions[0]
         gates = {
             question: self._searcher.search(
-                self._searcher.build_query(question, scope, configuration=configuration), Timer()
+                self._searcher.build_query(question, scope, configuration=configuration, writer=writer), Timer()
             ).result.gate
             for question in dict.fromkeys(questions)
         }

@@ -27,7 +27,15 @@ from rag_core.text.normalize import normalize_characters
 from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult, format_count
 from rag_core.types.protocols import DomainLookup, QuestionEmbedder
 from rag_core.types.retrieval import Timer
-from rag_core.types.searches import DEFAULT_CONFIGURATION, PassageTokens, Query, RankedChunks, SearchOutcome
+from rag_core.types.searches import (
+    DEFAULT_CONFIGURATION,
+    DEFAULT_WRITER,
+    PassageTokens,
+    Query,
+    RankedChunks,
+    SearchOutcome,
+    Writer,
+)
 
 # Maximum number of attempts if the index changes during a search; the result of the last attempt is always accepted.
 TRIES = 3
@@ -79,8 +87,9 @@ class Searcher:
         scope: Scope,
         top_k: int | None = None,
         configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
+        writer: Writer = DEFAULT_WRITER,
     ) -> Query:
-        """Return the query for a question; may raise `QuestionError`, `UnknownDocument` or `CollectionError`."""
+        """Return the query for a question; raise the errors of `Engine.ask` about its arguments."""
         library, document_ids = self._stores.documents, None
         if scope:
             ids = [*library.find_ids(scope.documents), *library.ids_in_collections(scope.collections)]
@@ -90,6 +99,7 @@ class Searcher:
             document_ids,
             top_k or configuration.top_k or self._preferences.top_k,
             configuration,
+            writer=Writer(writer.model, self._preferences.add_instructions(writer.instructions)),
         )
 
     def search(self, query: Query, timer: Timer) -> SearchOutcome:
@@ -122,12 +132,10 @@ class Searcher:
             tokens = load_passage_tokens(scored_rows, ranked.vectors, ranked.embedder)
             contains = self._contains_word(query.text, {row.version_id for row in scored_rows})
             passages = score_answerability(passages, tokens, ranked, contains, self._models.answerability_model())
-        threshold = query.configuration.threshold
-        gate = apply_threshold(
-            passages[:PASSAGES_SCORED],
-            self._preferences.threshold if threshold is None else threshold,
-            self._preferences.gate,
-        )
+        score_name, threshold = self._preferences.find_gate(query.writer.model)
+        if query.configuration.threshold is not None:
+            threshold = query.configuration.threshold
+        gate = apply_threshold(passages[:PASSAGES_SCORED], threshold, score_name)
         notices = self._notices(query.documents, ranked.embedder)
         if not passages and not self._stores.documents.documents():
             notices = (NO_DOCUMENTS, *notices)
@@ -168,12 +176,8 @@ class Searcher:
 
     def quotes_gate(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
         """Return the gate's decision whether to answer with quotes from the passages, as without a language model."""
-        preferences = self._preferences
-        return apply_threshold(
-            passages[:PASSAGES_SCORED],
-            preferences.quotes_threshold if threshold is None else threshold,
-            preferences.quotes_gate,
-        )
+        score_name, default = self._preferences.find_gate("")
+        return apply_threshold(passages[:PASSAGES_SCORED], default if threshold is None else threshold, score_name)
 
     def rank(
         self,

@@ -19,7 +19,7 @@ from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Passage, Stage, Strategy
+from rag_core.types import Passage, Stage
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
 
@@ -85,7 +85,7 @@ class Strategies:
             "compare": self._compare,
         }[strategy]
         trace = AnswerTrace(timer=timer)
-        budget = CallBudget(self._settings, require_model(strategy, self._generators), trace)
+        budget = CallBudget(self._settings, require_model(query, self._generators), trace)
         try:
             outcome = yield from run(query, budget, trace)
         except (GeneratorError, CallLimit) as error:
@@ -218,9 +218,15 @@ class Strategies:
         return query.configuration.rrf_k or self._settings.rrf_k
 
 
-def require_model(strategy: Strategy, generators: LanguageModels) -> LanguageModel:
-    """Return the language model; raise `SettingsError` if none is set."""
-    generator = generators.active()
+def require_model(query: Query, generators: LanguageModels) -> LanguageModel:
+    """Return the language model of a query; raise `SettingsError` if it has none."""
+    generator = generators.active(query.writer.model)
+    strategy = query.configuration.strategy
+    if generator is None and query.writer.model == "":
+        raise SettingsError(
+            f"The strategy “{strategy}” needs a language model, but the question is asked with quotes only. Choose a "
+            "model, or use the plain search."
+        )
     if generator is None:
         raise SettingsError(
             f"The strategy “{strategy}” needs a language model, and none is set. Set RAG_OPENAI_MODEL, and "

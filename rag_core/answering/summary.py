@@ -88,7 +88,7 @@ class Summarizer:
         SettingsError
             No model is set.
         """
-        model = require_model("summary", self._generators)
+        model = require_model(query, self._generators)
         try:
             return (yield from self._summarize(model, query, trace))
         except (GeneratorError, CallLimit) as error:
@@ -97,7 +97,7 @@ class Summarizer:
             return None
 
     def _summarize(self, model: LanguageModel, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary]:
-        capacity, calls = self._plan_calls(query.text)
+        capacity, calls = self._plan_calls(query)
         passages, total = self._select_passages(query, capacity, calls)
         if len(passages) < total:
             settings = self._settings
@@ -122,13 +122,16 @@ class Summarizer:
             yield Delta(REFUSAL)
             return Summary(replace(result, passages=()), REFUSED, model.name)
         yield result
-        return (yield from self._write_summary(model, result, notes, encode, trace))
+        return (yield from self._write_summary(model, query, result, notes, encode, trace))
 
-    def _plan_calls(self, request: str) -> tuple[int, int]:
+    def _plan_calls(self, query: Query) -> tuple[int, int]:
         """Return how many tokens of passages fit into one call, and how many calls may be used to read passages."""
         settings = self._generators.settings
         capacity = count_available_summary_tokens(
-            request, settings.openai_context_tokens, settings.openai_answer_tokens
+            query.text,
+            settings.openai_context_tokens,
+            settings.openai_answer_tokens,
+            query.writer.instructions,
         )
         calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
         if count_notes_per_prompt(capacity) < 2:
@@ -207,6 +210,7 @@ class Summarizer:
     def _write_summary(
         self,
         model: LanguageModel,
+        query: Query,
         result: SearchResult,
         notes: Sequence[str],
         encode: TextEncoder,
@@ -214,7 +218,7 @@ class Summarizer:
     ) -> Generator[AskEvent, None, Summary]:
         """Write the summary from the notes, and attribute each claim to a passage (reduce)."""
         yield Stage("generate", WRITING)
-        stream = model.stream_reply(build_reduce_messages(result.question, notes))
+        stream = model.stream_reply(build_reduce_messages(query.text, notes, query.writer.instructions))
         pieces: list[str] = []
         try:
             for piece in stream:

@@ -67,6 +67,7 @@ def fit_context(
     *,
     context_tokens: int,
     answer_tokens: int,
+    instructions: str = "",
 ) -> FittedContext:
     """Select the passages and earlier turns that fit into the prompt.
 
@@ -77,17 +78,17 @@ def fit_context(
     Raises
     ------
     GeneratorError
-        The rules, the question and the tokens for the answer leave no room for passages.
+        The rules, the question, the instructions and the tokens for the answer leave no room for passages.
     """
     # The rules with ``doubtful=True`` are the longest, so their tokens are always reserved.
-    messages = build_messages(question, (), doubtful=True)
+    messages = build_messages(question, (), doubtful=True, instructions=instructions)
     fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
     room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
     if room < _FEWEST_TOKENS:
         raise GeneratorError(
             f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens} leaves no room for passages in addition to the "
             f"question and RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or "
-            "shorten the question."
+            f"shorten the question{' or the instructions for answers' if instructions else ''}."
         )
     kept_history, spent = fit_newest_exchanges(history, int(room * _HISTORY_SHARE))
     room -= spent
@@ -180,11 +181,13 @@ def _cut_passage(passage: Passage, length: int) -> Passage:
     return replace(passage, text=text, end=passage.end - (len(passage.text) - length))
 
 
-def count_available_summary_tokens(request: str, context_tokens: int, answer_tokens: int) -> int:
+def count_available_summary_tokens(
+    request: str, context_tokens: int, answer_tokens: int, instructions: str = ""
+) -> int:
     """Return the tokens available for passages or notes in a summary's prompt; zero or less if there are none."""
     fixed = max(
         sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
-        for messages in (build_map_messages(request, ()), build_reduce_messages(request, ()))
+        for messages in (build_map_messages(request, ()), build_reduce_messages(request, (), instructions))
     )
     return int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
 

@@ -93,7 +93,13 @@ class LanguageModel:
         return self._settings.generator_name
 
     def stream_answer(
-        self, question: str, passages: Sequence[Passage], history: Sequence[Message] = (), *, doubtful: bool = False
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        history: Sequence[Message] = (),
+        *,
+        doubtful: bool = False,
+        instructions: str = "",
     ) -> AnswerStream:
         """Stream an answer from the passages that fit into the context; see `prompts.build_messages`.
 
@@ -110,7 +116,7 @@ class LanguageModel:
         """
         if not self._settings.model:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
-        return AnswerStream(lambda stream: self._pieces(stream, question, passages, history, doubtful))
+        return AnswerStream(lambda stream: self._pieces(stream, question, passages, history, doubtful, instructions))
 
     def stream_reply(self, messages: Sequence[dict[str, str]]) -> AnswerStream:
         """Stream the reply to arbitrary chat messages."""
@@ -157,20 +163,25 @@ class LanguageModel:
         passages: Sequence[Passage],
         history: Sequence[Message],
         doubtful: bool,
+        instructions: str,
     ) -> _Pieces:
         settings = self._settings
         if not passages:
             # Without passages, the model would answer from its training data.
             yield REFUSAL
             return
-        room = {
-            "context_tokens": settings.openai_context_tokens,
-            "answer_tokens": settings.openai_answer_tokens,
-        }
-        fitted = fit_context(passages, question, history, **room)
+        fitted = fit_context(
+            passages,
+            question,
+            history,
+            context_tokens=settings.openai_context_tokens,
+            answer_tokens=settings.openai_answer_tokens,
+            instructions=instructions,
+        )
         stream.notices += tuple(_describe_omissions(fitted, len(passages), settings.openai_context_tokens))
         yield from self._stream_with_retries(
-            stream, build_messages(question, fitted.passages, fitted.history, doubtful=doubtful)
+            stream,
+            build_messages(question, fitted.passages, fitted.history, doubtful=doubtful, instructions=instructions),
         )
 
     def _stream_with_retries(self, stream: AnswerStream, messages: Sequence[dict[str, str]]) -> _Pieces:

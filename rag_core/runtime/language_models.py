@@ -108,7 +108,7 @@ class LanguageModels:
     @property
     def generator(self) -> str:
         """Name of the generator in use: ``openai:MODEL``, ``gguf:FILE``, or ``extractive`` if answers are quotes."""
-        return self._with(self.current).generator_name
+        return self.find_generator_name(None)
 
     def list(self) -> list[str]:
         """Return the sorted names of the models that the endpoint lists; may raise `GeneratorError`."""
@@ -217,10 +217,27 @@ class LanguageModels:
         """Return the usage since a time, or in total if ``since`` is ``None``, for each generator and currency."""
         return self._stores.usage.totals(since)
 
-    def active(self) -> LanguageModel | None:
-        """Return the generator of the model in use; ``None`` if there is no model, so that answers are quotes."""
-        model = self.current
-        return self.get(model) if model else None
+    def find_name(self, model: str | None) -> str:
+        """Return the name of the model that writes answers; empty if answers are quotes.
+
+        Parameters
+        ----------
+        model : str, optional
+            ``None`` stands for the model in use, and an empty name for quotes. Without a connected endpoint, every name
+            stands for quotes, and with a GGUF file for the model of the file.
+        """
+        if model is None or (model and self.settings.gguf):
+            return self.current
+        return model if self.endpoint else ""
+
+    def find_generator_name(self, model: str | None) -> str:
+        """Return the name that answers of a model have in `Answer.generator`; ``model`` is as in `find_name`."""
+        return self._with(self.find_name(model)).generator_name
+
+    def active(self, model: str | None = None) -> LanguageModel | None:
+        """Return the generator of a model; ``None`` if answers are quotes. ``model`` is as in `find_name`."""
+        name = self.find_name(model)
+        return self.get(name) if name else None
 
     def get(self, model: str) -> LanguageModel:
         """Return the generator of a model. It is not checked whether the endpoint has this model."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from rag_core.errors import SettingsError
 from rag_core.gate.features import ANSWERABLE_SCORE, ON_TOPIC
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
+
+# Maximum number of characters of the instructions for every conversation, and of those for one conversation.
+MAX_INSTRUCTION_CHARS = 1000
 
 
 class Preferences:
@@ -32,7 +36,14 @@ class Preferences:
     @property
     def gate(self) -> str:
         """The name of the score of the gate. If a language model is in use, ``on_topic`` replaces ``answerable``."""
-        return ON_TOPIC if self._models.current and self.quotes_gate == ANSWERABLE_SCORE else self.quotes_gate
+        return self.find_gate(None)[0]
+
+    def find_gate(self, model: str | None) -> tuple[str, float]:
+        """Return the name of the gate's score and its threshold; ``model`` is as in `LanguageModels.find_name`."""
+        if not self._models.find_name(model):
+            return self.quotes_gate, self.quotes_threshold
+        name = ON_TOPIC if self.quotes_gate == ANSWERABLE_SCORE else self.quotes_gate
+        return name, self._threshold("model_threshold")
 
     @property
     def quotes_gate(self) -> str:
@@ -58,6 +69,19 @@ class Preferences:
         stored = self._stores.preferences.get("top_k")
         return int(self._settings.top_k if stored is None else stored)
 
+    @property
+    def instructions(self) -> str:
+        """Instructions for the answers of a language model in every conversation: language, length and tone."""
+        return str(self._stores.preferences.get("instructions") or "")
+
+    def add_instructions(self, text: str) -> str:
+        """Return `instructions`, and after them those for one conversation; raise `SettingsError` if it is too long."""
+        return "\n".join(filter(None, (self.instructions, check_instructions(text))))
+
+    def set_instructions(self, text: str) -> None:
+        """Set `instructions`; an empty text removes them. Raise `SettingsError` if the text is too long."""
+        self._stores.preferences.set("instructions", check_instructions(text) or None)
+
     def set_threshold(self, value: float | None) -> None:
         """Override `threshold`; ``None`` restores the value of the settings."""
         self._stores.preferences.set(self._threshold_name, value)
@@ -73,3 +97,14 @@ class Preferences:
     def _threshold(self, name: str) -> float:
         stored = self._stores.preferences.get(name)
         return float(getattr(self._settings, name) if stored is None else stored)
+
+
+def check_instructions(text: str) -> str:
+    """Return instructions without surrounding white space; raise `SettingsError` if they are too long."""
+    # Unpaired surrogates, which terminals can produce, are replaced, because tokenizers and stores reject them.
+    plain = text.encode("utf-8", "replace").decode("utf-8").strip()
+    if len(plain) > MAX_INSTRUCTION_CHARS:
+        raise SettingsError(
+            f"The instructions have {len(plain):,} characters; the limit is {MAX_INSTRUCTION_CHARS:,}. Shorten them."
+        )
+    return plain

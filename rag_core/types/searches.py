@@ -15,6 +15,26 @@ DEFAULT_CONFIGURATION = RetrievalConfig()
 
 
 @dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes an answer, and how.
+
+    Attributes
+    ----------
+    model : str, optional
+        Name of the language model; ``None`` stands for the model in use, and an empty name for quotes only.
+    instructions : str
+        The user's instructions about language, length and tone.
+    """
+
+    model: str | None = None
+    instructions: str = ""
+
+
+# The model in use, without instructions.
+DEFAULT_WRITER = Writer()
+
+
+@dataclass(frozen=True, slots=True)
 class PassageTokens:
     """The tokens of a passage.
 
@@ -84,7 +104,8 @@ class Query:
     passages in the result. For ranking metrics, the outcome contains ``depth`` passages if ``depth`` is larger. If
     ``strict`` is true, an error of the language model's endpoint is raised. Otherwise, such an error has the effect
     that a plain search replaces the search strategy, or that quotes replace the answer. If ``gated`` is false, the
-    passages are ranked, but the scores that only the gate needs are not computed.
+    passages are ranked, but the scores that only the gate needs are not computed. ``writer`` contains all instructions,
+    those for every conversation first.
     """
 
     text: str
@@ -94,6 +115,7 @@ class Query:
     strict: bool = False
     depth: int = 0
     gated: bool = True
+    writer: Writer = DEFAULT_WRITER
 
 
 @dataclass(frozen=True, slots=True)
