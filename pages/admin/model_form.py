@@ -80,7 +80,7 @@ def show_privacy(engine: Engine) -> None:
     st.caption(
         "Sent to "
         f"{escape_markdown(engine.models.endpoint)} for an answer: the question, earlier messages of the conversation, "
-        "names of documents and the passages found. Nothing else is sent for the model."
+        "instructions for answers, names of documents and the passages found. Nothing else is sent for the model."
     )
 
 

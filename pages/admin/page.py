@@ -1,4 +1,4 @@
-"""The Admin page: health, index, stores, watched folders, language model, costs and answer settings."""
+"""The Admin page: health, index, stores, watched folders, language model, instructions, costs and answer settings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import streamlit as st
 from pages.admin.gate import show_answer_settings
 from pages.admin.health import show_health, show_installation, show_stores
 from pages.admin.index import show_index
+from pages.admin.instructions import show_instructions
 from pages.admin.model import show_model
 from pages.admin.usage import show_usage
 from pages.admin.watches import show_watched_folders
@@ -22,6 +23,7 @@ show_index(back.engine, status)
 show_stores(status)
 show_watched_folders(back.engine)
 show_model(back.engine)
+show_instructions(back.engine)
 show_usage(back.engine)
 show_answer_settings(back.engine)
 show_installation(status)

@@ -33,7 +33,7 @@ show_warm_up(back.engine)
 library = back.engine.documents.list()
 documents = find_searchable(library)
 chosen = choose_scope(back.engine, conversation, library)
-choose_strategy(back.engine)
+choose_strategy(back.engine, conversation)
 if not messages:
     show_welcome(back, documents)
 shown = show_history(back, messages, suggesting)

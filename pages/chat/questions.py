@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.chat.strategy import get_strategy
+from pages.chat.writer import get_writer
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.current import choose_conversation, current_id
@@ -26,15 +27,20 @@ def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ())
     untrack_ended_jobs(back.engine)
     identity = current_id()
     if identity is None:
-        identity = back.engine.conversations.create(scope).conversation_id
+        writer = get_writer(None)
+        conversation = back.engine.conversations.create(scope, model=writer.model, instructions=writer.instructions)
+        identity = conversation.conversation_id
         choose_conversation(identity)
+        st.session_state.pop(keys.WRITER, None)
         st.session_state.pop(f"{keys.SCOPE}_new", None)
     history = _messages(back, identity)
     if history is None or back.answers.running(identity):
         return_to_input(question)
         return
     back.engine.conversations.add_message(identity, "user", question)
-    back.answers.start(identity, question, scope, history, job_ids, strategy=get_strategy(back.engine))
+    writer = get_writer(back.engine.conversations.get(identity))
+    how = get_strategy(back.engine, writer.model)
+    back.answers.start(identity, question, scope, history, job_ids, strategy=how, writer=writer)
 
 
 def ask_first(back: Backend, question: str) -> None:
@@ -84,8 +90,11 @@ def answer_last(back: Backend, search_for: str | None = None) -> None:
     if not messages or messages[-1].role != "user":
         return
     scope = scope_of(back, identity)
-    how = get_strategy(back.engine)
-    back.answers.start(identity, messages[-1].text, scope, messages[:-1], search_for=search_for, strategy=how)
+    writer = get_writer(back.engine.conversations.get(identity))
+    how = get_strategy(back.engine, writer.model)
+    back.answers.start(
+        identity, messages[-1].text, scope, messages[:-1], search_for=search_for, strategy=how, writer=writer
+    )
 
 
 def scope_of(back: Backend, identity: str) -> Scope:

@@ -1,20 +1,21 @@
-"""The search strategy of the next question."""
+"""The row above the input: the model, the instructions and the search strategy of the next question."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from pages.chat.writer import choose_writer
 from pages.shared import keys
 from pages.shared.strategies import STRATEGY_DESCRIPTIONS, STRATEGY_NAMES
 from rag_core.engine import Engine
-from rag_core.types import Strategy
+from rag_core.types import Conversation, Strategy
 
 
-def choose_strategy(engine: Engine) -> None:
-    """Let the reader choose a strategy, if a language model is connected."""
-    if not engine.models.current:
-        return
+def choose_strategy(engine: Engine, conversation: Conversation | None) -> None:
+    """Let the reader choose the model and instructions, and a strategy if a language model writes the answers."""
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if not choose_writer(engine, conversation):
+            return
         chosen = st.selectbox(
             "How to search",
             list(STRATEGY_NAMES),
@@ -28,7 +29,7 @@ def choose_strategy(engine: Engine) -> None:
         st.caption(STRATEGY_DESCRIPTIONS[chosen], width="content")
 
 
-def get_strategy(engine: Engine) -> Strategy:
-    """Return the chosen strategy; ``plain`` if no language model is connected."""
+def get_strategy(engine: Engine, model: str | None) -> Strategy:
+    """Return the chosen strategy; ``plain`` if answers are quotes. ``model`` is as in `LanguageModels.find_name`."""
     chosen: Strategy = st.session_state.get(keys.STRATEGY, "plain")
-    return chosen if engine.models.current else "plain"
+    return chosen if engine.models.find_name(model) else "plain"

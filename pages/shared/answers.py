@@ -29,6 +29,7 @@ from rag_core.types import (
     Strategy,
     Suggestions,
 )
+from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 log = logging.getLogger(__name__)
 
@@ -54,10 +55,12 @@ class Answers:
         job_ids: Sequence[str] = (),
         search_for: str | None = None,
         strategy: Strategy = "plain",
+        writer: Writer = DEFAULT_WRITER,
     ) -> Run:
         """Start to answer the last question of the conversation, as soon as the given jobs have ended.
 
         If the reader has edited the search, ``search_for`` is the text to search for instead of the question.
+        ``writer`` contains the model and the instructions of the conversation.
         """
         with self._lock:
             under_way = self._runs.get(conversation_id)
@@ -65,7 +68,7 @@ class Answers:
                 return under_way
             if under_way:
                 under_way.stop()
-            run = Run(conversation_id, question, scope, history, frozenset(job_ids), search_for, strategy)
+            run = Run(conversation_id, question, scope, history, frozenset(job_ids), search_for, strategy, writer)
             self._runs[conversation_id] = run
             thread = threading.Thread(target=self._work, args=(run,), name="answer", daemon=True)
             self._threads = [one for one in self._threads if one.is_alive()] + [thread]
@@ -123,6 +126,8 @@ class Answers:
             configuration=RetrievalConfig(strategy=run.strategy),
             search_for=run.search_for,
             suggest=True,
+            model=run.writer.model,
+            instructions=run.writer.instructions,
         )
         with closing(events):
             for event in events:

@@ -10,6 +10,7 @@ from typing import Any
 
 from rag_core.engine import Engine
 from rag_core.types import Answer, AnswerState, Message, Scope, SearchResult, Stage, Strategy
+from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 WAITING = "index"
 NOTHING_WRITTEN = "Stopped before there was an answer."
@@ -38,6 +39,7 @@ class Run:
     job_ids: frozenset[str] = frozenset()
     search_for: str | None = None
     strategy: Strategy = "plain"
+    writer: Writer = DEFAULT_WRITER
     found: SearchResult | None = None
     progress: Progress = Progress()
     problem: str = ""
@@ -102,5 +104,6 @@ def store_partial(engine: Engine, run: Run) -> None:
     """Store the text of an incomplete answer, if the reader stopped the answer or if any text was written."""
     text = run.progress.text.rstrip()
     if run.stopping.is_set() or text:
-        partial = run.partial_answer(run.found, text, engine.models.generator) if text and run.found else None
+        generator = engine.models.find_generator_name(run.writer.model)
+        partial = run.partial_answer(run.found, text, generator) if text and run.found else None
         engine.conversations.add_message(run.conversation_id, "assistant", text or NOTHING_WRITTEN, partial)

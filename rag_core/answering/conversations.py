@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rag_core.answering.export import markdown, pdf
 from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.preferences import check_instructions
 from rag_core.store.conversations import ConversationStore
 from rag_core.types import Answer, Conversation, Message, Scope, Suggestions
 
@@ -30,9 +31,12 @@ class Conversations:
         """Return the conversations with ``query`` in title or text: pinned conversations first, then newest first."""
         return self._store.all(query)
 
-    def create(self, scope: Scope | None = None) -> Conversation:
-        """Create a conversation about all documents, or about those in ``scope``."""
-        return self._store.add(scope or Scope())
+    def create(self, scope: Scope | None = None, *, model: str | None = None, instructions: str = "") -> Conversation:
+        """Create a conversation about all documents, or about those in ``scope``.
+
+        ``model`` and ``instructions`` are those of `Engine.ask`. Raise `SettingsError` for long instructions.
+        """
+        return self._store.add(scope or Scope(), model, check_instructions(instructions))
 
     def get(self, conversation_id: str) -> Conversation:
         """Return a conversation; raise `UnknownConversation` if no conversation has this id."""
@@ -67,6 +71,17 @@ class Conversations:
     def set_scope(self, conversation_id: str, scope: Scope) -> None:
         """Set the documents and collections of a conversation; may raise `UnknownConversation`."""
         self._store.set_scope(conversation_id, scope)
+
+    def set_model(self, conversation_id: str, model: str | None) -> None:
+        """Set the model of the next questions, as in `Engine.ask`; may raise `UnknownConversation`."""
+        self._store.update(conversation_id, model=model)
+
+    def set_instructions(self, conversation_id: str, instructions: str) -> None:
+        """Set the instructions for the answers of a model.
+
+        Raise `SettingsError` if they are too long. May raise `UnknownConversation`.
+        """
+        self._store.update(conversation_id, instructions=check_instructions(instructions))
 
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation and its messages."""

@@ -12,9 +12,11 @@ import typer
 from rag_core.cli import console, json_rows
 from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.engine import Engine
-from rag_core.errors import CollectionError, QuestionError, UnknownDocument
+from rag_core.errors import CollectionError, QuestionError, SettingsError, UnknownDocument
 from rag_core.types import RetrievalConfig, Scope, Strategy
 
+# The value of --model that stands for no language model.
+QUOTES = "quotes"
 Documents = Annotated[
     list[str] | None, typer.Option("--document", help="Name of a document to search in; can be repeated.")
 ]
@@ -29,6 +31,13 @@ Questions = Annotated[
 HowToSearch = Annotated[
     Strategy,
     typer.Option("--strategy", help="Search strategy; all except plain need a language model."),
+]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", help=f"Model of the endpoint to use for these questions, or “{QUOTES}” for none."),
+]
+Instructions = Annotated[
+    str, typer.Option("--instructions", help="Language, length and tone of the answers; only a model follows them.")
 ]
 Question = Annotated[str | None, typer.Argument(show_default=False)]
 
@@ -58,6 +67,8 @@ def ask(
     collection: Collections = None,
     top_k: TopK = None,
     strategy: HowToSearch = "plain",
+    model: Model = None,
+    instructions: Instructions = "",
     questions: Questions = None,
     as_json: Json = False,
 ) -> None:
@@ -65,7 +76,15 @@ def ask(
 
     def run(engine: Engine, text: str, scope: Scope, question_id: str | None) -> dict[str, Any]:
         how = RetrievalConfig(strategy=strategy)
-        answer = engine.answer(text, **asdict(scope), top_k=top_k, configuration=how)
+        writer = "" if model == QUOTES else model
+        if writer and engine.models.find_name(writer) != writer:
+            raise SettingsError(
+                f"The model “{model}” cannot be used, because no endpoint is connected. Leave out --model, or set "
+                "RAG_OPENAI_BASE_URL to the address of the endpoint."
+            )
+        answer = engine.answer(
+            text, **asdict(scope), top_k=top_k, configuration=how, model=writer, instructions=instructions
+        )
         return json_rows.answered(answer, question_id)
 
     _run_questions(run, console.print_answer, question, questions, _scope(document, collection), as_json)

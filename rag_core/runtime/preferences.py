@@ -7,9 +7,7 @@ from rag_core.gate.features import ANSWERABLE_SCORE, ON_TOPIC
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-
-# Maximum number of characters of the instructions for every conversation, and of those for one conversation.
-MAX_INSTRUCTION_CHARS = 1000
+from rag_core.types import MAX_INSTRUCTION_CHARS
 
 
 class Preferences:

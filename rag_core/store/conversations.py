@@ -37,12 +37,13 @@ class ConversationStore:
             collections = _read_collections(connection, select(conversation_collections))
         return [_conversation_from_row(row, collections) for row in rows]
 
-    def add(self, scope: Scope) -> Conversation:
+    def add(self, scope: Scope, model: str | None = None, instructions: str = "") -> Conversation:
         """Create an empty conversation."""
         moment = now()
-        values = {"id": new_id(), "title": UNTITLED, "created_at": moment, "updated_at": moment}
+        values = {"id": new_id(), "title": UNTITLED, "created_at": moment, "updated_at": moment, "pinned": False}
+        values |= {"documents": list(scope.documents), "model": model, "instructions": instructions}
         with self._db.begin() as connection:
-            connection.execute(insert(conversations).values(**values, pinned=False, documents=list(scope.documents)))
+            connection.execute(insert(conversations).values(**values))
             _add_collections(connection, str(values["id"]), scope.collections)
         return self.get(str(values["id"]))
 
@@ -111,7 +112,7 @@ class ConversationStore:
             connection.execute(delete(messages).where(messages.c.id.in_(message_ids)))
 
     def update(self, conversation_id: str, **values: Any) -> None:
-        """Change ``title`` or ``pinned`` of a conversation; raise `UnknownConversation` if it is not stored."""
+        """Change columns of a conversation except its scope; raise `UnknownConversation` if it is not stored."""
         query = update(conversations).where(conversations.c.id == conversation_id).values(**values)
         with self._db.begin() as connection:
             changed = connection.execute(query).rowcount
@@ -170,4 +171,6 @@ def _conversation_from_row(row: Any, collections: Mapping[str, Sequence[str]]) -
         updated_at=as_utc(row.updated_at),
         pinned=bool(row.pinned),
         scope=Scope(tuple(row.documents), tuple(collections.get(row.id, ()))),
+        model=row.model,
+        instructions=row.instructions,
     )

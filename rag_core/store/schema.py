@@ -196,6 +196,9 @@ conversations = Table(
     Column("updated_at", DateTime(timezone=True), nullable=False, index=True),
     Column("pinned", Boolean, nullable=False, default=False),
     Column("documents", JSON, nullable=False),
+    # Null stands for the model in use, and an empty text for quotes only.
+    Column("model", Text),
+    Column("instructions", Text, nullable=False, server_default=""),
 )
 
 # The collections that a conversation searches. A question searches the documents that they contain when it is asked.

@@ -21,7 +21,7 @@ from rag_core.types.answers import (
 )
 from rag_core.types.arrays import BoolArray, FloatArray, Int8Array, Int64Array, IntArray
 from rag_core.types.chunks import PAGE_BREAK, ChunkRow, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
-from rag_core.types.conversations import Conversation, Feedback, Message, Scope
+from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, Conversation, Feedback, Message, Scope
 from rag_core.types.documents import (
     DEFAULT_COLLECTION,
     DeleteReceipt,
@@ -85,6 +85,7 @@ from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
     "DEFAULT_COLLECTION",
+    "MAX_INSTRUCTION_CHARS",
     "NEWER_READER",
     "PAGE_BREAK",
     "REFUSAL",

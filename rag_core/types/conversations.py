@@ -8,6 +8,9 @@ from datetime import datetime
 
 from rag_core.types.answers import Answer
 
+# Maximum number of characters of the instructions for every conversation, and of those for one conversation.
+MAX_INSTRUCTION_CHARS = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -38,7 +41,11 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A stored conversation, without its messages."""
+    """A stored conversation, without its messages.
+
+    ``model`` names the language model of the next questions; ``None`` stands for the model in use, and an empty name
+    for quotes only. ``instructions`` are the user's instructions for the answers of a model.
+    """
 
     conversation_id: str
     title: str
@@ -46,6 +53,8 @@ class Conversation:
     updated_at: datetime
     pinned: bool
     scope: Scope
+    model: str | None = None
+    instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True)

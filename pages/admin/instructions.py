@@ -1,0 +1,36 @@
+"""Instructions for the answers of a language model in every conversation."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.instructions import PLACEHOLDER, SCOPE_OF_INSTRUCTIONS
+from pages.shared.problems import show_errors
+from rag_core.engine import Engine
+from rag_core.types import MAX_INSTRUCTION_CHARS
+
+_TEXT = "admin_instructions"
+
+
+def show_instructions(engine: Engine) -> None:
+    """Let the operator write instructions, which precede those of a conversation."""
+    st.subheader("Instructions for answers", anchor=False)
+    st.session_state.setdefault(_TEXT, engine.preferences.instructions)
+    with st.form("instructions"):
+        st.text_area(
+            "Instructions for every conversation",
+            key=_TEXT,
+            max_chars=MAX_INSTRUCTION_CHARS,
+            placeholder=PLACEHOLDER,
+            help="Instructions of a conversation, beside the input of the chat, come after these.",
+        )
+        st.form_submit_button("Save", type="primary", key="save_instructions", on_click=_save, args=[engine])
+    if not engine.models.current:
+        st.caption("Answers are quoted from the documents now, so instructions have no effect until a model writes.")
+    st.caption(SCOPE_OF_INSTRUCTIONS)
+
+
+def _save(engine: Engine) -> None:
+    with show_errors():
+        engine.preferences.set_instructions(st.session_state[_TEXT])
+        st.toast("Saved", icon=":material/check:")
