@@ -37,48 +37,52 @@ def choose_writer(engine: Engine, conversation: Conversation | None) -> str:
     name = engine.models.find_name(writer.model)
     icon = ":material/smart_toy:" if name else ":material/format_quote:"
     label = escape_markdown(truncate(name, _MOST_COLUMNS)) or QUOTES_ONLY
-    popover = st.popover(label, icon=icon, type="tertiary", key=keys.WRITER_POPOVER, on_change="rerun")
-    if popover.open:
-        with popover:
-            _choose_model(engine, conversation, writer)
+    with st.popover(label, icon=icon, type="tertiary", key=keys.WRITER_POPOVER):
+        _choose_model(engine, conversation, writer)
     _edit_instructions(engine, conversation, writer, by_model=bool(name))
     return name
 
 
 def _choose_model(engine: Engine, conversation: Conversation | None, writer: Writer) -> None:
-    current, endpoint = engine.models.current, engine.models.endpoint
-    key = f"{keys.WRITER}_model_{conversation.conversation_id if conversation else 'new'}"
-    is_file = bool(engine.models.settings.gguf)
+    current, chosen = engine.models.current, engine.models.find_name(writer.model)
     place = st.container()
-    if not is_file and st.button("List models", icon=":material/list:", key="list_chat_models"):
-        with show_errors():
-            st.session_state[keys.LISTED_MODELS] = endpoint, engine.models.list()
-    listed_at, listed = st.session_state.get(keys.LISTED_MODELS, ("", []))
-    chosen = engine.models.find_name(writer.model)
-    others = dict.fromkeys([*([chosen] if chosen else []), *(listed if listed_at == endpoint else [])])
-    options = [*([_IN_USE] if current else []), "", *(one for one in others if one != current)]
+    if not engine.models.settings.gguf and st.button("List models", icon=":material/list:", key="list_chat_models"):
+        _list_models(engine)
+    endpoint, listed = st.session_state.get(keys.LISTED_MODELS, ("", []))
+    is_listed = endpoint == engine.models.endpoint
+    names = dict.fromkeys([*([chosen] if chosen else []), *(listed if is_listed else [])])
+    options = [*([_IN_USE] if current else []), "", *(one for one in names if one != current)]
+    key = f"{keys.WRITER}_{'list' if is_listed else 'model'}_{conversation.conversation_id if conversation else 'new'}"
     st.session_state[key] = _IN_USE if current and chosen == current else chosen
 
     def changed() -> None:
         model = st.session_state[key]
-        _store(engine, conversation, replace(writer, model=None if model == _IN_USE else model))
+        _store_model(engine, conversation, None if model == _IN_USE else model)
 
-    place.selectbox(
-        "Answers in this conversation",
-        options,
-        key=key,
-        format_func=lambda one: f"{current} (model in use)" if one == _IN_USE else one or QUOTES_ONLY,
-        accept_new_options=not is_file,
-        on_change=changed,
-        help="Applies to the next questions. Earlier answers keep the name of their model.",
-    )
+    def describe(option: str) -> str:
+        return f"{current} (model in use)" if option == _IN_USE else option or QUOTES_ONLY
+
+    label = "Next answers in this conversation"
+    with place:
+        if is_listed:
+            st.selectbox(label, options, format_func=describe, key=key, accept_new_options=True, on_change=changed)
+        else:
+            st.radio(label, options, format_func=lambda one: escape_markdown(describe(one)), key=key, on_change=changed)
+
+
+def _list_models(engine: Engine) -> None:
+    """List the models of the endpoint; if it has no list, a name can be typed."""
+    endpoint = engine.models.endpoint
+    st.session_state[keys.LISTED_MODELS] = endpoint, []
+    with show_errors():
+        st.session_state[keys.LISTED_MODELS] = endpoint, engine.models.list()
 
 
 def _edit_instructions(engine: Engine, conversation: Conversation | None, writer: Writer, *, by_model: bool) -> None:
     key = f"{keys.WRITER}_instructions_{conversation.conversation_id if conversation else 'new'}"
 
     def changed() -> None:
-        _store(engine, conversation, replace(writer, instructions=st.session_state[key]))
+        _store_instructions(engine, conversation, st.session_state[key])
 
     label = "Instructions: on" if writer.instructions else "Instructions"
     with st.popover(label, icon=":material/tune:", type="tertiary", key=keys.INSTRUCTIONS_POPOVER):
@@ -97,12 +101,19 @@ def _edit_instructions(engine: Engine, conversation: Conversation | None, writer
         st.caption(SCOPE_OF_INSTRUCTIONS)
 
 
-def _store(engine: Engine, conversation: Conversation | None, writer: Writer) -> None:
-    """Store the choice with the conversation, or in the session until the new chat starts."""
+def _store_model(engine: Engine, conversation: Conversation | None, model: str | None) -> None:
+    """Store the model with the conversation, or in the session until the new chat starts."""
+    if conversation is None:
+        st.session_state[keys.WRITER] = replace(get_writer(None), model=model)
+        return
     with show_errors():
-        if conversation is None:
-            st.session_state[keys.WRITER] = writer
-        elif writer.model != conversation.model:
-            engine.conversations.set_model(conversation.conversation_id, writer.model)
-        else:
-            engine.conversations.set_instructions(conversation.conversation_id, writer.instructions)
+        engine.conversations.set_model(conversation.conversation_id, model)
+
+
+def _store_instructions(engine: Engine, conversation: Conversation | None, instructions: str) -> None:
+    """Store the instructions with the conversation, or in the session until the new chat starts."""
+    if conversation is None:
+        st.session_state[keys.WRITER] = replace(get_writer(None), instructions=instructions)
+        return
+    with show_errors():
+        engine.conversations.set_instructions(conversation.conversation_id, instructions)
