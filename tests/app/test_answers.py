@@ -26,6 +26,7 @@ from rag_core.types import (
     Stage,
     Suggestions,
 )
+from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 GATE = Gate("rerank", 0.8, 0.6, True)
 FOUND = SearchResult("Why?", (), GATE, {}, steps=("Searched for “Why?”",))
@@ -39,7 +40,7 @@ class ScriptedEngine:
         self.play = play
         self.stored: list[tuple[str, str, Answer | None]] = []
         self.active: list[Any] = []
-        self.models = SimpleNamespace(generator="openai:test")
+        self.models = SimpleNamespace(find_generator_name=lambda model: f"openai:{model or 'test'}")
         self.jobs = SimpleNamespace(list=lambda **_: self.active)
         self.suggested: list[Suggestions] = []
         self.conversations = SimpleNamespace(
@@ -54,10 +55,10 @@ class ScriptedEngine:
         return Message("m", role, text, datetime.now(UTC), answer)
 
 
-def start(play: Callable[[], Iterator[Any]]) -> tuple[ScriptedEngine, Answers, Run]:
+def start(play: Callable[[], Iterator[Any]], writer: Writer = DEFAULT_WRITER) -> tuple[ScriptedEngine, Answers, Run]:
     engine = ScriptedEngine(play)
     answers = Answers(engine)  # type: ignore[arg-type]
-    return engine, answers, answers.start("c", "Why?", Scope(), [])
+    return engine, answers, answers.start("c", "Why?", Scope(), [], writer=writer)
 
 
 def follow(run: Run) -> Iterator[Progress]:
@@ -125,7 +126,7 @@ def test_stopped_answer_keeps_text_passages_and_rewriting() -> None:
         finally:
             closed.set()
 
-    engine, _, run = start(play)
+    engine, _, run = start(play, Writer("large"))
     stop_after_text(run)
     assert closed.is_set()
     role, text, answer = engine.stored[0]
@@ -134,6 +135,7 @@ def test_stopped_answer_keeps_text_passages_and_rewriting() -> None:
     assert answer.stopped
     assert (answer.question, answer.rewritten) == ("Why?", "Why did the bridge fail?")
     assert (answer.gate, answer.steps) == (GATE, FOUND.steps)
+    assert answer.generator == "openai:large"
 
 
 def test_answer_stopped_without_text_is_stored_as_such() -> None:

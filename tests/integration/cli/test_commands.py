@@ -280,6 +280,23 @@ def test_usage_is_reported_with_answer_and_in_status(run: Run, library: Path, mo
     assert "2 calls, 1,800 tokens in, 24 out" in table["shown"]
 
 
+def test_model_and_instructions_of_a_question(run: Run, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, rows, errors = run("ask", QUESTION, "--model", "other")
+    assert (code, rows) == (cli.WRONG_USE, [])
+    assert "no endpoint is connected" in errors
+    with ScriptedEndpoint(complete("It was dredged in 1931 [1].")) as endpoint:
+        monkeypatch.setenv("RAG_OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("RAG_OPENAI_MODEL", "scripted")
+        code, [row], _ = run("ask", QUESTION, "--model", "other", "--instructions", "Answer in German.")
+        assert (code, row["generator"], endpoint.requests[0]["model"]) == (0, "openai:other", "other")
+        assert "<wishes>\nAnswer in German.\n</wishes>" in endpoint.requests[0]["messages"][-1]["content"]
+        code, [row], _ = run("ask", QUESTION, "--model", "quotes")
+        assert (code, row["generator"], len(endpoint.requests)) == (0, "extractive", 1)
+        code, rows, errors = run("ask", QUESTION, "--instructions", "x" * 1001)
+        assert (code, rows, len(endpoint.requests)) == (cli.WRONG_USE, [], 1)
+        assert "the limit is 1,000" in errors
+
+
 def test_strategy_reports_steps_and_usage(run: Run, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, rows, errors = run("ask", QUESTION, "--strategy", "queries")
     assert (code, rows) == (cli.WRONG_USE, [])

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -115,3 +116,18 @@ def test_database_of_an_unknown_schema_is_refused(old: Path, change: str) -> Non
     with pytest.raises(StoreUnavailable, match="Another version of Footnote wrote the database"):
         Database(old)
     assert dump(old) == before
+
+
+def test_conversations_of_the_previous_schema_use_the_model_in_use(old: Path) -> None:
+    config = Config()
+    config.set_main_option("script_location", "rag_core.store:migrations")
+    engine = create_engine(f"sqlite:///{old}")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.stamp(config, "0001")
+        command.upgrade(config, "0004")
+    engine.dispose()
+    database = Database(old)
+    (stored,) = ConversationStore(database).all()
+    assert (stored.title, stored.model, stored.instructions) == ("How long is the bridge?", None, "")
+    database.close()

@@ -1,0 +1,105 @@
+"""The model beside the input, and instructions: chosen in the browser, kept after a reload and a restart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import OpenApp, ask, open_chat, quiet, serve, width_overflow
+from tests.support.pdfs import make_pdf
+from tests.support.servers import ScriptedEndpoint, complete, serving
+
+TOWER = make_pdf("The Vardo tower is 88 metres tall. Lena Holm drew it.")
+QUESTION = "How tall is the Vardo tower?"
+WRITTEN = serving("large", "small", answer=complete("The Vardo tower is 88 metres tall [1]."))
+ANSWERS = "Next answers in this conversation"
+
+
+def open_popover(page: Page, label: str) -> None:
+    page.get_by_test_id("stPopover").get_by_role("button", name=label).click()
+
+
+def choose_typed(page: Page, name: str) -> None:
+    """Type the name of a model into the list, and close the popover."""
+    box = page.get_by_role("combobox", name=ANSWERS)
+    box.fill(name)
+    box.press("Enter")
+    expect(page.get_by_test_id("stPopover").get_by_role("button", name=name)).to_be_visible()
+    quiet(page)
+    page.keyboard.press("Escape")
+
+
+def write_instructions(page: Page, text: str) -> None:
+    open_popover(page, "Instructions")
+    field = page.get_by_label("Instructions for answers in this conversation")
+    field.fill(text)
+    # A click elsewhere ends the entry, as when a reader goes on to ask.
+    page.get_by_test_id("stChatInputTextArea").click()
+    expect(page.get_by_test_id("stPopover").get_by_role("button", name="Instructions: on")).to_be_visible()
+    quiet(page)
+
+
+def test_model_and_instructions_are_chosen_and_kept(open_app: OpenApp, tmp_path: Path) -> None:
+    with ScriptedEndpoint(WRITTEN) as endpoint:
+        served = {"RAG_OPENAI_BASE_URL": endpoint.url, "RAG_OPENAI_MODEL": "small"}
+        with serve(tmp_path / "data", **served) as address:
+            page = open_chat(open_app, address, {"tower.pdf": TOWER})
+            expect(page.get_by_test_id("stPopover").get_by_role("button", name="small")).to_be_visible()
+            ask(page, QUESTION)
+            expect(page.get_by_text("Written by openai:small")).to_be_visible()
+            quiet(page)
+            assert "/v1/models" not in endpoint.paths
+            open_popover(page, "small")
+            page.get_by_role("button", name="List models").click()
+            expect(page.get_by_role("combobox", name=ANSWERS)).to_be_visible()
+            choose_typed(page, "large")
+            write_instructions(page, "Answer in German.")
+            ask(page, QUESTION)
+            expect(page.get_by_text("Written by openai:large")).to_be_visible()
+            expect(page.get_by_text("Written by openai:small")).to_be_visible()
+            quiet(page)
+            conversation = page.url.removeprefix(address)
+        assert [request["model"] for request in endpoint.requests] == ["small", "large"]
+        assert "Answer in German." in endpoint.requests[1]["messages"][-1]["content"]
+        with serve(tmp_path / "data", **served) as address:
+            page = open_app(f"{address}{conversation}")
+            expect(page.get_by_test_id("stPopover").get_by_role("button", name="large")).to_be_visible()
+            expect(page.get_by_test_id("stPopover").get_by_role("button", name="Instructions: on")).to_be_visible()
+            open_popover(page, "large")
+            page.get_by_text("Quotes only", exact=True).click()
+            expect(page.get_by_test_id("stPopover").get_by_role("button", name="Quotes only")).to_be_visible()
+            quiet(page)
+            expect(page.get_by_text("Search: Plain")).to_have_count(0)
+            page.keyboard.press("Escape")
+            ask(page, QUESTION)
+            expect(page.get_by_text("88 metres tall").nth(2)).to_be_visible()
+            quiet(page)
+            expect(page.get_by_text("Written by")).to_have_count(2)
+        assert len(endpoint.requests) == 2
+
+
+@pytest.mark.parametrize("width", [1440, 380])
+@pytest.mark.parametrize("dark", [False, True])
+def test_choosers_fit_the_screen(open_app: OpenApp, tmp_path: Path, width: int, dark: bool) -> None:
+    with (
+        ScriptedEndpoint(WRITTEN) as endpoint,
+        serve(tmp_path / "data", RAG_OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="small") as address,
+    ):
+        page = open_app(address, width=width, dark=dark)
+        for label, inside in (
+            ("small", page.get_by_text("Quotes only", exact=True)),
+            ("Instructions", page.get_by_label("Instructions for answers in this conversation")),
+        ):
+            open_popover(page, label)
+            expect(inside).to_be_in_viewport()
+            assert width_overflow(page) == 0
+            page.keyboard.press("Escape")
+
+
+def test_missing_model_leads_to_the_form(open_app: OpenApp, tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as address:
+        page = open_app(address)
+        page.get_by_role("link", name="Quotes only · Connect a model").click()
+        expect(page.get_by_role("heading", name="Language model")).to_be_visible()
