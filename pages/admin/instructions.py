@@ -24,7 +24,9 @@ def show_instructions(engine: Engine) -> None:
             placeholder=PLACEHOLDER,
             help="Instructions of a conversation, beside the input of the chat, come after these.",
         )
-        st.form_submit_button("Save", type="primary", key="save_instructions", on_click=_save, args=[engine])
+        st.form_submit_button(
+            "Save instructions", type="primary", key="save_instructions", on_click=_save, args=[engine]
+        )
     if not engine.models.current:
         st.caption("Answers are quoted from the documents now, so instructions have no effect until a model writes.")
     st.caption(SCOPE_OF_INSTRUCTIONS)

@@ -2,6 +2,6 @@
 
 PLACEHOLDER = "Answer in at most two sentences. Use plain words."
 SCOPE_OF_INSTRUCTIONS = (
-    "They concern language, length and tone. Answers are cited, checked and refused as without instructions. Sentences "
-    "in another language than the documents are often marked “not found”, because they are compared word by word."
+    "They concern language, length and tone. Answers are cited, checked and refused as before, but an answer in "
+    "another language than the documents cannot be checked, and says so."
 )

@@ -120,7 +120,7 @@ class Answerer:
         trace.usage += result.usage
         writer = self._generators.active(query.writer.model)
         if not result.gate.answerable:
-            refusal = refuse(result, has_model=writer is not None)
+            refusal = refuse(result, has_model=writer is not None, quotes_only=query.writer.model == "")
             yield Delta(refusal.text)
             notices = tuple(notice for notice in result.notices if notice != refusal.text)
             yield build_answer(query, replace(result, notices=notices), refusal, "extractive", trace)

@@ -12,6 +12,10 @@ NEEDS_MODEL = (
     "A summary needs a language model, and none is set. Choose one on the page Admin, or ask for a fact: without a "
     "model, answers are quoted from the documents."
 )
+NEEDS_MODEL_HERE = (
+    "A summary needs a language model, and this question was asked with quotes only. Choose a model for the "
+    "conversation, or ask for a fact."
+)
 _SUMMARY_REQUEST = re.compile(
     r"^\W*(?:(?:please|kindly|can you|could you|would you|will you|i would like you to)\W+)*(?:"
     r"summari[sz]e|sum up|outline|tl;?dr|what (?:are|were) the (?:main|key) (?:points|takeaways|findings)|"
@@ -32,10 +36,13 @@ def asks_for_summary(question: str) -> bool:
     return _SUMMARY_REQUEST.search(question) is not None
 
 
-def refuse(result: SearchResult, *, has_model: bool) -> VerifiedAnswer:
-    """Return the refusal of a question for which no passage passed the gate."""
+def refuse(result: SearchResult, *, has_model: bool, quotes_only: bool = False) -> VerifiedAnswer:
+    """Return the refusal of a question for which no passage passed the gate.
+
+    ``quotes_only`` says whether the user asked without a model although one may be connected.
+    """
     if NO_DOCUMENTS in result.notices:
         return VerifiedAnswer(NO_DOCUMENTS, refused=True)
     if not has_model and asks_for_summary(result.question):
-        return VerifiedAnswer(NEEDS_MODEL, refused=True)
+        return VerifiedAnswer(NEEDS_MODEL_HERE if quotes_only else NEEDS_MODEL, refused=True)
     return REFUSED

@@ -25,14 +25,16 @@ NAMES = {
     Collections: "list move_documents",
     Watches: "add find list remove start stop sync",
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
-    "set_follow_ups set_pinned set_scope",
+    "set_follow_ups set_instructions set_model set_pinned set_scope",
     Labels: "add confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
     Evaluations: "advise_threshold cancel close compare gate_scores_plot get list plots recent_gate_scores remove run "
     "start state write_report",
-    LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_local_servers "
-    "find_models generator get is_from_environment key_place list presets select settings test usage_totals warm_up",
+    LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "
+    "find_local_servers find_models find_name generator get is_from_environment key_place list presets select settings "
+    "test usage_totals warm_up",
     ModelDownloads: "cancel close current find_file install_command list pause remove start",
-    Preferences: "default_threshold gate quotes_gate quotes_threshold set_threshold set_top_k threshold top_k",
+    Preferences: "add_instructions default_threshold find_gate gate instructions quotes_gate quotes_threshold "
+    "set_instructions set_threshold set_top_k threshold top_k",
     Explanations: "evidence_mass explain token_matches weight_passages",
 }
 

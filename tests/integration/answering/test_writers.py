@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from rag_core.answering.ask import CLOSEST_BELOW, NOTHING_FOUND
+from rag_core.answering.refusals import NEEDS_MODEL_HERE
 from rag_core.errors import SettingsError, UnknownConversation
 from rag_core.types import AnswerState, ModelChoice, RetrievalConfig, Scope
+from rag_core.verification.attribution import NOT_CHECKED
 from tests.support.engines import ASK_BUDGET, open_library, opened, scripted_engine
 from tests.support.passages import message
 from tests.support.servers import ScriptedEndpoint, complete, serving
@@ -144,6 +146,20 @@ def test_instructions_do_not_switch_off_refusals(folder: Path, attack: str) -> N
         answer = engine.answer(OFF_TOPIC, instructions=attack)
         assert answer.state is AnswerState.ABSTAINED
         assert endpoint.requests == []
+
+
+def test_answer_in_another_language_is_cited_and_says_that_it_is_not_checked(folder: Path) -> None:
+    german = "Das Budget der Zanzibar-Brücke beträgt 42 Millionen Euro."
+    with scripted_engine(folder, complete(german), complete("Ich weiß es nicht.")) as (engine, _):
+        answer, refusal = (engine.answer(ASK_BUDGET, instructions="Answer in German.") for _ in range(2))
+    assert (answer.notices, [one.marker for one in answer.citations]) == ((NOT_CHECKED,), [1])
+    assert refusal.state is AnswerState.ABSTAINED
+
+
+def test_summary_with_quotes_only_is_refused_with_the_reason(folder: Path) -> None:
+    with scripted_engine(folder, REPLY) as (engine, endpoint):
+        answer = engine.answer("Summarise the documents.", model="")
+        assert (answer.text, endpoint.requests) == (NEEDS_MODEL_HERE, [])
 
 
 def test_instructions_have_no_effect_on_quotes(folder: Path) -> None:
