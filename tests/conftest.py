@@ -17,6 +17,7 @@ from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.parsing.parser import PdfParser
 from rag_core.settings import Settings
+from tests.support.environment import INDEPENDENT
 from tests.support.pdfs import MakePdf, make_pdf
 
 # How long an example takes depends on the machine more than on the code.
@@ -49,8 +50,8 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in list(os.environ):
         if name.startswith(("RAG_", "OPENAI_", "CHROMA_")) or name == "DATABASE_URL":
             monkeypatch.delenv(name)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    for name, value in INDEPENDENT.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setenv("RAG_DATA_DIR", str(tmp_path / "data"))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.admin.model_catalogue import show_catalogue
-from pages.admin.model_form import show_form, show_privacy
+from pages.admin.model_form import show_form
+from pages.admin.privacy import show_privacy
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.admin.privacy import show_destination
 from pages.shared.problems import show_errors
-from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import ModelCheck, ModelChoice, format_count
 
@@ -41,9 +41,20 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
     ]
     st.text_input("Path of the file" if preset.is_file else "Address", key=_ADDRESS, placeholder=preset.example)
     if not preset.is_file:
+        show_destination(engine, st.session_state[_ADDRESS])
         kept = " Leave it empty to keep the stored key for the same address." if engine.models.key_place else ""
         needed = "This kind needs a key." if preset.needs_key else "Most servers on this machine need no key."
-        st.text_input("API key", key=_KEY, type="password", autocomplete="off", help=f"{needed}{kept}")
+        st.text_input(
+            "API key",
+            key=_KEY,
+            type="password",
+            autocomplete="off",
+            help=f"{needed}{kept}",
+            # The Tab key moves from the text to the button that shows it, and Streamlit then sends no text. Nothing on
+            # the page depends on the key, so no rerun is needed.
+            live="0ms",
+            on_change="ignore",
+        )
         listed = [name for name in (st.session_state.get(_MODEL), *st.session_state.get(_LISTED, [])) if name]
         st.selectbox(
             "Model",
@@ -70,18 +81,6 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
         show_checks(checks)
     if saved:
         st.caption(_PLACES[engine.models.key_place])
-
-
-def show_privacy(engine: Engine) -> None:
-    """Say which texts leave this machine with the connected model."""
-    if engine.models.settings.gguf:
-        st.caption("The model runs inside this app: no text leaves this machine for it.")
-        return
-    st.caption(
-        "Sent to "
-        f"{escape_markdown(engine.models.endpoint)} for an answer: the question, earlier messages of the conversation, "
-        "instructions for answers, names of documents and the passages found. Nothing else is sent for the model."
-    )
 
 
 def _fill(choice: ModelChoice) -> None:

@@ -9,8 +9,10 @@ from pages.admin.health import show_health, show_installation, show_stores
 from pages.admin.index import show_index
 from pages.admin.instructions import show_instructions
 from pages.admin.model import show_model
+from pages.admin.scroll import scroll_to_linked_part
 from pages.admin.usage import show_usage
 from pages.admin.watches import show_watched_folders
+from pages.shared import keys
 from pages.shared.jobs import show_jobs
 from pages.shared.start import start_page
 
@@ -22,8 +24,10 @@ show_jobs(back.engine)
 show_index(back.engine, status)
 show_stores(status)
 show_watched_folders(back.engine)
-show_model(back.engine)
+with st.container(key=keys.ADMIN_MODEL):
+    show_model(back.engine)
 show_instructions(back.engine)
 show_usage(back.engine)
 show_answer_settings(back.engine)
 show_installation(status)
+scroll_to_linked_part()

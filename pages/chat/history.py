@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.chat.actions import show_actions, show_follow_ups, show_rewritten_search
+from pages.chat.connecting import offer_model
 from pages.chat.questions import answer_last, scope_of
 from pages.chat.refusal import show_refusal
 from pages.shared import keys
@@ -95,6 +96,8 @@ def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool
             show_actions(back, message)
     if last:
         show_follow_ups(back, suggesting, message, scope_of(back, str(current_id())))
+        if answer.generator == "extractive" and answer.state is AnswerState.ANSWERED:
+            offer_model(back)
 
 
 def _work_done(answer: Answer) -> None:

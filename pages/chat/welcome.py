@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.chat.connecting import offer_model
 from pages.chat.questions import ask_first
 from pages.shared.backend import Backend
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
 from rag_core.types import DocumentInfo, format_count
 
 
@@ -19,6 +21,7 @@ def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
     st.title("Ask your documents", anchor=False)
     if not documents:
         _empty(back)
+        offer_model(back)
         return
     pages = sum(one.pages for one in documents)
     st.markdown(
@@ -27,13 +30,14 @@ def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
     )
     if len(documents) == 1 and "guide" in documents[0].name.lower():
         _examples(back)
+    offer_model(back)
 
 
 def _empty(back: Backend) -> None:
     st.markdown("Footnote answers questions from your PDFs and shows the page that each sentence comes from.")
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(":material/upload_file: Drop PDFs on the input field below", text_alignment="center")
-        st.caption("They stay on this computer.", text_alignment="center")
+        st.caption(_place(back.engine), text_alignment="center")
         st.button(
             "Try it with the guide",
             icon=":material/menu_book:",
@@ -43,6 +47,14 @@ def _empty(back: Backend) -> None:
             args=[back],
             disabled=bool(back.engine.jobs.list(active=True)),
         )
+
+
+def _place(engine: Engine) -> str:
+    """Say where documents are kept, and whether their text is sent elsewhere for answers."""
+    host = engine.models.find_host(engine.models.endpoint)
+    if host is None or host.is_this_machine:
+        return "They stay on this computer."
+    return f"They are kept on this computer. Passages that answer a question are sent to {escape_markdown(host.name)}."
 
 
 def _add_guide(back: Backend) -> None:

@@ -9,8 +9,11 @@ from __future__ import annotations
 # Parameters of the address.
 CONVERSATION_PARAM = "c"
 DOCUMENT_PARAM = "d"
+ADMIN_PARAM = "part"
 LAB_DOCUMENT_PARAM = "document"
 LAB_COLLECTION_PARAM = "collection"
+# The part of the Admin page with the form that connects a language model, which is also the key of its container.
+ADMIN_MODEL = "language_model"
 # The key of a widget, which is also the name of a parameter of the address.
 LAB_QUESTION = "question"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 from rag_core.errors import GeneratorUnavailable, SettingsError
 from rag_core.llm.presets import PRESETS
 from rag_core.llm.request import is_loopback, parse_host
+from rag_core.types import ModelHost
 
 # Seconds to wait for a server on this machine, which answers at once if it runs.
 _LOCAL_TIMEOUT_S = 0.5
@@ -23,6 +25,8 @@ _ENDPOINT_PATH = re.compile(
 _AZURE_PATH = re.compile(r"/openai(?:/deployments/[^/]+)?(?:/v1)?$")
 _AZURE_HOST = re.compile(r"\.(?:openai|services\.ai|cognitiveservices)\.azure\.(?:com|us|cn)$")
 _VERSION = re.compile(r"/v\d+(?:beta)?$")
+# The variable from which Ollama's server and clients read their address, and the port without it.
+_OLLAMA_VARIABLE, _OLLAMA_PORT = "OLLAMA_HOST", 11434
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,34 @@ def build_base_urls(address: str) -> tuple[str, ...]:
     return f"{root}{path}/v1", root + path
 
 
+def find_host(address: str) -> ModelHost | None:
+    """Return the server that an address means; ``None`` if `build_base_urls` refuses the address."""
+    try:
+        url = build_base_urls(address)[0]
+    except SettingsError:
+        return None
+    return ModelHost(urlsplit(url).netloc, is_loopback(parse_host(url)))
+
+
+def build_ollama_url(variable: str) -> str:
+    """Return the base URL that a value of ``OLLAMA_HOST`` means to a client; empty if the value has no valid port.
+
+    Ollama's own clients read it in the same way: the scheme and the port can be missing, and an address that only a
+    server can listen on, such as ``0.0.0.0``, is this machine.
+    """
+    text = variable.strip().strip("\"'")
+    scheme, separator, rest = text.rpartition("://")
+    try:
+        parts = urlsplit(f"//{rest}")
+        port = parts.port or ({"http": 80, "https": 443}.get(scheme, _OLLAMA_PORT) if separator else _OLLAMA_PORT)
+    except ValueError:
+        return ""
+    host = parts.hostname or ""
+    if host in ("", "0.0.0.0", "::"):  # noqa: S104 - no socket listens here
+        host = "localhost"
+    return f"{scheme or 'http'}://{f'[{host}]' if ':' in host else host}:{port}/v1"
+
+
 def find_base_url(address: str, key: str = "", *, timeout_s: float = _TIMEOUT_S) -> str:
     """Return the first base URL of an address at which an OpenAI-compatible endpoint answers.
 
@@ -96,10 +128,17 @@ def find_local_servers(addresses: Sequence[tuple[str, str, str]] | None = None) 
     Parameters
     ----------
     addresses : Sequence[tuple[str, str, str]], optional
-        Preset, base URL and path of the list of models; by default the usual addresses of Ollama and LM Studio.
+        Preset, base URL and path of the list of models; by default the usual addresses of Ollama and LM Studio. The
+        environment variable ``OLLAMA_HOST`` replaces that of Ollama.
     """
     if addresses is None:
-        addresses = [(preset.id, preset.base_url, preset.list_path) for preset in PRESETS if preset.list_path]
+        variable = os.environ.get(_OLLAMA_VARIABLE, "").strip()
+        elsewhere = {"ollama": build_ollama_url(variable)} if variable else {}
+        addresses = [
+            (preset.id, elsewhere.get(preset.id) or preset.base_url, preset.list_path)
+            for preset in PRESETS
+            if preset.list_path
+        ]
     loopback = [entry for entry in addresses if is_loopback(parse_host(entry[1]))]
     if not loopback:
         return ()

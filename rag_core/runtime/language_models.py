@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from rag_core.errors import GeneratorUnavailable, SettingsError, StoreError
-from rag_core.llm.addresses import LocalServer, find_base_url, find_local_servers
+from rag_core.llm.addresses import LocalServer, find_base_url, find_host, find_local_servers
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf import find_gguf_problem
 from rag_core.llm.presets import PRESETS, ModelPreset
@@ -22,7 +22,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.database import Database
 from rag_core.store.preferences import PreferenceStore
-from rag_core.types import ModelCheck, ModelChoice, Usage, UsageTotal
+from rag_core.types import ModelCheck, ModelChoice, ModelHost, Usage, UsageTotal
 
 log = logging.getLogger(__name__)
 # Names of the preferences that store the connection, and another model of the same endpoint.
@@ -121,6 +121,10 @@ class LanguageModels:
     def find_local_servers(self) -> tuple[LocalServer, ...]:
         """Return the model servers that run on this machine at their usual addresses, with their models."""
         return find_local_servers()
+
+    def find_host(self, address: str) -> ModelHost | None:
+        """Return the server that an address means, without a request; ``None`` if the address is invalid."""
+        return find_host(address)
 
     def find_models(self, choice: ModelChoice, key: str | None = None) -> tuple[ModelChoice, Sequence[str]]:
         """Find the endpoint of a connection without storing it; return it with its base URL, and its models, sorted.

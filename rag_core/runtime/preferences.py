@@ -9,6 +9,8 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import MAX_INSTRUCTION_CHARS
 
+_OFFER_HIDDEN = "model_offer_hidden"
+
 
 class Preferences:
     """The values that are set on the Admin page, or else the values of the settings.
@@ -79,6 +81,15 @@ class Preferences:
     def set_instructions(self, text: str) -> None:
         """Set `instructions`; an empty text removes them. Raise `SettingsError` if the text is too long."""
         self._stores.preferences.set("instructions", check_instructions(text) or None)
+
+    @property
+    def is_model_offered(self) -> bool:
+        """Whether the chat points to the form that connects a language model, because none is connected."""
+        return not self._models.endpoint and not self._stores.preferences.get(_OFFER_HIDDEN)
+
+    def hide_model_offer(self) -> None:
+        """Never point to the form in the chat again, for all users."""
+        self._stores.preferences.set(_OFFER_HIDDEN, True)
 
     def set_threshold(self, value: float | None) -> None:
         """Override `threshold`; ``None`` restores the value of the settings."""

@@ -80,7 +80,7 @@ from rag_core.types.retrieval import (
     VersionFilter,
     build_unembedded_question,
 )
-from rag_core.types.status import NEWER_READER, ModelCheck, ModelChoice, Readiness, Status
+from rag_core.types.status import NEWER_READER, ModelCheck, ModelChoice, ModelHost, Readiness, Status
 from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
@@ -134,6 +134,7 @@ __all__ = [
     "Metric",
     "ModelCheck",
     "ModelChoice",
+    "ModelHost",
     "ModelOffer",
     "ModelSetup",
     "Page",

@@ -50,6 +50,17 @@ class ModelChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelHost:
+    """The server that a model's address means.
+
+    ``name`` is the host, with its port if the address has one. ``is_this_machine`` is true for loopback addresses.
+    """
+
+    name: str
+    is_this_machine: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Readiness:
     """Whether the local models are ready for searches.
 

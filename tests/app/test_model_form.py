@@ -9,10 +9,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import backend
-from tests.support.app import OpenPage, texts
+from rag_core.engine import Engine
+from rag_core.types import ModelChoice
+from tests.support.app import LENGTH, OpenPage, ask, texts
 from tests.support.servers import ScriptedEndpoint, complete, guarded, serving
 
 KEY = "sk-5ecret-5ecret"
+OFFER = "A language model writes answers in full sentences"
 
 
 @pytest.fixture
@@ -54,6 +57,7 @@ def test_model_is_connected_tested_and_disconnected(
     assert f"small, at {endpoint.url}" in shown
     assert "the file `model-key` of the data folder" in shown
     assert "Nothing else is sent for the model" in shown
+    assert "which is this machine" in shown
     assert KEY not in shown
     assert backend._open().engine.models.generator == "openai:small"
     assert KEY not in texts(open_page("admin"))
@@ -71,6 +75,40 @@ def test_refused_key_gives_a_remedy_without_the_key(open_page: OpenPage, endpoin
 def test_wrong_address_gives_a_remedy(open_page: OpenPage) -> None:
     app = press(fill(open_page("admin"), "two words", ""), "connect_save")
     assert "Enter one such as http" in app.error[0].value
+
+
+def test_host_that_would_get_texts_is_named_before_connecting(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
+    app = open_page("admin")
+    assert "leave this machine for api\\.openai\\.com" in texts(app)
+    shown = texts(fill(app, endpoint.url, ""))
+    assert "This address is on this machine" in shown
+    assert "leave this machine" not in shown
+    assert "questions and passages" not in texts(fill(app, "two words", ""))
+
+
+def test_chat_points_to_the_form_until_a_model_is_connected(
+    open_page: OpenPage, endpoint: ScriptedEndpoint, bridge: str
+) -> None:
+    app = open_page()
+    assert OFFER in texts(app)
+    assert texts(ask(app, LENGTH)).count(OFFER) == 1
+    assert texts(ask(app, LENGTH)).count(OFFER) == 1
+    assert OFFER not in texts(ask(app, "Who won the chess match in Reykjavik in 1972?"))
+    backend._open().engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
+    assert OFFER not in texts(open_page())
+
+
+def test_dismissed_link_stays_away(open_page: OpenPage, engine: Engine) -> None:
+    assert OFFER not in texts(press(open_page(), "hide_model_offer"))
+    backend._open.clear()
+    assert OFFER not in texts(open_page())
+
+
+def test_model_of_the_environment_is_not_offered(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_OPENAI_BASE_URL", "https://models.example.com/v1")
+    shown = texts(open_page())
+    assert OFFER not in shown
+    assert "Passages that answer a question are sent to models\\.example\\.com" in shown
 
 
 def test_connection_of_the_environment_is_not_editable(

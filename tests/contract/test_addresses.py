@@ -7,10 +7,18 @@ import traceback
 import pytest
 
 from rag_core.errors import GeneratorUnavailable, SettingsError
-from rag_core.llm.addresses import LocalServer, build_base_urls, find_base_url, find_local_servers
+from rag_core.llm.addresses import (
+    LocalServer,
+    build_base_urls,
+    build_ollama_url,
+    find_base_url,
+    find_host,
+    find_local_servers,
+)
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.presets import PRESETS
 from rag_core.settings import Settings
+from rag_core.types import ModelHost
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete, listing
 
 KEY = "sk-do-not-show-81aa"
@@ -142,6 +150,45 @@ def test_running_servers_are_found_with_their_models() -> None:
         LocalServer("ollama", ollama.url, ("llama3.2", "qwen3:4b")),
         LocalServer("lmstudio", studio.url, ("gemma",)),
     )
+
+
+@pytest.mark.parametrize(
+    ("variable", "url"),
+    [
+        ("127.0.0.1:11500", "http://127.0.0.1:11500/v1"),
+        ("0.0.0.0", "http://localhost:11434/v1"),
+        (":11500", "http://localhost:11500/v1"),
+        ("[::]:11500", "http://localhost:11500/v1"),
+        ("[::1]", "http://[::1]:11434/v1"),
+        (" 'http://gpu.lan' ", "http://gpu.lan:80/v1"),
+        ("https://gpu.lan/", "https://gpu.lan:443/v1"),
+        ("localhost:port", ""),
+    ],
+)
+def test_variable_of_ollama_becomes_a_base_url(variable: str, url: str) -> None:
+    assert build_ollama_url(variable) == url
+
+
+def test_ollama_is_found_at_the_address_of_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedEndpoint(at(api__tags=sent_json({"models": [{"name": "llama3.2"}]}))) as ollama:
+        monkeypatch.setenv("OLLAMA_HOST", ollama.url.removesuffix("/v1").removeprefix("http://"))
+        found = {server.preset: server for server in find_local_servers()}
+    assert found["ollama"] == LocalServer("ollama", ollama.url, ("llama3.2",))
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("https://api.openai.com/v1", ModelHost("api.openai.com", False)),
+        ("192.168.1.5:8000", ModelHost("192.168.1.5:8000", False)),
+        ("localhost:11434", ModelHost("localhost:11434", True)),
+        ("http://[::1]:8080/v1", ModelHost("[::1]:8080", True)),
+        ("two words", None),
+        ("", None),
+    ],
+)
+def test_host_of_an_address_is_told_without_a_request(address: str, host: ModelHost | None) -> None:
+    assert find_host(address) == host
 
 
 def test_stopped_servers_are_not_offered() -> None:

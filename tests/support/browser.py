@@ -20,6 +20,8 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from tests.support.environment import INDEPENDENT
+
 ROOT = Path(__file__).parents[2]
 ARGUMENTS = [
     "--headless",
@@ -48,7 +50,7 @@ def serve(folder: Path, **variables: str) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("RAG_", "OPENAI_"))}
-    environment = inherited | {"RAG_DATA_DIR": str(folder), "HF_HUB_OFFLINE": "1"} | variables
+    environment = inherited | INDEPENDENT | {"RAG_DATA_DIR": str(folder)} | variables
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     log = (folder.parent / f"app-{port}.log").open("wb")
     with log, subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) as process:

@@ -1,0 +1,40 @@
+"""Which texts leave this machine for the language model, and for which host."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
+
+
+def show_privacy(engine: Engine) -> None:
+    """Say which texts the connected model gets, and where it runs."""
+    if engine.models.settings.gguf:
+        st.caption("The model runs inside this app: no text leaves this machine for it.")
+        return
+    host = engine.models.find_host(engine.models.endpoint)
+    name = escape_markdown(host.name if host else engine.models.endpoint)
+    if host and host.is_this_machine:
+        name += (
+            ", which is this machine (the texts leave it only if that server passes them on, as with cloud models of "
+            "Ollama)"
+        )
+    st.caption(
+        f"Sent for answers to {name}: the question, earlier messages of the conversation, instructions for "
+        "answers, names of documents and the passages found; for a summary, whole documents. Nothing else is sent for the model."
+    )
+
+
+def show_destination(engine: Engine, address: str) -> None:
+    """Say for which host texts would leave this machine if a model at this address were connected."""
+    host = engine.models.find_host(address)
+    if host is None:
+        return
+    if host.is_this_machine:
+        st.caption("This address is on this machine: once connected, questions and passages go to the server there.")
+    else:
+        st.caption(
+            f"Once connected, questions, earlier messages, instructions for answers, names of documents and passages leave "
+            f"this machine for {escape_markdown(host.name)}. The list of models and the test send none of them."
+        )

@@ -1,0 +1,10 @@
+"""Environment variables that make tests independent of the machine."""
+
+from __future__ import annotations
+
+# Hugging Face's servers, the keyring and an Ollama of this machine are kept away. Port 9 discards what it gets.
+INDEPENDENT = {
+    "HF_HUB_OFFLINE": "1",
+    "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+    "OLLAMA_HOST": "127.0.0.1:9",
+}
