@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ import numpy as np
 
 from rag_core.types import FloatArray, Int64Array
 
+# OpenVINO reports each import to Google Analytics, unless the package of its telemetry is missing. This entry makes
+# Python treat it as missing.
+sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
 # Inputs are padded to multiples of this number of tokens, because OpenVINO needs extra time for each length of input
 # that it has not processed before.
 LENGTH_STEP = 8
