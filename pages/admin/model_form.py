@@ -7,12 +7,13 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.admin.privacy import show_destination
-from pages.shared.problems import show_errors
+from pages.shared.problems import show_errors, show_errors_next_run, show_stored_error
 from rag_core.engine import Engine
 from rag_core.types import ModelCheck, ModelChoice, format_count
 
 _PRESET, _ADDRESS, _KEY, _MODEL = "connect_preset", "connect_address", "connect_key", "connect_model"
 _LISTED, _LOCAL, _CHECKS = "connect_listed", "connect_local", "connect_checks"
+_PROBLEM = "connect_problem"
 _PLACES = {
     "keyring": "The API key is in this machine's keyring.",
     "file": "This machine has no usable keyring, so the API key is in the file `model-key` of the data folder, which "
@@ -71,6 +72,7 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
         st.button("Connect", key="connect_save", type="primary", on_click=_save, args=[engine])
         if saved:
             st.button("Disconnect", key="connect_remove", on_click=_disconnect, args=[engine])
+    show_stored_error(_PROBLEM)
     if tested:
         st.session_state.pop(_CHECKS, None)
         with show_errors(), st.spinner("Testing the model"):
@@ -105,14 +107,14 @@ def _read_key() -> str | None:
 
 
 def _find(engine: Engine) -> None:
-    with show_errors():
+    with show_errors_next_run(_PROBLEM):
         found, models = engine.models.find_models(_read_choice(), _read_key())
         st.session_state[_ADDRESS], st.session_state[_LISTED] = found.base_url, list(models)
         st.toast(f"{format_count(len(models), 'model')} found", icon=":material/check:")
 
 
 def _save(engine: Engine) -> None:
-    with show_errors():
+    with show_errors_next_run(_PROBLEM):
         engine.models.connect(_read_choice(), _read_key())
         saved = engine.models.choice
         if saved:
@@ -121,7 +123,7 @@ def _save(engine: Engine) -> None:
 
 
 def _disconnect(engine: Engine) -> None:
-    with show_errors():
+    with show_errors_next_run(_PROBLEM):
         engine.models.disconnect()
         _fill(ModelChoice("openai", next(one.base_url for one in engine.models.presets if one.id == "openai")))
 

@@ -14,7 +14,7 @@ def offer_model(back: Backend) -> None:
     if not back.engine.preferences.is_model_offered:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="offer_model"):
-        st.caption("A language model writes answers in full sentences. Without one, they stay quotes.", width="content")
+        st.caption("A model answers in full sentences; without one, in quotes.", width="content")
         st.page_link(
             "pages/admin/page.py",
             label="Connect a model",

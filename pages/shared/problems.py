@@ -33,19 +33,20 @@ def show_errors() -> Iterator[None]:
 
 
 @contextmanager
-def show_errors_next_run() -> Iterator[None]:
+def show_errors_next_run(key: str = keys.PROBLEM) -> Iterator[None]:
     """Store a `RagError`, so that `show_stored_error` shows it in the next run.
 
     Use this if the page reruns at once, for example to close a dialog. The rerun would remove a message that
-    `show_errors` has shown.
+    `show_errors` has shown. Use it with a key of its own in a callback whose message belongs to a place of the page,
+    because Streamlit shows what a callback writes at the top.
     """
     try:
         yield
     except RagError as error:
-        st.session_state[keys.PROBLEM] = str(error)
+        st.session_state[key] = str(error)
 
 
-def show_stored_error() -> None:
+def show_stored_error(key: str = keys.PROBLEM) -> None:
     """Show the error that `show_errors_next_run` stored."""
-    if words := st.session_state.pop(keys.PROBLEM, ""):
+    if words := st.session_state.pop(key, ""):
         st.error(escape_markdown(words), icon=":material/error:")
