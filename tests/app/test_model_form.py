@@ -15,7 +15,7 @@ from tests.support.app import LENGTH, OpenPage, ask, texts
 from tests.support.servers import ScriptedEndpoint, complete, guarded, serving
 
 KEY = "sk-5ecret-5ecret"
-OFFER = "A language model writes answers in full sentences"
+OFFER = "A model answers in full sentences"
 
 
 @pytest.fixture

@@ -19,23 +19,9 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.presets import PRESETS
 from rag_core.settings import Settings
 from rag_core.types import ModelHost
-from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete, listing
+from tests.support.servers import Exchange, Play, ScriptedEndpoint, at, complete, listing, sent_json, status
 
 KEY = "sk-do-not-show-81aa"
-
-
-def at(**plays: Play) -> Play:
-    """Reply at the named paths (``__`` stands for ``/``), and with HTTP 404 elsewhere."""
-    paths = {"/" + name.replace("__", "/"): play for name, play in plays.items()}
-    return lambda exchange: paths.get(exchange.path, lambda other: other.error(404))(exchange)
-
-
-def sent_json(body: object) -> Play:
-    return lambda exchange: exchange.error(200, body)
-
-
-def status(code: int) -> Play:
-    return lambda exchange: exchange.error(code)
 
 
 @pytest.mark.parametrize(

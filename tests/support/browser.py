@@ -104,6 +104,12 @@ def upload(page: Page, name: str, data: bytes) -> None:
 
 def evaluate_rows(page: Page, address: str, rows: Sequence[dict[str, object]]) -> None:
     """Evaluate labels on the page Evaluate: three questions, one of which goes wrong and one without an answer."""
+    start_evaluation(page, address, rows)
+    expect(page.get_by_text("Went wrong: 1 of 3 questions")).to_be_visible()
+
+
+def start_evaluation(page: Page, address: str, rows: Sequence[dict[str, object]]) -> None:
+    """Start the evaluation of three labels, one of which has no answer."""
     page.goto(f"{address}/evaluate")
     quiet(page)
     labels = "\n".join(json.dumps(row) for row in rows).encode()
@@ -111,7 +117,6 @@ def evaluate_rows(page: Page, address: str, rows: Sequence[dict[str, object]]) -
     expect(page.get_by_text("3 questions, 1 of them without an answer")).to_be_visible()
     quiet(page)
     page.get_by_role("button", name="Run", exact=True).press("Enter")
-    expect(page.get_by_text("Went wrong: 1 of 3 questions")).to_be_visible()
 
 
 def open_chat(open_app: OpenApp, address: str, files: dict[str, bytes]) -> Page:

@@ -21,10 +21,12 @@ Play = Callable[["Exchange"], None]
 class Exchange:
     """A request, with methods for correct and faulty replies in the protocol of its path."""
 
-    def __init__(self, handler: BaseHTTPRequestHandler, over: threading.Event) -> None:
+    def __init__(self, handler: BaseHTTPRequestHandler, over: threading.Event, body: dict[str, Any]) -> None:
         self._handler = handler
+        self.method = handler.command
         self.path = handler.path
         self.headers = handler.headers
+        self.body = body
         self._responses = handler.path.endswith("/responses")
         self._over = over
         self.closed_by_client = threading.Event()
@@ -147,6 +149,22 @@ def serving(*names: str, answer: Play) -> Play:
     return lambda exchange: (listing(*names) if exchange.path.endswith("/models") else answer)(exchange)
 
 
+def at(**plays: Play) -> Play:
+    """Reply at the named paths (``__`` stands for ``/``), and with HTTP 404 elsewhere."""
+    paths = {"/" + name.replace("__", "/"): play for name, play in plays.items()}
+    return lambda exchange: paths.get(exchange.path, status(404))(exchange)
+
+
+def sent_json(body: object) -> Play:
+    """Reply with a JSON value."""
+    return lambda exchange: exchange.error(200, body)
+
+
+def status(code: int) -> Play:
+    """Reply with an HTTP status."""
+    return lambda exchange: exchange.error(code)
+
+
 def guarded(key: str, play: Play) -> Play:
     """Play a part for requests with the key, and reject other requests with a message that contains the key."""
 
@@ -158,9 +176,12 @@ def guarded(key: str, play: Play) -> Play:
 
 
 class ScriptedEndpoint:
-    """A server that plays one part of a script per request, and repeats the last one."""
+    """A server that plays one part of a script per request, and repeats the last one.
 
-    def __init__(self, *script: Play) -> None:
+    It listens on a free port unless a port is given. ``host`` is its host and port.
+    """
+
+    def __init__(self, *script: Play, port: int = 0) -> None:
         self.script = list(script)
         self.requests: list[dict[str, Any]] = []
         self.paths: list[str] = []
@@ -172,12 +193,18 @@ class ScriptedEndpoint:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"] or 0))
-                endpoint.requests.append(json.loads(body) if body else {})
-                self.do_GET()
+                data = self.rfile.read(int(self.headers["Content-Length"] or 0))
+                endpoint.requests.append(json.loads(data) if data else {})
+                self._reply(endpoint.requests[-1])
 
             def do_GET(self) -> None:
-                exchange = Exchange(self, endpoint.over)
+                self._reply({})
+
+            def do_CONNECT(self) -> None:
+                self._reply({})
+
+            def _reply(self, body: dict[str, Any]) -> None:
+                exchange = Exchange(self, endpoint.over, body)
                 endpoint.paths.append(self.path)
                 endpoint.exchanges.append(exchange)
                 turn = min(len(endpoint.exchanges), len(endpoint.script)) - 1
@@ -190,9 +217,10 @@ class ScriptedEndpoint:
             def handle_error(self, *args: object) -> None:
                 pass  # some tests close the connection on purpose
 
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = Server(("127.0.0.1", port), Handler)
         self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+        self.host = f"127.0.0.1:{self.server.server_port}"
+        self.url = f"http://{self.host}/v1"
 
     def __enter__(self) -> ScriptedEndpoint:
         self._thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
