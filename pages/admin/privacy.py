@@ -22,7 +22,8 @@ def show_privacy(engine: Engine) -> None:
         )
     st.caption(
         f"Sent for answers to {name}: the question, earlier messages of the conversation, instructions for "
-        "answers, names of documents and the passages found; for a summary, whole documents. Nothing else is sent for the model."
+        "answers, names of documents and the passages found; for a summary, whole documents. Nothing else is sent for "
+        "the model."
     )
 
 
@@ -35,6 +36,6 @@ def show_destination(engine: Engine, address: str) -> None:
         st.caption("This address is on this machine: once connected, questions and passages go to the server there.")
     else:
         st.caption(
-            f"Once connected, questions, earlier messages, instructions for answers, names of documents and passages leave "
-            f"this machine for {escape_markdown(host.name)}. The list of models and the test send none of them."
+            "Once connected, questions, earlier messages, instructions for answers, names of documents and passages "
+            f"leave this machine for {escape_markdown(host.name)}. The list of models and the test send none of them."
         )
