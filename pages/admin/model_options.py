@@ -1,0 +1,101 @@
+"""The fields of the form that connects a language model."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.admin.privacy import show_destination
+from rag_core.engine import Engine
+from rag_core.types import ModelChoice, format_count
+
+_PRESET, _ADDRESS, _KEY, _MODEL = "connect_preset", "connect_address", "connect_key", "connect_model"
+_LISTED, _LOCAL = "connect_listed", "connect_local"
+
+
+def show_fields(engine: Engine, saved: ModelChoice | None) -> bool:
+    """Show the fields, at first with the values of the stored connection; return whether the model is a file."""
+    presets = {preset.id: preset for preset in engine.models.presets}
+    if _PRESET not in st.session_state:
+        fill(saved or ModelChoice("openai", presets["openai"].base_url))
+    preset = presets[
+        st.selectbox(
+            "Kind of model",
+            list(presets),
+            key=_PRESET,
+            format_func=lambda one: presets[one].name,
+            on_change=lambda: fill(ModelChoice(st.session_state[_PRESET], presets[st.session_state[_PRESET]].base_url)),
+        )
+    ]
+    st.text_input("Path of the file" if preset.is_file else "Address", key=_ADDRESS, placeholder=preset.example)
+    if not preset.is_file:
+        show_destination(engine, st.session_state[_ADDRESS])
+        kept = " Leave it empty to keep the stored key for the same address." if engine.models.key_place else ""
+        needed = "This kind needs a key." if preset.needs_key else "Most servers on this machine need no key."
+        st.text_input(
+            "API key",
+            key=_KEY,
+            type="password",
+            autocomplete="off",
+            help=f"{needed}{kept}",
+            # The Tab key moves from the text to the button that shows it, and Streamlit then sends no text. Nothing on
+            # the page depends on the key, so no rerun is needed.
+            live="0ms",
+            on_change="ignore",
+        )
+        listed = [name for name in (st.session_state.get(_MODEL), *st.session_state.get(_LISTED, [])) if name]
+        st.selectbox(
+            "Model",
+            list(dict.fromkeys(listed)),
+            key=_MODEL,
+            index=None,
+            accept_new_options=True,
+            placeholder="Find models, or type a name",
+        )
+    return preset.is_file
+
+
+def fill(choice: ModelChoice) -> None:
+    """Set the fields to a connection, and forget the models that were found."""
+    st.session_state[_PRESET] = choice.preset
+    st.session_state[_ADDRESS] = choice.gguf or choice.base_url
+    st.session_state[_MODEL] = choice.model or None
+    st.session_state[_KEY] = ""
+    st.session_state.pop(_LISTED, None)
+
+
+def set_found(base_url: str, models: list[str]) -> None:
+    """Set the address that was found, and the models to choose from."""
+    st.session_state[_ADDRESS], st.session_state[_LISTED] = base_url, models
+
+
+def read_choice() -> ModelChoice:
+    """Return the connection in the fields."""
+    state = st.session_state
+    if state[_PRESET] == "gguf":
+        return ModelChoice("gguf", gguf=state[_ADDRESS].strip())
+    return ModelChoice(state[_PRESET], state[_ADDRESS].strip(), state.get(_MODEL) or "")
+
+
+def read_key() -> str | None:
+    """Return the typed key; ``None`` if none is typed, so that a stored key is kept."""
+    return st.session_state.get(_KEY, "").strip() or None
+
+
+def offer_local_servers(engine: Engine) -> None:
+    """Show a button for each model server that runs on this machine."""
+    if _LOCAL not in st.session_state:
+        st.session_state[_LOCAL] = engine.models.find_local_servers()
+    names = {preset.id: preset.name for preset in engine.models.presets}
+    for server in st.session_state[_LOCAL]:
+        label = f"Use {names[server.preset]} on this machine ({format_count(len(server.models), 'model')})"
+        st.button(
+            label,
+            key=f"connect_{server.preset}",
+            on_click=_use_local,
+            args=[server.preset, server.base_url, server.models],
+        )
+
+
+def _use_local(preset: str, base_url: str, models: tuple[str, ...]) -> None:
+    fill(ModelChoice(preset, base_url, models[0] if models else ""))
+    st.session_state[_LISTED] = list(models)
