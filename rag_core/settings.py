@@ -192,13 +192,17 @@ class Settings(BaseSettings):
         None,
         ge=0,
         le=1_000_000,
-        description="Price of a million input tokens; costs are shown only if a price is set",
+        description="Price of a million input tokens; default: that of the model in `RAG_PRICES`",
     )
     price_output: float | None = Field(
         None,
         ge=0,
         le=1_000_000,
-        description="Price of a million output tokens; costs are shown only if a price is set",
+        description="Price of a million output tokens; default: that of the model in `RAG_PRICES`",
+    )
+    prices: Path | None = Field(
+        None,
+        description="TOML file with prices by model, like `rag_core/llm/prices.toml`, which is the default",
     )
     price_currency: str = Field("USD", min_length=1, max_length=8, description="Currency of both prices")
 
@@ -219,7 +223,7 @@ class Settings(BaseSettings):
         "auto", description="Read pages with OCR: if they contain too little text (auto), always (on) or never (off)"
     )
 
-    @field_validator("data_dir", "gguf", "model_catalogue")
+    @field_validator("data_dir", "gguf", "model_catalogue", "prices")
     @classmethod
     def _make_absolute(cls, value: Path | None) -> Path | None:
         try:
@@ -251,6 +255,7 @@ class Settings(BaseSettings):
             "data_dir",
             "gguf",
             "model_catalogue",
+            "prices",
             "openai_base_url",
             "openai_api_key",
             "openai_model",

@@ -54,7 +54,8 @@ def show_usage(engine: Engine) -> None:
             notes.append("Some token counts are estimates, because the endpoint did not report them.")
         if any(one.usage.cost is None for one in totals):
             notes.append(
-                "Requests have no cost if no price was set at the time. Set `RAG_PRICE_INPUT` and `RAG_PRICE_OUTPUT`."
+                "Requests have no cost if the model ran on this machine, or if its price was unknown at the time. "
+                "Set `RAG_PRICE_INPUT` and `RAG_PRICE_OUTPUT`, or add the model to a table of prices (`RAG_PRICES`)."
             )
         if notes:
             st.caption(" ".join(notes))
