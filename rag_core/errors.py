@@ -43,6 +43,7 @@
         ├── GeneratorRateLimited
         ├── GeneratorTimeout
         ├── GeneratorUnavailable
+        │   └── ModelListMissing   the endpoint has no list of its models
         └── GeneratorInterrupted   the answer stopped after part of its text
 
 Each message says what happened, which file or setting is concerned, and what the user can do. There is no exception
@@ -225,6 +226,10 @@ class GeneratorTimeout(GeneratorError):
 
 class GeneratorUnavailable(GeneratorError):
     """The endpoint cannot be reached or returns an error."""
+
+
+class ModelListMissing(GeneratorUnavailable):
+    """The endpoint has no list of its models; a model can still be used by its name."""
 
 
 class GeneratorInterrupted(GeneratorError):

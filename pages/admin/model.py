@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.admin.model_catalogue import show_catalogue
 from pages.admin.model_form import show_form
+from pages.admin.model_options import APIS
 from pages.admin.privacy import show_privacy
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
@@ -18,7 +19,6 @@ _ICONS = {
     False: ":red[:material/error:]",
     None: ":orange[:material/help:]",
 }
-_APIS = {"chat": "Chat Completions", "responses": "Responses"}
 
 
 def show_model(engine: Engine) -> None:
@@ -30,8 +30,8 @@ def show_model(engine: Engine) -> None:
             show_privacy(engine)
         if engine.models.is_from_environment:
             st.caption(
-                "The environment or `.env` sets this model. To use the form instead, unset `RAG_OPENAI_…`, "
-                "`OPENAI_API_KEY`, `OPENAI_BASE_URL` and `RAG_GGUF`, and restart."
+                "The environment or `.env` sets this model. To use the form instead, unset `RAG_OPENAI_MODEL`, "
+                "`RAG_OPENAI_BASE_URL`, `OPENAI_BASE_URL` and `RAG_GGUF`, and restart."
             )
             _controls(engine)
         else:
@@ -50,8 +50,13 @@ def _in_use(engine: Engine) -> None:
     if settings.gguf:
         st.text(f"{engine.models.endpoint}, run inside this app")
     else:
-        model, api = engine.models.current or "No model chosen", _APIS[settings.openai_api]
+        model, api = engine.models.current or "No model chosen", APIS[settings.openai_api]
         st.text(f"{model}, at {engine.models.endpoint}, over {api}")
+    if problem := engine.models.key_problem:
+        st.error(escape_markdown(problem), icon=":material/key_off:")
+        st.button(
+            "Read the key again", key="read_key", icon=":material/refresh:", on_click=engine.models.read_key_again
+        )
     if not engine.models.current:
         st.caption("Answers are quoted from the documents until you choose a model here or set `RAG_OPENAI_MODEL`.")
     st.caption(

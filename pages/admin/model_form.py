@@ -11,7 +11,8 @@ from pages.shared.problems import show_errors, show_errors_next_run, show_stored
 from rag_core.engine import Engine
 from rag_core.types import ModelCheck, ModelChoice, format_count
 
-_CHECKS, _PROBLEM = "connect_checks", "connect_problem"
+_CHECKS, _NOTE, _PROBLEM = "connect_checks", "connect_note", "connect_problem"
+NO_LIST = "This endpoint lists no models. Type the name of the model into the field Model."
 _PLACES = {
     "keyring": "The API key is in this machine's keyring.",
     "file": "This machine has no usable keyring, so the API key is in the file `model-key` of the data folder, which "
@@ -30,9 +31,11 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
             st.button("Find models", key="connect_find", icon=":material/list:", on_click=_find, args=[engine])
         tested = st.button("Test", key="connect_test", icon=":material/network_check:")
         st.button("Connect", key="connect_save", type="primary", on_click=_save, args=[engine])
-        if saved:
+        if engine.models.current:
             st.button("Disconnect", key="connect_remove", on_click=_disconnect, args=[engine])
     show_stored_error(_PROBLEM)
+    if note := st.session_state.pop(_NOTE, ""):
+        st.info(note, icon=":material/info:")
     if tested:
         st.session_state.pop(_CHECKS, None)
         with show_errors(), st.spinner("Testing the model"):
@@ -41,7 +44,7 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
     tested_choice, checks = st.session_state.get(_CHECKS, (None, []))
     if checks and tested_choice == read_choice():
         show_checks(checks)
-    if saved:
+    if saved and not saved.gguf:
         st.caption(_PLACES[engine.models.key_place])
 
 
@@ -49,7 +52,10 @@ def _find(engine: Engine) -> None:
     with show_errors_next_run(_PROBLEM):
         found, models = engine.models.find_models(read_choice(), read_key())
         set_found(found.base_url, list(models))
-        st.toast(f"{format_count(len(models), 'model')} found", icon=":material/check:")
+        if models:
+            st.toast(f"{format_count(len(models), 'model')} found", icon=":material/check:")
+        else:
+            st.session_state[_NOTE] = NO_LIST
 
 
 def _save(engine: Engine) -> None:

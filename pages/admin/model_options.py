@@ -9,7 +9,9 @@ from rag_core.engine import Engine
 from rag_core.types import ModelChoice, format_count
 
 _PRESET, _ADDRESS, _KEY, _MODEL = "connect_preset", "connect_address", "connect_key", "connect_model"
+_API, _CONTEXT = "connect_api", "connect_context"
 _LISTED, _LOCAL = "connect_listed", "connect_local"
+APIS = {"chat": "Chat Completions", "responses": "Responses"}
 
 
 def show_fields(engine: Engine, saved: ModelChoice | None) -> bool:
@@ -42,6 +44,8 @@ def show_fields(engine: Engine, saved: ModelChoice | None) -> bool:
             live="0ms",
             on_change="ignore",
         )
+        if not kept and engine.models.offers_environment_key(st.session_state[_ADDRESS]):
+            st.caption("The key from `OPENAI_API_KEY` is used if the field is empty. It is sent to OpenAI only.")
         listed = [name for name in (st.session_state.get(_MODEL), *st.session_state.get(_LISTED, [])) if name]
         st.selectbox(
             "Model",
@@ -51,7 +55,24 @@ def show_fields(engine: Engine, saved: ModelChoice | None) -> bool:
             accept_new_options=True,
             placeholder="Find models, or type a name",
         )
+    _more_options(engine, saved, is_file=preset.is_file)
     return preset.is_file
+
+
+def _more_options(engine: Engine, saved: ModelChoice | None, *, is_file: bool) -> None:
+    with st.expander("More options"):
+        if not is_file:
+            st.selectbox("API", list(APIS), key=_API, format_func=APIS.__getitem__, filter_mode=None)
+        reported = saved.context_tokens if saved and saved.context_reported else None
+        default = engine.settings.openai_context_tokens
+        st.number_input(
+            "Context length",
+            *(512, 2_000_000, None, 512),
+            key=_CONTEXT,
+            placeholder=f"{reported or default:,}",
+            help="Tokens of prompt and answer together. If the field is empty, the number that the endpoint reports "
+            f"is used, or else {default:,}.",
+        )
 
 
 def fill(choice: ModelChoice) -> None:
@@ -60,6 +81,8 @@ def fill(choice: ModelChoice) -> None:
     st.session_state[_ADDRESS] = choice.gguf or choice.base_url
     st.session_state[_MODEL] = choice.model or None
     st.session_state[_KEY] = ""
+    st.session_state[_API] = choice.api
+    st.session_state[_CONTEXT] = None if choice.context_reported else choice.context_tokens
     st.session_state.pop(_LISTED, None)
 
 
@@ -72,8 +95,12 @@ def read_choice() -> ModelChoice:
     """Return the connection in the fields."""
     state = st.session_state
     if state[_PRESET] == "gguf":
-        return ModelChoice("gguf", gguf=state[_ADDRESS].strip())
-    return ModelChoice(state[_PRESET], state[_ADDRESS].strip(), state.get(_MODEL) or "")
+        return ModelChoice("gguf", gguf=state[_ADDRESS].strip(), context_tokens=state.get(_CONTEXT))
+    return ModelChoice(
+        *(state[_PRESET], state[_ADDRESS].strip(), state.get(_MODEL) or ""),
+        api=state.get(_API, "chat"),
+        context_tokens=state.get(_CONTEXT),
+    )
 
 
 def read_key() -> str | None:

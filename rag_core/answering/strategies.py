@@ -210,8 +210,9 @@ class Strategies:
 
     def _fit_passages(self, question: str, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
         room = self._generators.settings.openai_context_tokens
+        answer_tokens, names = self._settings.openai_answer_tokens, self._generators.names
         return fit_context(
-            passages, question, (), context_tokens=room, answer_tokens=self._settings.openai_answer_tokens
+            passages, question, (), context_tokens=room, answer_tokens=answer_tokens, names=names
         ).passages
 
     def _rrf_k(self, query: Query) -> int:
@@ -229,7 +230,8 @@ def require_model(query: Query, generators: LanguageModels) -> LanguageModel:
         )
     if generator is None:
         raise SettingsError(
-            f"The strategy “{strategy}” needs a language model, and none is set. Set RAG_OPENAI_MODEL, and "
-            "OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF; or use the plain search."
+            f"The strategy “{strategy}” needs a language model, and none is set. Connect one on the page Admin, "
+            "or set RAG_OPENAI_MODEL, and OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF; or use the "
+            "plain search."
         )
     return generator

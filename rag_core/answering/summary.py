@@ -26,6 +26,7 @@ from rag_core.llm.context_budget import (
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_map_messages, build_reduce_messages
 from rag_core.llm.reasoning import retract_reasoning
+from rag_core.llm.setting_names import start_sentence
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
@@ -134,16 +135,17 @@ class Summarizer:
             query.writer.instructions,
         )
         calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
+        context = self._generators.names.show_context(settings.openai_context_tokens)
         if count_notes_per_prompt(capacity) < 2:
             raise CallLimit(
-                f"RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} leaves too little room for a summary's "
+                f"{start_sentence(context)} leaves too little room for a summary's "
                 f"notes in addition to RAG_OPENAI_ANSWER_TOKENS={settings.openai_answer_tokens}. Raise the first, or "
                 "lower the second."
             )
         if not calls:
             raise CallLimit(
                 f"RAG_STRATEGY_TOKENS={settings.strategy_tokens} is less than one part of a summary may need. Raise "
-                f"it to RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} or more."
+                f"it to {context} or more."
             )
         parts = calls
         while parts > 1 and parts + count_condensing_calls(parts, count_notes_per_prompt(capacity)) > calls:

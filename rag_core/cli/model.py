@@ -99,6 +99,7 @@ def check_model(as_json: Json = False) -> None:
     """Test the model in use with small requests."""
     failed = False
     with open_engine() as engine:
+        is_stored = engine.models.choice is not None
         for check in engine.models.test():
             failed = failed or check.passed is False
             if as_json:
@@ -106,5 +107,10 @@ def check_model(as_json: Json = False) -> None:
             else:
                 result = {True: "passed", False: "failed", None: "unclear"}[check.passed]
                 console.print_line(f"{check.name}: {result}. {check.words}")
+    if failed and is_stored:
+        console.print_note(
+            "The model was connected on the page Admin of the app. Correct the connection there, or set "
+            "RAG_OPENAI_MODEL, RAG_OPENAI_BASE_URL and RAG_OPENAI_API_KEY, or RAG_GGUF, which have priority."
+        )
     if failed:
         raise typer.Exit(FAILED)

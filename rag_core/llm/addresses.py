@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from rag_core.errors import GeneratorUnavailable, SettingsError
 from rag_core.llm.presets import PRESETS
-from rag_core.llm.request import is_loopback, parse_host
+from rag_core.llm.request import DEFAULT_BASE_URL, is_loopback, parse_host
 from rag_core.types import ModelHost
 
 # Seconds to wait for a server on this machine, which answers at once if it runs.
@@ -51,7 +51,7 @@ def build_base_urls(address: str) -> tuple[str, ...]:
     text = address.strip()
     if "://" not in text:
         host = parse_host(f"http://{text}")
-        text = f"{'http' if _is_private(host) else 'https'}://{text}"
+        text = f"{'http' if is_private_host(host) else 'https'}://{text}"
     host = parse_host(text)
     if not host or any(char.isspace() for char in text):
         raise SettingsError("The address is not an HTTP address. Enter one such as http://localhost:11434/v1.")
@@ -147,6 +147,14 @@ def find_local_servers(addresses: Sequence[tuple[str, str, str]] | None = None) 
         return tuple(server for server in found if server is not None)
 
 
+def is_openai_address(address: str) -> bool:
+    """Return whether an address means OpenAI's own endpoint, with encryption."""
+    try:
+        return all(f"{url}/".startswith(DEFAULT_BASE_URL.removesuffix("v1")) for url in build_base_urls(address))
+    except SettingsError:
+        return False
+
+
 def build_key_headers(base_url: str, key: str) -> dict[str, str]:
     """Return the header in which Azure expects the key; empty for other endpoints."""
     return {"api-key": key} if key and urlsplit(base_url).path.rstrip("/").endswith("/openai/v1") else {}
@@ -195,7 +203,8 @@ def _parse_names(body: Any) -> list[str] | None:
     return [str(name) for name in named if name]
 
 
-def _is_private(host: str) -> bool:
+def is_private_host(host: str) -> bool:
+    """Return whether a host is this machine or in its network, judged by its name or address."""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:

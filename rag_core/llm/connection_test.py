@@ -8,19 +8,24 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from rag_core.errors import GeneratorAuthError
+from rag_core.llm.context_length import find_context_length
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.pricing import estimate_usage
-from rag_core.llm.request import RequestError, RequestReport
+from rag_core.llm.request import DEFAULT_BASE_URL, RequestError, RequestReport
+from rag_core.llm.setting_names import SettingNames
 from rag_core.settings import Settings
 from rag_core.types import ModelCheck, Usage, format_count
 
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
+CONTEXT = "Context length"
 _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
 # Number of pieces of text after which the request is cancelled; further pieces would not change the result.
 _MOST_PIECES = 12
 _MOST_LISTED = 5
 # A proxy buffers the stream if all pieces arrive within `_BURST_S` seconds after a wait of more than `_LONG_S` seconds.
 _LONG_S, _BURST_S = 3.0, 0.02
+# A reader waits longer than this for the first text only if told why.
+SLOW_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +40,13 @@ class _Reply:
     failure: RequestError | None
 
 
-def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> Iterator[ModelCheck]:
+def check_connection(
+    endpoint: Endpoint, settings: Settings, names: SettingNames, on_usage: Callable[[Usage], None]
+) -> Iterator[ModelCheck]:
     """Request the list of models and a short text, without retries, and yield the result of each check.
 
-    The checks tell whether the endpoint is reachable, accepts the key, has the model and streams the text, and how long
-    the first text takes. Checks that depend on a failed check are skipped.
+    The checks tell whether the endpoint is reachable, accepts the key, has the model and streams the text, how long the
+    first text takes, and what context length the endpoint reports. Checks that depend on a failed check are skipped.
     """
     reachable, listed = _check_reachable(endpoint)
     yield reachable
@@ -48,7 +55,8 @@ def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[
     reply = _send_request(endpoint, settings, on_usage)
     if reply.failure is not None and not reply.moments:
         name = KEY if isinstance(reply.failure.error, GeneratorAuthError) else MODEL
-        yield ModelCheck(name, False, str(reply.failure))
+        other = f" The endpoint lists {_shorten(listed)}." if name == MODEL and listed else ""
+        yield ModelCheck(name, False, f"{reply.failure}{other if settings.model not in (listed or ()) else ''}")
         return
     if not settings.gguf:
         yield ModelCheck(
@@ -57,7 +65,8 @@ def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[
     yield _check_model(settings.model, listed)
     yield _check_streaming(reply)
     if reply.moments:
-        yield ModelCheck(SPEED, True, f"It arrived after {1000 * reply.moments[0]:,.0f} ms.")
+        yield _check_speed(reply.moments[0])
+    yield _check_context(settings, names)
 
 
 def _check_reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
@@ -69,7 +78,8 @@ def _check_reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
         if isinstance(failed.error, GeneratorAuthError):
             return ModelCheck(KEY, False, str(failed)), None
         if failed.status:
-            return ModelCheck(REACHABLE, True, f"It answers, but has no list of models (HTTP {failed.status})."), None
+            words = f"It answers, but has no list of models (HTTP {failed.status}). Type the name of the model."
+            return ModelCheck(REACHABLE, True, words), None
         return ModelCheck(REACHABLE, False, str(failed)), None
     return ModelCheck(REACHABLE, True, f"It answers and lists {format_count(len(models), 'model')}."), models
 
@@ -93,8 +103,39 @@ def _send_request(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Us
 def _check_model(model: str, listed: list[str] | None) -> ModelCheck:
     if listed is None or model in listed:
         return ModelCheck(MODEL, True, f"{model} answers.")
-    shown = ", ".join(listed[:_MOST_LISTED]) + (", …" if len(listed) > _MOST_LISTED else "")
-    return ModelCheck(MODEL, None, f"{model} answers, but is not in the endpoint's list of models: {shown}.")
+    return ModelCheck(MODEL, None, f"{model} answers, but is not in the endpoint's list of models: {_shorten(listed)}.")
+
+
+def _shorten(listed: list[str]) -> str:
+    return ", ".join(listed[:_MOST_LISTED]) + (", …" if len(listed) > _MOST_LISTED else "")
+
+
+def _check_speed(first_s: float) -> ModelCheck:
+    shown = f"{1000 * first_s:,.0f} ms" if first_s < 1 else f"{first_s:,.1f} s"
+    if first_s <= SLOW_S:
+        return ModelCheck(SPEED, True, f"It arrived after {shown}.")
+    return ModelCheck(
+        SPEED,
+        None,
+        f"It arrived after {shown}. Test again: a server that had to load the model is faster now. If it stays slow, "
+        "choose a smaller model or a faster machine.",
+    )
+
+
+def _check_context(settings: Settings, names: SettingNames) -> ModelCheck:
+    used = settings.openai_context_tokens
+    if settings.gguf:
+        return ModelCheck(CONTEXT, True, f"{used:,} tokens, with which the model runs in this process.")
+    key = settings.openai_api_key.get_secret_value().strip() if settings.openai_api_key else ""
+    reported = find_context_length(settings.openai_base_url or DEFAULT_BASE_URL, settings.model, key, used)
+    if reported is None:
+        words = f"Not reported by the endpoint; {used:,} tokens are assumed. If the model takes fewer, lower"
+        return ModelCheck(CONTEXT, True, f"{words} {names.context}.")
+    if reported < used:
+        words = f"{reported:,} tokens, as the endpoint reports, but up to {used:,} are sent. Lower"
+        return ModelCheck(CONTEXT, False, f"{words} {names.context} to {reported}.")
+    rest = "" if reported == used else f"; {used:,} of them are used, which {names.context} changes"
+    return ModelCheck(CONTEXT, True, f"{reported:,} tokens, as the endpoint reports{rest}.")
 
 
 def _check_streaming(reply: _Reply) -> ModelCheck:

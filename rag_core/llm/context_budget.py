@@ -18,6 +18,7 @@ from rag_core.llm.prompts import (
     format_passage,
     format_turn,
 )
+from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames, start_sentence
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import Message, Passage
 
@@ -68,6 +69,7 @@ def fit_context(
     context_tokens: int,
     answer_tokens: int,
     instructions: str = "",
+    names: SettingNames = ENVIRONMENT_NAMES,
 ) -> FittedContext:
     """Select the passages and earlier turns that fit into the prompt.
 
@@ -86,7 +88,7 @@ def fit_context(
     room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
     if room < _FEWEST_TOKENS:
         raise GeneratorError(
-            f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens} leaves no room for passages in addition to the "
+            f"{start_sentence(names.show_context(context_tokens))} leaves no room for passages in addition to the "
             f"question and RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or "
             f"shorten the question{' or the instructions for answers' if instructions else ''}."
         )

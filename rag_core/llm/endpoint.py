@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from rag_core.errors import GeneratorError
+from rag_core.errors import GeneratorAuthError, GeneratorError
 from rag_core.llm.addresses import build_key_headers
 from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, EndpointErrors, is_retryable
 from rag_core.llm.gguf import GgufServer
@@ -26,6 +26,7 @@ from rag_core.llm.request import (
     parse_host,
     parse_retry_after_s,
 )
+from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
 from rag_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -33,17 +34,29 @@ if TYPE_CHECKING:
 
 # Sent if no key is set, because the client requires a key.
 _NO_KEY = "no-key-needed"
+# Statuses with which endpoints reply to a request for the list of models if they have none.
+_NO_LIST = (404, 405, 501)
 
 
 class Endpoint:
-    """The endpoint in the settings, or the server of the GGUF model in this process. Thread-safe."""
+    """The endpoint in the settings, or the server of the GGUF model in this process. Thread-safe.
 
-    def __init__(self, settings: Settings) -> None:
+    Parameters
+    ----------
+    settings : Settings
+    names : SettingNames
+        How errors name the settings.
+    key_problem : str
+        Why the API key cannot be read; every request then fails with this error. Empty if there is no problem.
+    """
+
+    def __init__(self, settings: Settings, names: SettingNames = ENVIRONMENT_NAMES, *, key_problem: str = "") -> None:
         self._settings = settings
-        self._errors = EndpointErrors(settings)
+        self._key_problem = key_problem
+        self._errors = EndpointErrors(settings, names)
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
-        self._gguf_server = GgufServer(settings) if settings.gguf else None
+        self._gguf_server = GgufServer(settings, names) if settings.gguf else None
         self._api = select_api(settings)
         self._options = self._api.build_options(settings)
 
@@ -98,6 +111,8 @@ class Endpoint:
             return sorted(str(model.id) for model in self._connect().models.list())
         except (OpenAIError, ValueError, AttributeError) as error:
             failure = self._convert_error(error, connected=False, started=False)
+        if failure.status in _NO_LIST:
+            failure = RequestError(self._errors.no_list(failure.status), status=failure.status)
         raise failure
 
     def warm_up(self) -> None:
@@ -148,6 +163,8 @@ class Endpoint:
 
     def _find_address(self) -> tuple[str, str]:
         """Return the base URL and the key."""
+        if self._key_problem:
+            raise RequestError(GeneratorAuthError(self._key_problem))
         if self._gguf_server:
             failure = None
             try:

@@ -1,4 +1,4 @@
-"""Convert an endpoint's errors into messages that name the setting to change.
+"""Convert an endpoint's errors into messages that name the setting to change, in the environment or in the form.
 
 The module reads status codes and texts, and imports no client library. Messages never contain the API key or a request
 header; if a message quotes the server, the key is removed from the quote.
@@ -15,9 +15,11 @@ from rag_core.errors import (
     GeneratorRateLimited,
     GeneratorTimeout,
     GeneratorUnavailable,
+    ModelListMissing,
 )
 from rag_core.llm.openai_apis import select_api
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
+from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames, start_sentence
 from rag_core.settings import Settings
 
 # Seconds to wait for a connection to the endpoint.
@@ -30,18 +32,18 @@ _CONTEXT = re.compile(r"context.{0,20}(?:length|size|window)|(?:too|many) .{0,20
 class EndpointErrors:
     """Creates the exceptions for errors of the endpoint in the settings."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, names: SettingNames = ENVIRONMENT_NAMES) -> None:
         self._settings = settings
+        self._names = names
         self._key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
         self._api = select_api(settings).name
         if settings.gguf:
-            self._model = f"RAG_GGUF={settings.gguf}"
+            self._model = names.show_file(settings.gguf)
             self._endpoint = f"model in {self._model}"
         else:
-            self._model = f"RAG_OPENAI_MODEL={settings.openai_model}"
-            self._endpoint = (
-                f"endpoint at RAG_OPENAI_BASE_URL={redact_url(settings.openai_base_url or DEFAULT_BASE_URL)}"
-            )
+            self._model = names.show_model(settings.openai_model)
+            url = redact_url(settings.openai_base_url or DEFAULT_BASE_URL)
+            self._endpoint = f"endpoint at {names.show_address(url)}"
 
     def status(self, status: int, code: str, message: str) -> GeneratorError:
         """Return the error for an HTTP status, or for an error event of a stream with an equivalent status.
@@ -51,13 +53,14 @@ class EndpointErrors:
         model = self._model
         quote = self._quote(message)
         if status in (401, 403):
-            has_key = "refused OPENAI_API_KEY" if self._key else "requires a key and OPENAI_API_KEY is not set"
+            name = self._names.key
+            has_key = f"refused {name}" if self._key else f"requires a key and {name} is not set"
             return GeneratorAuthError(
                 f"The {self._endpoint} {has_key} (HTTP {status}). Set a valid key that may use {model}."
             )
         if status == 429 and _is_quota(code, message):
             return GeneratorRateLimited(
-                f"The account behind OPENAI_API_KEY has used up its quota at the {self._endpoint} (HTTP 429). "
+                f"The account behind {self._names.key} has used up its quota at the {self._endpoint} (HTTP 429). "
                 "Raise its limit or use another key."
             )
         if status == 429:
@@ -68,7 +71,7 @@ class EndpointErrors:
         if status in (408, 504):
             return self.timeout()
         if status == 404:
-            other = ", or set RAG_OPENAI_API=chat" if self._settings.openai_api == "responses" else ""
+            other = f", or {self._names.use_chat}" if self._settings.openai_api == "responses" else ""
             return GeneratorUnavailable(
                 f"The {self._endpoint} has no {model}, or no {self._api} at this address "
                 f"(HTTP 404){quote}. Correct the model or the address{other}; most base URLs end in /v1."
@@ -76,15 +79,21 @@ class EndpointErrors:
         if 300 <= status < 400:
             return GeneratorUnavailable(
                 f"The {self._endpoint} redirects to another address (HTTP {status}), but documents are "
-                "only sent to the address that you set. Set RAG_OPENAI_BASE_URL to the final address."
+                f"only sent to the address that you set. Set {self._names.address} to the final address."
             )
         if status < 500 and _CONTEXT.search(f"{code} {message}".replace("_", " ")):
             return GeneratorUnavailable(
                 f"The prompt was too long for {model} (HTTP {status}){quote}. Lower "
-                f"RAG_OPENAI_CONTEXT_TOKENS (now {self._settings.openai_context_tokens}) to the model's context length."
+                f"{self._names.context} (now {self._settings.openai_context_tokens}) to the model's context length."
             )
         return GeneratorUnavailable(
             f"The {self._endpoint} could not answer (HTTP {status}){quote}. Read its log, and check {model}."
+        )
+
+    def no_list(self, status: int) -> ModelListMissing:
+        """Return the error for an endpoint without a list of models."""
+        return ModelListMissing(
+            f"The {self._endpoint} has no list of models (HTTP {status}). Type the name of the model instead."
         )
 
     def timeout(self) -> GeneratorTimeout:
@@ -116,8 +125,8 @@ class EndpointErrors:
     def unusable_key(self) -> GeneratorAuthError:
         """Return the error for a key with characters that an HTTP header cannot contain."""
         return GeneratorAuthError(
-            "OPENAI_API_KEY contains white space or characters that are invalid in a key. Set it again, without other "
-            "text."
+            f"{start_sentence(self._names.key)} contains white space or characters that are invalid in a key. Set it "
+            "again, without other text."
         )
 
     def interrupted(self, why: str) -> GeneratorInterrupted:
@@ -137,14 +146,15 @@ class EndpointErrors:
     def declined(self, message: str) -> GeneratorUnavailable:
         """Return the error for an answer that the endpoint reports as a refusal of the model."""
         return GeneratorUnavailable(
-            f"{self._model} declined to answer{self._quote(message)}. Rephrase the question, or set another model."
+            f"{start_sentence(self._model)} declined to answer{self._quote(message)}. Rephrase the question, or set "
+            "another model."
         )
 
     def only_reasoning(self) -> GeneratorUnavailable:
         """Return the error for a model that uses up its tokens before the first word of the answer."""
         return GeneratorUnavailable(
-            f"{self._model} used up RAG_OPENAI_ANSWER_TOKENS={self._settings.openai_answer_tokens} before the answer "
-            "started; reasoning models need more tokens. Raise it."
+            f"{start_sentence(self._model)} used up RAG_OPENAI_ANSWER_TOKENS={self._settings.openai_answer_tokens} "
+            "before the answer started; reasoning models need more tokens. Raise it."
         )
 
     def _quote(self, message: str) -> str:

@@ -18,6 +18,7 @@ from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.prompts import build_messages
 from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
 from rag_core.llm.request import RequestError, RequestReport
+from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
 from rag_core.settings import Settings
 from rag_core.text.injection import contains_instructions
 from rag_core.types import REFUSAL, Message, ModelCheck, Passage, Usage
@@ -69,6 +70,10 @@ class LanguageModel:
     settings : Settings
         The fields ``gguf`` and ``openai_*`` are used. Without a base URL, requests go to OpenAI. Without a key, a
         placeholder is sent, since local servers need no key.
+    names : SettingNames
+        How messages name the settings.
+    key_problem : str
+        Why the API key cannot be read; every request then fails with this error. Empty if there is no problem.
     on_usage : Callable[[Usage], None]
         Called with the usage of each request when the request ends.
     sleep : Callable[[float], None]
@@ -79,12 +84,15 @@ class LanguageModel:
         self,
         settings: Settings,
         *,
+        names: SettingNames = ENVIRONMENT_NAMES,
+        key_problem: str = "",
         on_usage: Callable[[Usage], None] = lambda usage: None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._settings = settings
-        self._errors = EndpointErrors(settings)
-        self._endpoint = Endpoint(settings)
+        self._names = names
+        self._errors = EndpointErrors(settings, names)
+        self._endpoint = Endpoint(settings, names, key_problem=key_problem)
         self._on_usage = on_usage
         self._sleep = sleep
 
@@ -143,7 +151,7 @@ class LanguageModel:
 
     def test_connection(self) -> Iterator[ModelCheck]:
         """Test the endpoint with a small request; see `rag_core.llm.connection_test.check_connection`."""
-        return check_connection(self._endpoint, self._settings, self._on_usage)
+        return check_connection(self._endpoint, self._settings, self._names, self._on_usage)
 
     def close(self) -> None:
         """Close idle connections; the model stays usable."""
@@ -177,8 +185,10 @@ class LanguageModel:
             context_tokens=settings.openai_context_tokens,
             answer_tokens=settings.openai_answer_tokens,
             instructions=instructions,
+            names=self._names,
         )
-        stream.notices += tuple(_describe_omissions(fitted, len(passages), settings.openai_context_tokens))
+        context = self._names.show_context(settings.openai_context_tokens)
+        stream.notices += tuple(_describe_omissions(fitted, len(passages), context))
         yield from self._stream_with_retries(
             stream,
             build_messages(question, fitted.passages, fitted.history, doubtful=doubtful, instructions=instructions),
@@ -234,8 +244,7 @@ class LanguageModel:
             stream.notices += ("The endpoint ended the answer before it was complete.",)
 
 
-def _describe_omissions(fitted: FittedContext, given: int, context_tokens: int) -> Iterator[str]:
-    setting = f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens}"
+def _describe_omissions(fitted: FittedContext, given: int, setting: str) -> Iterator[str]:
     if fitted.left_out:
         listed = ", ".join(f"[{rank}]" for rank in fitted.left_out)
         yield f"{len(fitted.left_out)} of {given} passages did not fit into {setting} and were not used: {listed}."

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.errors import DataFolderUnwritable, GeneratorUnavailable, PackageNotInstalled
+from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames, start_sentence
 from rag_core.settings import Settings
 from rag_core.system import available_cores
 
@@ -29,14 +30,15 @@ _PROMPT_CACHE_MIB = 512
 
 
 class GgufServer:
-    """Serves the model in the file ``RAG_GGUF`` to this process, with OpenAI's API on a loopback port.
+    """Serves the model in a GGUF file to this process, with OpenAI's API on a loopback port.
 
     The server of llama.cpp always listens on a port. It requires a random key that only this process knows, so that
     other programs and web pages cannot use it.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, names: SettingNames = ENVIRONMENT_NAMES) -> None:
         assert settings.gguf is not None
+        self._names = names
         self._path = settings.gguf
         self._settings = settings
         self._lock = threading.Lock()
@@ -63,7 +65,7 @@ class GgufServer:
             self._server = None
 
     def _load(self, path: Path) -> Any:
-        if problem := find_gguf_problem(path):
+        if problem := find_gguf_problem(path, self._names):
             raise GeneratorUnavailable(problem)
         import xllamacpp
 
@@ -91,9 +93,9 @@ class GgufServer:
             return server
         except (RuntimeError, OSError, HTTPException) as error:
             raise GeneratorUnavailable(
-                f"The model in RAG_GGUF={path} could not be loaded ({str(error).rstrip('.')}). The file may be "
-                "incomplete, in a format that this version of xllamacpp does not support, or too large for the free "
-                "memory; see the log. Lower RAG_OPENAI_CONTEXT_TOKENS to use less memory."
+                f"The model in {self._names.show_file(path)} could not be loaded ({str(error).rstrip('.')}). The file "
+                "may be incomplete, in a format that this version of xllamacpp does not support, or too large for the "
+                f"free memory; see the log. Lower {self._names.context} to use less memory."
             ) from None
 
     def _wait_until_ready(self, address: str) -> None:
@@ -108,19 +110,18 @@ class GgufServer:
         connection.close()
 
 
-def find_gguf_problem(path: Path) -> str:
+def find_gguf_problem(path: Path, names: SettingNames = ENVIRONMENT_NAMES) -> str:
     """Return why a file cannot be loaded; empty if no problem is found. The check does not load the model."""
+    file_name = start_sentence(names.show_file(path))
     try:
         with path.open("rb") as file:
             magic = file.read(len(_MAGIC))
     except OSError as error:
-        return f"RAG_GGUF={path} cannot be read ({error.strerror}). Correct the path, or unset it."
+        return f"{file_name} cannot be read ({error.strerror}). Correct the path, or {names.unset_file}."
     if magic != _MAGIC:
-        return f"RAG_GGUF={path} is not a GGUF file. Set it to a GGUF file, or unset it."
+        return f"{file_name} is not a GGUF file. Correct the path, or {names.unset_file}."
     if not is_gguf_installed():
-        return (
-            f"RAG_GGUF={path} needs the package xllamacpp, which is not installed. Install it: {GGUF_INSTALL_COMMAND}"
-        )
+        return f"{file_name} needs the package xllamacpp, which is not installed. Install it: {GGUF_INSTALL_COMMAND}"
     return ""
 
 

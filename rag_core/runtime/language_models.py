@@ -12,12 +12,15 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from rag_core.errors import GeneratorUnavailable, SettingsError, StoreError
-from rag_core.llm.addresses import LocalServer, find_base_url, find_host, find_local_servers
+from rag_core.errors import GeneratorUnavailable, ModelListMissing, SettingsError, StoreError
+from rag_core.llm.addresses import LocalServer, find_base_url, find_host, find_local_servers, is_openai_address
+from rag_core.llm.context_length import adopt_context_length
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf import find_gguf_problem
 from rag_core.llm.presets import PRESETS, ModelPreset
+from rag_core.llm.prices import apply_price, load_prices
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
+from rag_core.llm.setting_names import ENVIRONMENT_NAMES, FORM_NAMES, SettingNames
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.database import Database
@@ -36,12 +39,19 @@ class LanguageModels:
     connection to the endpoint and what it detected about the capabilities of the endpoint. The usage of every request
     is stored.
 
-    Settings of the environment that name a model, an endpoint or a key have priority over the stored connection.
+    Settings of the environment that name a model or an endpoint have priority over the stored connection. A key alone
+    has no priority, because ``OPENAI_API_KEY`` is often set for other programs. It is used for OpenAI's own address if
+    no other key is entered.
 
     Parameters
     ----------
     settings : Settings
     stores : Stores
+
+    Raises
+    ------
+    SettingsError
+        The table of prices is not valid.
     """
 
     def __init__(self, settings: Settings, stores: Stores) -> None:
@@ -50,6 +60,8 @@ class LanguageModels:
         self._connecting = threading.RLock()
         self._generators: dict[str, LanguageModel] = {}
         self._connected: Settings | None = None
+        self._key_problem = ""
+        self._prices = load_prices(settings.prices)
 
     @property
     def presets(self) -> tuple[ModelPreset, ...]:
@@ -58,8 +70,28 @@ class LanguageModels:
 
     @property
     def is_from_environment(self) -> bool:
-        """Whether the environment sets a model, an endpoint or a key, so that the stored connection is not used."""
+        """Whether the environment sets a model or an endpoint, so that the stored connection is not used."""
         return _sets_model(self._from_environment)
+
+    @property
+    def names(self) -> SettingNames:
+        """How messages name the settings of the connection."""
+        return ENVIRONMENT_NAMES if self.is_from_environment else FORM_NAMES
+
+    @property
+    def key_problem(self) -> str:
+        """Why the stored API key cannot be read, and what to do; empty if there is no problem."""
+        return self._key_problem if self.settings is not self._from_environment else ""
+
+    def read_key_again(self) -> None:
+        """Read the stored API key again, for example after the keyring was unlocked."""
+        with self._connecting:
+            self._generators = {}
+            self._connected = None
+
+    def offers_environment_key(self, address: str) -> bool:
+        """Return whether a key of the environment is used for an address in the form if no key is entered."""
+        return bool(self._environment_key(address))
 
     @property
     def choice(self) -> ModelChoice | None:
@@ -75,11 +107,11 @@ class LanguageModels:
 
     @property
     def settings(self) -> Settings:
-        """The settings with the stored connection. A key that cannot be read is left out, and the log says so."""
+        """The settings with the stored connection; see `key_problem` about a key that cannot be read."""
         with self._connecting:
             if self._connected is None:
                 choice = self.choice
-                self._connected = self._apply(choice, self._read_key()) if choice else self._from_environment
+                self._connected = self._connect_stored(choice) if choice else self._from_environment
             return self._connected
 
     @property
@@ -96,12 +128,12 @@ class LanguageModels:
     def endpoint(self) -> str:
         """URL of the endpoint without secrets, or the path of the GGUF file.
 
-        It is empty if neither a GGUF file nor a URL, an API key or a model of an endpoint is set.
+        It is empty if neither a GGUF file nor a URL or a model of an endpoint is set.
         """
         settings = self.settings
         if settings.gguf:
             return str(settings.gguf)
-        if not (settings.openai_base_url or settings.openai_api_key or self.current):
+        if not (settings.openai_base_url or self.current):
             return ""
         return redact_url(settings.openai_base_url or DEFAULT_BASE_URL)
 
@@ -129,12 +161,15 @@ class LanguageModels:
     def find_models(self, choice: ModelChoice, key: str | None = None) -> tuple[ModelChoice, Sequence[str]]:
         """Find the endpoint of a connection without storing it; return it with its base URL, and its models, sorted.
 
+        There are no models if the endpoint has no list of them; a model can still be used by its name.
         ``key`` is as in `connect`. May raise `GeneratorError` or `SettingsError`.
         """
         found, secret = self._resolve(choice, key)
-        model = LanguageModel(self._apply(found, secret))
+        model = LanguageModel(self._apply(found, secret), names=FORM_NAMES)
         try:
             return found, model.models()
+        except ModelListMissing:
+            return found, ()
         finally:
             model.close()
 
@@ -144,10 +179,11 @@ class LanguageModels:
         ``key`` is as in `connect`. May raise `GeneratorError` or `SettingsError`.
         """
         found, secret = self._resolve(choice, key)
-        settings = self._apply(found, secret)
+        settings = apply_price(self._apply(self._adopt_context(found, secret), secret), self._prices)
         if not settings.model:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
-        model = LanguageModel(settings, on_usage=partial(self._record_usage, settings.generator_name))
+        record = partial(self._record_usage, settings.generator_name)
+        model = LanguageModel(settings, names=FORM_NAMES, on_usage=record)
         try:
             yield from model.test_connection()
         finally:
@@ -176,6 +212,7 @@ class LanguageModels:
         found, secret = self._resolve(choice, key)
         if not found.gguf and not found.model:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
+        found = self._adopt_context(found, secret)
         # The old connection is removed first, so that it never gets the new key if a step fails.
         self._stores.preferences.set(_CONNECTION, None)
         try:
@@ -214,7 +251,10 @@ class LanguageModels:
         """
         model = name or self.current
         if not model:
-            raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
+            raise SettingsError(
+                "RAG_OPENAI_MODEL is not set, and no model is connected on the page Admin. Connect one there, or set "
+                "RAG_OPENAI_MODEL to the name of a model that the endpoint serves."
+            )
         return self.get(model).test_connection()
 
     def usage_totals(self, since: datetime | None = None) -> Sequence[UsageTotal]:
@@ -249,7 +289,9 @@ class LanguageModels:
             if model not in self._generators:
                 settings = self._with(model)
                 record = partial(self._record_usage, settings.generator_name)
-                self._generators[model] = LanguageModel(settings, on_usage=record)
+                self._generators[model] = LanguageModel(
+                    settings, names=self.names, key_problem=self.key_problem, on_usage=record
+                )
             return self._generators[model]
 
     def warm_up(self) -> None:
@@ -266,22 +308,46 @@ class LanguageModels:
             generator.close()
 
     def _resolve(self, choice: ModelChoice, key: str | None) -> tuple[ModelChoice, str]:
-        """Return a connection with the path or base URL that works, and its key."""
+        """Return a connection with the path or base URL that works, and the key that was entered for it.
+
+        May raise `StoreError` if the stored key is needed and cannot be read.
+        """
         if choice.gguf:
             try:
                 path = Path(choice.gguf).expanduser().absolute()
             except RuntimeError as error:
                 raise SettingsError(f"The path {choice.gguf} is invalid ({error}). Correct it.") from None
-            if problem := find_gguf_problem(path):
+            if problem := find_gguf_problem(path, FORM_NAMES):
                 raise GeneratorUnavailable(problem)
             return replace(choice, gguf=str(path), base_url="", model=""), ""
         stored = self.choice
         # A stored key is only sent to the endpoint that it was entered for.
         known = stored is not None and key is None and choice.base_url.strip() == stored.base_url
         secret = self._read_key() if known else (key or "").strip()
-        return replace(choice, base_url=find_base_url(choice.base_url, secret), gguf=""), secret
+        used = secret or self._environment_key(choice.base_url)
+        return replace(choice, base_url=find_base_url(choice.base_url, used), gguf=""), secret
+
+    def _adopt_context(self, choice: ModelChoice, key: str) -> ModelChoice:
+        default = self._from_environment.openai_context_tokens
+        return adopt_context_length(choice, key or self._environment_key(choice.base_url), default)
+
+    def _environment_key(self, address: str) -> str:
+        """Return the key of the environment if an address is OpenAI's own; else it is empty."""
+        key = self._from_environment.openai_api_key
+        usable = key is not None and not self.is_from_environment and is_openai_address(address)
+        return key.get_secret_value().strip() if key is not None and usable else ""
+
+    def _connect_stored(self, choice: ModelChoice) -> Settings:
+        key, self._key_problem = "", ""
+        try:
+            key = self._read_key()
+        except StoreError as error:
+            log.warning("the API key could not be read: %s", error)
+            self._key_problem = str(error)
+        return self._apply(choice, key)
 
     def _apply(self, choice: ModelChoice, key: str) -> Settings:
+        key = key or self._environment_key(choice.base_url)
         values = {
             "openai_base_url": choice.base_url or None,
             "openai_model": choice.model or None,
@@ -293,15 +359,11 @@ class LanguageModels:
         return self._from_environment.model_copy(update=values)
 
     def _read_key(self) -> str:
+        """Return the stored key, empty if the connection has none; may raise `StoreError`."""
         place = self.key_place
         if place not in ("keyring", "file"):
             return ""
-        try:
-            return self._stores.model_keys.get("keyring" if place == "keyring" else "file")
-        except StoreError as error:
-            # Other pages keep working; the endpoint then says that it requires a key.
-            log.warning("the API key could not be read: %s", error)
-            return ""
+        return self._stores.model_keys.get("keyring" if place == "keyring" else "file")
 
     def _use_stored_connection(self) -> None:
         self._stores.preferences.set(_MODEL, None)
@@ -313,7 +375,9 @@ class LanguageModels:
 
     def _with(self, model: str) -> Settings:
         settings = self.settings
-        return settings if settings.gguf else settings.model_copy(update={"openai_model": model})
+        if settings.gguf:
+            return settings
+        return apply_price(settings.model_copy(update={"openai_model": model}), self._prices)
 
     def _record_usage(self, name: str, usage: Usage) -> None:
         try:
@@ -347,4 +411,4 @@ def read_connection(settings: Settings) -> ModelChoice | None:
 
 
 def _sets_model(settings: Settings) -> bool:
-    return bool(settings.gguf or settings.openai_model or settings.openai_base_url or settings.openai_api_key)
+    return bool(settings.gguf or settings.openai_model or settings.openai_base_url)

@@ -62,7 +62,9 @@ class ModelKeyStore:
                 return key
         except StoreError as error:
             problem = str(error)
-        raise StoreError(problem or "The stored API key is missing. Enter it again on the page Admin.")
+        raise StoreError(
+            problem or "The stored API key of the language model is missing. Enter it again on the page Admin."
+        )
 
     def remove(self) -> None:
         """Remove the key from the keyring and the data folder; may raise `StoreError`."""
@@ -91,7 +93,10 @@ class ModelKeyStore:
             return ""
         except (OSError, UnicodeDecodeError) as error:
             why = f"{self._file} cannot be read ({type(error).__name__})"
-        raise StoreError(f"{why}. Allow access to it, or enter the API key again on the page Admin.")
+        raise StoreError(
+            f"{why}. Allow access to it, for example by unlocking it, and read the key again on the page Admin; or "
+            "enter the API key there again."
+        )
 
     def _write(self, key: str) -> None:
         draft = self._file.with_suffix(".new")

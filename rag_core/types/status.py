@@ -39,6 +39,8 @@ class ModelChoice:
         Path of a GGUF file that runs in this process instead.
     context_tokens : int, optional
         Most tokens of prompt and answer together; by default the value of the settings.
+    context_reported : bool
+        Whether ``context_tokens`` follows from what the endpoint reports, and was not entered.
     """
 
     preset: str
@@ -47,6 +49,7 @@ class ModelChoice:
     api: str = "chat"
     gguf: str = ""
     context_tokens: int | None = None
+    context_reported: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,12 @@ from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
 
 from rag_core.engine import Engine
-from rag_core.errors import GeneratorUnavailable, SettingsError, StoreError
+from rag_core.errors import GeneratorAuthError, GeneratorUnavailable, SettingsError, StoreError
+from rag_core.llm.addresses import is_openai_address
 from rag_core.store.model_keys import ModelKeyStore
 from rag_core.types import ModelChoice
-from tests.support.engines import settings_in
-from tests.support.servers import MODEL_FILE, ScriptedEndpoint, complete, guarded, listing, serving
+from tests.support.engines import ASK_BUDGET, BUDGET, indexed, settings_in
+from tests.support.servers import MODEL_FILE, Exchange, ScriptedEndpoint, complete, guarded, listing, serving
 
 KEY = "sk-do-not-show-81aa-5ecret"
 
@@ -179,9 +180,96 @@ def test_gguf_file_is_checked_and_connected(engine: Engine, tmp_path: Path) -> N
 
 def test_missing_and_unreadable_keys_are_explained(tmp_path: Path) -> None:
     keys = ModelKeyStore(tmp_path)
-    with pytest.raises(StoreError, match=r"is missing\. Enter it again"):
+    with pytest.raises(StoreError, match=r"is missing\. Enter it again on the page Admin"):
         keys.get("file")
     with pytest.raises(StoreError, match="keyring of this machine cannot be read"):
         keys.get("keyring")
     with pytest.raises(StoreError, match="Make the data folder writable"):
         ModelKeyStore(tmp_path / "absent").set(KEY)
+
+
+def test_unreadable_key_is_the_error_of_an_answer_until_it_is_read(
+    engine: Engine, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
+    (tmp_path / "data/model-key").rename(tmp_path / "key")
+    engine.models.read_key_again()
+    assert "is missing. Enter it again on the page Admin" in engine.models.key_problem
+    sent = len(endpoint.requests)
+    answer = engine.answer(ASK_BUDGET)
+    assert answer.generator == "extractive"
+    assert answer.notices[-1].startswith(engine.models.key_problem)
+    with pytest.raises(GeneratorAuthError, match="Enter it again"):
+        engine.models.list()
+    with pytest.raises(StoreError, match="Enter it again"):
+        engine.models.connect(ModelChoice("compatible", endpoint.url, "large"))
+    assert len(endpoint.requests) == sent
+    (tmp_path / "key").rename(tmp_path / "data/model-key")
+    engine.models.read_key_again()
+    assert engine.models.key_problem == ""
+    assert engine.models.list() == ["large", "small"]
+
+
+def test_messages_name_the_form_if_the_connection_is_stored(
+    engine: Engine, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    engine.models.connect(ModelChoice("compatible", endpoint.url, "small", context_tokens=900), KEY)
+    endpoint.script[:] = [lambda exchange: exchange.error(401)]
+    with pytest.raises(GeneratorAuthError) as refused:
+        engine.models.list()
+    assert str(refused.value) == (
+        f"The endpoint at {endpoint.url} refused the API key of the language model (page Admin) (HTTP 401). "
+        "Set a valid key that may use model small."
+    )
+    indexed(engine, "bridge.pdf", BUDGET)
+    short = engine.answer(ASK_BUDGET).notices[-1]
+    assert short.startswith("The context length of 900 tokens (page Admin) leaves no room for passages")
+    with pytest.raises(
+        GeneratorUnavailable, match=r"^The file /absent\.gguf cannot be read .* choose another model on"
+    ):
+        engine.models.connect(ModelChoice("gguf", gguf="/absent.gguf"))
+    assert "RAG_OPENAI_BASE_URL" not in str(refused.value)
+
+
+def test_reported_context_length_is_adopted_unless_one_is_entered(engine: Engine) -> None:
+    def answer(exchange: Exchange) -> None:
+        model = {"id": "small", "max_model_len": 2048}
+        exchange.error(
+            200, {"data": [model, {"id": "huge", "context_length": 1_000_000}]}, content_type="application/json"
+        )
+
+    with ScriptedEndpoint(answer) as started:
+        engine.models.connect(ModelChoice("vllm", started.url, "small"))
+        assert engine.models.choice == ModelChoice("vllm", started.url, "small", "chat", "", 2048, True)
+        assert engine.models.settings.openai_context_tokens == 2048
+        engine.models.connect(ModelChoice("vllm", started.url, "huge"))
+        assert engine.models.settings.openai_context_tokens == 16_384
+        engine.models.connect(ModelChoice("vllm", started.url, "huge", context_tokens=50_000))
+        assert engine.models.choice.context_reported is False
+        assert engine.models.settings.openai_context_tokens == 50_000
+
+
+def test_key_alone_in_the_environment_leaves_the_form_usable(endpoint: ScriptedEndpoint, tmp_path: Path) -> None:
+    with Engine(settings_in(tmp_path / "data", openai_api_key="sk-of-another-program")) as engine:
+        models = engine.models
+        assert (models.is_from_environment, models.active(), models.endpoint) == (False, None, "")
+        assert models.offers_environment_key("https://api.openai.com/v1")
+        for address in (endpoint.url, "http://api.openai.com/v1", "https://api.openai.com.example.org/v1", "two words"):
+            assert not models.offers_environment_key(address)
+        models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
+        assert models.generator == "openai:small"
+        with ScriptedEndpoint(listing("a")) as other:
+            models.find_models(ModelChoice("compatible", other.url))
+            models.connect(ModelChoice("compatible", other.url, "a"))
+            assert models.settings.openai_api_key is None
+            models.list()
+        sent = "".join(str(exchange.headers) for exchange in [*endpoint.exchanges, *other.exchanges])
+        assert "sk-of-another-program" not in sent
+
+
+def test_openai_addresses_are_recognised() -> None:
+    own = ("https://api.openai.com", "api.openai.com/v1/", "https://api.openai.com/v1/chat/completions")
+    assert all(is_openai_address(address) for address in own)
+    others = ("https://api.openai.com:8443/v1", "https://x@api.openai.com/v1", "https://openai.com/v1", "")
+    assert not any(is_openai_address(address) for address in others)

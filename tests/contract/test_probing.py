@@ -39,7 +39,10 @@ def verdicts(checks: list[ModelCheck]) -> dict[str, bool | None]:
     return {check.name: check.passed for check in checks}
 
 
-WORKS = {"Reachable": True, "Key": True, "Model": True, "Streaming": True, "First text": True}
+WORKS = {
+    **{"Reachable": True, "Key": True, "Model": True, "Streaming": True, "First text": True},
+    "Context length": True,
+}
 
 
 @pytest.mark.parametrize("api", ["chat", "responses"])
@@ -52,6 +55,10 @@ def test_checks_of_working_endpoint(api: str) -> None:
     assert words["Reachable"] == "It answers and lists 2 models."
     assert words["Model"] == "small answers."
     assert words["First text"].endswith(" ms.")
+    assert words["Context length"] == (
+        "Not reported by the endpoint; 8,192 tokens are assumed. If the model takes fewer, lower "
+        "RAG_OPENAI_CONTEXT_TOKENS."
+    )
     assert usages == [Usage(1, 20, 6)]
 
 
@@ -60,6 +67,32 @@ def test_checks_of_model_in_this_process() -> None:
     checks = verdicts(list(model.test_connection()))
     model.close()
     assert checks == {name: True for name in WORKS if name != "Key"}
+
+
+def test_slow_first_text_gives_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_core.llm.connection_test.SLOW_S", 0.0)
+    checks = probe(listing("small"), complete("one, ", "two"))
+    assert verdicts(checks) == WORKS | {"First text": None}
+    assert "choose a smaller model or a faster machine" in checks[4].words
+
+
+@pytest.mark.parametrize(
+    ("reported", "passed", "words"),
+    [
+        (8192, True, r"^8,192 tokens, as the endpoint reports\.$"),
+        (32768, True, "^32,768 tokens, as the endpoint reports; 8,192 of them are used"),
+        (2048, False, "Lower RAG_OPENAI_CONTEXT_TOKENS to 2048"),
+    ],
+)
+def test_reported_context_length_is_compared_with_the_one_in_use(reported: int, passed: bool, words: str) -> None:
+    def answer(exchange: Exchange) -> None:
+        model = {"id": "small", "max_model_len": reported}
+        is_list = exchange.path.endswith("/models")
+        exchange.error(200, {"data": [model]}, content_type="application/json") if is_list else ONE_TWO(exchange)
+
+    check = probe(answer)[-1]
+    assert (check.name, check.passed) == ("Context length", passed)
+    assert re.search(words, check.words)
 
 
 def break_off(exchange: Exchange) -> None:
@@ -87,7 +120,7 @@ PROBES: dict[str, tuple[list[Play], dict[str, object], dict[str, bool | None], i
     "no key needed": ([SMALL, ONE_TWO], {"openai_api_key": None}, WORKS, 1, "^No key is set, and none is required\\.$"),
     "unknown model": (
         *([listing("large"), status(404, "model small not found")], {}, {"Reachable": True, "Model": False}),
-        *(-1, "has no RAG_OPENAI_MODEL=small"),
+        *(-1, r"has no RAG_OPENAI_MODEL=small, .* The endpoint lists large\.$"),
     ),
     "unlisted model": (
         *([listing(*"abcdef"), ONE_TWO], {}, WORKS | {"Model": None}),
@@ -95,18 +128,18 @@ PROBES: dict[str, tuple[list[Play], dict[str, object], dict[str, bool | None], i
     ),
     "no list of models": (
         *([status(404), ONE_TWO], {}, WORKS),
-        *(0, r"^It answers, but has no list of models \(HTTP 404\)\.$"),
+        *(0, r"^It answers, but has no list of models \(HTTP 404\)\. Type the name of the model\.$"),
     ),
     "text in one piece": (
         *([SMALL, complete("one two three")], {}, WORKS | {"Streaming": False}),
         *(3, "Let the server stream"),
     ),
     "only reasoning": (
-        *([SMALL, complete(finish="length")], {}, UP_TO_MODEL | {"Streaming": None}),
-        *(-1, "RAG_OPENAI_ANSWER_TOKENS"),
+        *([SMALL, complete(finish="length")], {}, UP_TO_MODEL | {"Streaming": None, "Context length": True}),
+        *(3, "RAG_OPENAI_ANSWER_TOKENS"),
     ),
     "interrupted": (
-        *([SMALL, break_off], {}, UP_TO_MODEL | {"Streaming": False, "First text": True}),
+        *([SMALL, break_off], {}, UP_TO_MODEL | {"Streaming": False, "First text": True, "Context length": True}),
         *(3, "stopped half-way"),
     ),
     "endless text": ([SMALL, never_end], {}, WORKS, -1, ""),

@@ -30,8 +30,8 @@ NAMES = {
     Evaluations: "advise_threshold cancel close compare gate_scores_plot get list plots recent_gate_scores remove run "
     "start state write_report",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "
-    "find_host find_local_servers find_models find_name generator get is_from_environment key_place list presets select "
-    "settings test usage_totals warm_up",
+    "find_host find_local_servers find_models find_name generator get is_from_environment key_place "
+    "key_problem list names offers_environment_key presets read_key_again select settings test usage_totals warm_up",
     ModelDownloads: "cancel close current find_file install_command list pause remove start",
     Preferences: "add_instructions default_threshold find_gate gate hide_model_offer instructions is_model_offered "
     "quotes_gate quotes_threshold set_instructions set_threshold set_top_k threshold top_k",
