@@ -8,6 +8,7 @@ from typing import Any
 
 from rag_core import guide
 from rag_core.answering.ask import Answerer
+from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
 from rag_core.answering.follow_up import FollowUps
@@ -107,6 +108,7 @@ class Engine:
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         answerer = Answerer(self._searcher, self._strategies, summarizer, self.models)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer)
+        self._continuations = Continuations(self.models, self._generations, self.preferences)
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
 
@@ -277,6 +279,15 @@ class Engine:
             Writer(model, instructions),
         )
         return self._follow_ups.with_suggestions(events, scope) if suggest else events
+
+    def continue_answer(
+        self, answer: Answer, history: Sequence[Message] = (), *, model: str | None = None, instructions: str = ""
+    ) -> Generator[AskEvent, None, None]:
+        """Continue an interrupted answer; yield its further text, and the `Answer`, which is checked as a whole.
+
+        ``model`` and ``instructions`` are as in `ask`.
+        """
+        return self._continuations.continue_answer(answer, history, Writer(model, instructions))
 
     def answer(self, question: str, **options: Any) -> Answer:
         """Return the answer to a question.

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.chat.actions import show_actions, show_follow_ups, show_rewritten_search
 from pages.chat.connecting import offer_model
+from pages.chat.interruption import select_shown_part, show_notices
 from pages.chat.questions import answer_last, scope_of
 from pages.chat.refusal import show_refusal
 from pages.shared import keys
@@ -79,9 +80,8 @@ def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool
         return
     show_rewritten_search(back, message, answer, last=last)
     _work_done(answer)
-    _text(message, answer)
-    for notice in answer.notices:
-        st.warning(escape_markdown(notice), icon=":material/info:")
+    _text(message, select_shown_part(message, answer))
+    show_notices(back, message, answer, last=last)
     if answer.state is AnswerState.ABSTAINED:
         show_refusal(back, answer)
     show_passages(

@@ -36,7 +36,9 @@ chosen = choose_scope(back.engine, conversation, library)
 choose_strategy(back.engine, conversation)
 if not messages:
     show_welcome(back, documents)
-shown = show_history(back, messages, suggesting)
+# An answer that is being continued is shown below the other messages, with its text so far.
+continued = run.continued.message_id if run and run.continued else ""
+shown = show_history(back, [one for one in messages if one.message_id != continued], suggesting)
 if run:
     show_running_answer(back, run)
 elif messages and messages[-1].role == "user":

@@ -62,6 +62,20 @@ def answer_again(back: Backend, message: Message) -> None:
         answer_last(back)
 
 
+def continue_answer(back: Backend, message: Message) -> None:
+    """Let the model continue the last answer, which was interrupted."""
+    if not _is_last(back, message) or message.answer is None:
+        return
+    identity = str(current_id())
+    history = (_messages(back, identity) or [])[:-2]
+    conversation = back.engine.conversations.get(identity)
+    back.answers.start(
+        *(identity, message.answer.question, scope_of(back, identity), history),
+        writer=get_writer(conversation),
+        continued=message,
+    )
+
+
 def search_again(back: Backend, message: Message, search_for: str) -> None:
     """Answer the last question again, but search for the text that the reader has entered."""
     if _is_last(back, message):

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from pages.shared.problems import explain
-from pages.shared.runs import Run, store_partial, wait_for_jobs
+from pages.shared.runs import Run, start_events, store_answer, store_partial, wait_for_jobs
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.types import (
@@ -21,7 +21,6 @@ from rag_core.types import (
     Delta,
     Message,
     Restart,
-    RetrievalConfig,
     Rewritten,
     Scope,
     SearchResult,
@@ -56,11 +55,13 @@ class Answers:
         search_for: str | None = None,
         strategy: Strategy = "plain",
         writer: Writer = DEFAULT_WRITER,
+        continued: Message | None = None,
     ) -> Run:
         """Start to answer the last question of the conversation, as soon as the given jobs have ended.
 
         If the reader has edited the search, ``search_for`` is the text to search for instead of the question.
         ``writer`` contains the model and the instructions of the conversation.
+        If ``continued`` is the message of an interrupted answer, that answer is continued.
         """
         with self._lock:
             under_way = self._runs.get(conversation_id)
@@ -68,7 +69,21 @@ class Answers:
                 return under_way
             if under_way:
                 under_way.stop()
-            run = Run(conversation_id, question, scope, history, frozenset(job_ids), search_for, strategy, writer)
+            run = Run(
+                *(
+                    conversation_id,
+                    question,
+                    scope,
+                    history,
+                    frozenset(job_ids),
+                    search_for,
+                    strategy,
+                    writer,
+                    continued,
+                )
+            )
+            if continued and continued.answer:
+                run.show(text=continued.answer.written_text)
             self._runs[conversation_id] = run
             thread = threading.Thread(target=self._work, args=(run,), name="answer", daemon=True)
             self._threads = [one for one in self._threads if one.is_alive()] + [thread]
@@ -118,23 +133,13 @@ class Answers:
     def _ask(self, run: Run) -> None:
         """Ask the question and process the events; store the answer and the suggestions when they arrive."""
         stored = None
-        events = self._engine.ask(
-            run.question,
-            documents=run.scope.documents,
-            collections=run.scope.collections,
-            history=run.history,
-            configuration=RetrievalConfig(strategy=run.strategy),
-            search_for=run.search_for,
-            suggest=True,
-            model=run.writer.model,
-            instructions=run.writer.instructions,
-        )
+        events = start_events(self._engine, run)
         with closing(events):
             for event in events:
                 if isinstance(event, Answer):
                     run.answer = event
-                    stored = self._engine.conversations.add_message(run.conversation_id, "assistant", event.text, event)
-                    run.show(done=True, suggesting=True)
+                    stored = store_answer(self._engine, run, event)
+                    run.show(done=True, suggesting=run.continued is None)
                 elif isinstance(event, Suggestions) and stored:
                     self._store_suggestions(stored.message_id, event)
                 elif isinstance(event, Stage):

@@ -137,7 +137,9 @@ class Answerer:
             if not answer.text:
                 result = replace(result, gate=gate)
             answer = _append_quotes(draft, outcome, gate, trace, self._searcher.find_document_date)
-            for piece in re.findall(r"\s*\S+", answer.text[len(draft.answer.text) :]):
+            # Quotes after an interrupted text are shown on demand, so they are not streamed.
+            new_text = answer.text if not draft.problem or not draft.answer.text else ""
+            for piece in re.findall(r"\s*\S+", new_text[len(draft.answer.text) :]):
                 trace.record_first_token()
                 yield Delta(piece)
         elif not answer.refused:
@@ -145,7 +147,7 @@ class Answerer:
             trace.notices += [differing] if differing else []
         yield Stage("generate", WRITING, done=True)
         generator = writer.name if writer is not None and draft.answer.text else "extractive"
-        yield build_answer(query, result, answer, generator, trace)
+        yield replace(build_answer(query, result, answer, generator, trace), interrupted=draft.problem)
 
     def _write_draft(
         self,

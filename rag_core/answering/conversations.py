@@ -51,6 +51,10 @@ class Conversations:
         """Add a message; the first question becomes the conversation's title. May raise `UnknownConversation`."""
         return self._store.append(conversation_id, role, text, answer)
 
+    def replace_answer(self, message_id: str, answer: Answer) -> None:
+        """Replace an answer by a longer one."""
+        self._store.replace_answer(message_id, answer)
+
     def set_follow_ups(self, message_id: str, suggestions: Suggestions) -> None:
         """Store the suggested questions of an answer, or the notice that says why there are none."""
         self._store.set_follow_ups(message_id, suggestions)

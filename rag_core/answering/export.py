@@ -102,6 +102,8 @@ def _describe_origin(answer: Answer) -> list[str]:
     The notices of the answer are omitted, because they are about the installation.
     """
     stopped = ["Stopped before the end."] if answer.stopped else []
+    if answer.interrupted and answer.generator != "extractive":
+        stopped.append("The model did not complete this answer.")
     if answer.generator == "extractive":
         return stopped
     unchecked = ["Not checked against the sources."] if answer.stopped else []

@@ -11,11 +11,11 @@ from typing import TypeVar
 
 from rag_core.errors import SettingsError
 from rag_core.llm.connection_test import check_connection
-from rag_core.llm.context_budget import FittedContext, fit_context
+from rag_core.llm.context_budget import FittedContext, count_tokens, fit_context
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.endpoint_errors import EndpointErrors
 from rag_core.llm.pricing import estimate_usage
-from rag_core.llm.prompts import build_messages
+from rag_core.llm.prompts import build_continuation, build_messages
 from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
 from rag_core.llm.request import RequestError, RequestReport
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
@@ -108,8 +108,11 @@ class LanguageModel:
         *,
         doubtful: bool = False,
         instructions: str = "",
+        written: str = "",
     ) -> AnswerStream:
         """Stream an answer from the passages that fit into the context; see `prompts.build_messages`.
+
+        If ``written`` is the beginning of an answer that was interrupted, only the rest is streamed.
 
         A request that fails temporarily (HTTP 429, 5xx, no connection, an interruption before the first piece) is
         repeated up to ``RAG_OPENAI_RETRIES`` times. The pause doubles with each retry, is partly random, and is not
@@ -124,7 +127,9 @@ class LanguageModel:
         """
         if not self._settings.model:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
-        return AnswerStream(lambda stream: self._pieces(stream, question, passages, history, doubtful, instructions))
+        return AnswerStream(
+            lambda stream: self._pieces(stream, question, passages, history, doubtful, instructions, written)
+        )
 
     def stream_reply(self, messages: Sequence[dict[str, str]]) -> AnswerStream:
         """Stream the reply to arbitrary chat messages."""
@@ -172,6 +177,7 @@ class LanguageModel:
         history: Sequence[Message],
         doubtful: bool,
         instructions: str,
+        written: str,
     ) -> _Pieces:
         settings = self._settings
         if not passages:
@@ -183,16 +189,16 @@ class LanguageModel:
             question,
             history,
             context_tokens=settings.openai_context_tokens,
-            answer_tokens=settings.openai_answer_tokens,
+            answer_tokens=settings.openai_answer_tokens + count_tokens(written),
             instructions=instructions,
             names=self._names,
         )
         context = self._names.show_context(settings.openai_context_tokens)
         stream.notices += tuple(_describe_omissions(fitted, len(passages), context))
-        yield from self._stream_with_retries(
-            stream,
-            build_messages(question, fitted.passages, fitted.history, doubtful=doubtful, instructions=instructions),
+        messages = build_messages(
+            question, fitted.passages, fitted.history, doubtful=doubtful, instructions=instructions
         )
+        yield from self._stream_with_retries(stream, [*messages, *build_continuation(written)])
 
     def _stream_with_retries(self, stream: AnswerStream, messages: Sequence[dict[str, str]]) -> _Pieces:
         retries = self._settings.openai_retries

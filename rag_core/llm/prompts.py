@@ -38,6 +38,9 @@ state, the numbers of the passages, and "I don't know" stay as the rules say.
 _RULES_AFTER_INSTRUCTIONS = """\
 Answer from the numbered passages only, in the wished language, length and tone, and end each sentence with the number \
 of the passage that states it, like [2]. If they don't contain the answer, say: I don't know."""
+_CONTINUE = """\
+Your answer was cut off. Write only the rest of it: begin exactly where it stops, repeat nothing, and do not mention \
+the interruption."""
 
 # Largest number of passages for which the order in the prompt does not matter to models.
 _MOST_IN_ORDER = 5
@@ -197,6 +200,13 @@ def format_name(value: str) -> str:
     if contains_instructions(_BETWEEN_WORDS.sub(" ", plain)):
         return NAME_LEFT_OUT
     return plain.translate({ord("["): "(", ord("]"): ")", ord("<"): "\u2039", ord(">"): "\u203a"})[:_MAX_NAME]
+
+
+def build_continuation(written: str) -> list[dict[str, str]]:
+    """Return the chat messages that ask for the rest of an interrupted answer; none if nothing was written."""
+    if not written:
+        return []
+    return [{"role": "assistant", "content": written}, {"role": "user", "content": _CONTINUE}]
 
 
 def build_map_messages(request: str, passages: Sequence[Passage]) -> list[dict[str, str]]:

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from rag_core.types import AskEvent, Delta, Restart
 
-_REASONING_REMOVED = "The model's reasoning before the answer was removed."
+REASONING_REMOVED = "The model's reasoning before the answer was removed."
 _NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think")
 _BLOCKS = (*((f"<{name}>", f"</{name}>") for name in _NAMES), ("[THINK]", "[/THINK]"))
 
@@ -50,6 +50,6 @@ def retract_reasoning(pieces: Iterable[str]) -> Generator[AskEvent, None, str]:
     written = "".join(pieces)
     text = text_after_reasoning(written)
     if text != written:
-        yield Restart(_REASONING_REMOVED)
+        yield Restart(REASONING_REMOVED)
         yield Delta(text)
     return text

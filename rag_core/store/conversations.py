@@ -99,6 +99,12 @@ class ConversationStore:
             connection.execute(update(conversations).where(conversations.c.id == conversation_id).values(**changes))
         return Message(message_id, role, text, moment, answer)
 
+    def replace_answer(self, message_id: str, answer: Answer) -> None:
+        """Replace the text and the answer of a message; ignore a deleted message."""
+        values = {"text": answer.text, "answer": answer_to_json(answer)}
+        with self._db.begin() as connection:
+            connection.execute(update(messages).where(messages.c.id == message_id).values(**values))
+
     def set_follow_ups(self, message_id: str, suggestions: Suggestions) -> None:
         """Add suggested questions, or the reason why there are none, to an answer; ignore a deleted answer."""
         with self._db.begin() as connection:

@@ -174,6 +174,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         steps=tuple(data.get("steps", ())),
         short=data.get("short", ""),
         quotes_start=data.get("quotes_start"),
+        interrupted=data.get("interrupted", ""),
     )
 
 

@@ -131,6 +131,9 @@ class Answer:
         something else, if the value is ambiguous, or if a language model wrote the answer.
     quotes_start : int or None
         Offset in ``text`` of the quotes that follow the text of a language model; ``None`` if no quotes follow.
+    interrupted : str
+        Why the language model did not complete its answer, or wrote none; empty if it completed it. The text that it
+        wrote is kept.
     """
 
     question: str
@@ -151,6 +154,12 @@ class Answer:
     steps: tuple[str, ...] = ()
     short: str = ""
     quotes_start: int | None = None
+    interrupted: str = ""
+
+    @property
+    def written_text(self) -> str:
+        """The text without the quotes that follow it."""
+        return self.text[: self.quotes_start].rstrip()
 
     @property
     def short_marker(self) -> int | None:

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
-from tests.support.app import OpenPage, answered, conversation_of, plain_text, shown, texts
+from tests.support.app import OpenPage, answered, click, conversation_of, plain_text, shown, texts
 from tests.support.engines import add_document
 from tests.support.pdfs import make_pdf
 from tests.support.servers import Exchange, ScriptedEndpoint, complete
@@ -110,13 +110,58 @@ def test_paraphrased_refusal_is_shown_as_refusal(
     assert answer["copy"] == ""
 
 
-def test_interrupted_answer_is_kept_above_quotes(
+def test_interrupted_answer_is_kept_and_quotes_are_shown_on_demand(
     endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
 ) -> None:
     endpoint.script = [break_off]
     app, answer = ask(open_page)
     text = plain_text(answer["blocks"])
+    assert text == "The Harrow Bridge is 412 metres long [1]. It"
+    assert "stopped half" in texts(app)
+    assert "Quotes from the documents follow the text" not in texts(app)
+    text = plain_text(shown(click(app, "Show quotes"))[0]["blocks"])
     assert text.startswith("The Harrow Bridge is 412 metres long [1]. It")
     assert text.count("412 metres long") == 2
-    assert "stopped half" in texts(app)
     assert "Quotes from the documents follow the text" in texts(app)
+
+
+def test_interrupted_answer_is_continued_as_one_checked_answer(
+    endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
+) -> None:
+    endpoint.script = [break_off, Exchange.drop, complete("It carries ", "the railway [1].")]
+    app, _ = ask(open_page)
+    app = answered(click(app, "Continue"))
+    assert plain_text(shown(app)[0]["blocks"]) == "The Harrow Bridge is 412 metres long [1]. It"
+    assert "Server disconnected" in texts(app)
+    app = answered(click(app, "Continue"))
+    answer = shown(app)[0]
+    assert plain_text(answer["blocks"]) == "The Harrow Bridge is 412 metres long [1]. It carries the railway [1]."
+    assert leaves(answer["blocks"], "verdict") == []
+    assert "stopped half" not in texts(app)
+    assert not [button for button in app.button if button.label in ("Continue", "Retry", "Show quotes")]
+    kept = endpoint.requests[-1]["messages"][-2]
+    assert kept == {"role": "assistant", "content": "The Harrow Bridge is 412 metres long [1]. It"}
+    [_, message] = library.conversations.messages(conversation_of(app))
+    assert message.text == plain_text(answer["blocks"])
+
+
+def test_answer_replaced_by_quotes_can_be_retried(
+    endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
+) -> None:
+    endpoint.script = [lambda exchange: exchange.error(500), complete("The Harrow Bridge is 412 metres long [1].")]
+    app, answer = ask(open_page)
+    assert "It is 412 metres long" in plain_text(answer["blocks"])
+    assert not [button for button in app.button if button.label in ("Continue", "Show quotes")]
+    app = answered(click(app, "Retry"))
+    assert plain_text(shown(app)[0]["blocks"]) == "The Harrow Bridge is 412 metres long [1]."
+
+
+def test_continuation_without_a_model_explains_itself(
+    endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint.script = [break_off]
+    app, _ = ask(open_page)
+    monkeypatch.setattr(type(library.models), "active", lambda models: None)
+    app = answered(click(app, "Continue"))
+    assert "Connect one on the page Admin" in texts(app)
+    assert plain_text(shown(app)[0]["blocks"]) == "The Harrow Bridge is 412 metres long [1]. It"

@@ -427,7 +427,8 @@ def test_interrupted_answer_is_kept_above_quotes(tmp_path: Path) -> None:
         assert answer.text.startswith("It is 42 million euros [1]. Building")
         assert answer.quotes_start is not None
         assert answer.text[answer.quotes_start :].startswith("The budget of the Zanzibar bridge is 42 million euros.")
-        assert "Quotes from the documents follow" in answer.notices[-1]
+        assert answer.notices[-1] == f"{answer.interrupted} Quotes from the documents follow the text."
+        assert "stopped half-way" in answer.interrupted
         assert_valid_citations(engine, answer)
         assert not any(isinstance(event, Restart) for event in events)
         assert store_answer(engine, answer) == answer

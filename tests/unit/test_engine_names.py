@@ -17,7 +17,7 @@ from rag_core.runtime.model_downloads import ModelDownloads
 from rag_core.runtime.preferences import Preferences
 
 NAMES = {
-    Engine: "GUIDE_QUESTIONS answer ask close explain load_search readiness search status warm_up",
+    Engine: "GUIDE_QUESTIONS answer ask close continue_answer explain load_search readiness search status warm_up",
     Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours page pages "
     "remove_version render_page restore_version retry submit title versions",
     Jobs: "as_completed cancel list wait",
@@ -25,7 +25,7 @@ NAMES = {
     Collections: "list move_documents",
     Watches: "add find list remove start stop sync",
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
-    "set_follow_ups set_instructions set_model set_pinned set_scope",
+    "replace_answer set_follow_ups set_instructions set_model set_pinned set_scope",
     Labels: "add confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
     Evaluations: "advise_threshold cancel close compare gate_scores_plot get list plots recent_gate_scores remove run "
     "start state write_report",

@@ -1,0 +1,168 @@
+"""Continue an answer that was interrupted, and check the whole answer again."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import replace
+
+from rag_core.answering.ask import QUOTES_BELOW
+from rag_core.answering.summary import WRITING
+from rag_core.errors import GeneratorError, SettingsError
+from rag_core.llm.reasoning import REASONING_REMOVED, text_after_reasoning
+from rag_core.runtime.index_generations import IndexGenerations
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.preferences import Preferences
+from rag_core.types import Answer, AskEvent, Delta, Message, Restart, Stage
+from rag_core.types.searches import DEFAULT_WRITER, Writer
+from rag_core.verification.attribution import NOT_CHECKED, contains_words, draft_answer
+from rag_core.verification.support import create_text_encoder
+from rag_core.verification.verifier import VerifiedAnswer
+
+_FIRST_WORD, _LAST_WORD = re.compile(r"\w+"), re.compile(r"\w+\Z")
+
+
+class Continuations:
+    """Continues answers with a language model, from the passages of the answer.
+
+    Parameters
+    ----------
+    generators : LanguageModels
+    generations : IndexGenerations
+        The embedder of the active index checks the answer.
+    preferences : Preferences
+        They contain the instructions for all answers.
+    """
+
+    def __init__(self, generators: LanguageModels, generations: IndexGenerations, preferences: Preferences) -> None:
+        self._generators = generators
+        self._generations = generations
+        self._preferences = preferences
+
+    def continue_answer(
+        self, answer: Answer, history: Sequence[Message], writer: Writer = DEFAULT_WRITER
+    ) -> Generator[AskEvent, None, None]:
+        """Yield the events of a continuation; see `Engine.continue_answer`."""
+        instructions = self._preferences.add_instructions(writer.instructions)
+        model = self._generators.active(writer.model)
+        if model is None and writer.model == "":
+            raise SettingsError("Quotes only are chosen, so the answer cannot be continued. Choose a model.")
+        if model is None:
+            raise SettingsError(
+                "No language model is connected that could continue the answer. Connect one on the page Admin."
+            )
+        started = time.perf_counter()
+        written, question = answer.written_text, answer.rewritten or answer.question
+        stream = model.stream_answer(question, answer.passages, history, instructions=instructions, written=written)
+        pieces: list[str] = []
+        problem = ""
+        yield Stage("generate", WRITING)
+        try:
+            for piece in join_continuation(written, stream, [passage.text for passage in answer.passages]):
+                pieces.append(piece)
+                yield Delta(piece)
+        except GeneratorError as error:
+            problem = str(error)
+        finally:
+            stream.close()
+        added = "".join(pieces)
+        without_reasoning = text_after_reasoning(added)
+        if without_reasoning != added:
+            added = without_reasoning
+            yield Restart(REASONING_REMOVED)
+            yield Delta(written + added)
+        yield Stage("generate", WRITING, done=True)
+        elapsed_ms = round(1000 * (time.perf_counter() - started), 2)
+        timings = {**answer.timings_ms, "total": answer.timings_ms.get("total", 0.0) + elapsed_ms}
+        usage = answer.usage + stream.usage
+        base = replace(answer, usage=usage, timings_ms=timings, interrupted=problem, stopped=False)
+        before = answer.interrupted
+        notices = [one for one in answer.notices if not before or not one.startswith(before)] + [*stream.notices]
+        if problem:
+            notices.append(problem if answer.quotes_start is None else f"{problem} {QUOTES_BELOW}")
+        if problem and not contains_words(added):
+            yield replace(base, notices=tuple(dict.fromkeys(notices)), stopped=answer.stopped)
+            return
+        encode = create_text_encoder(self._generations.active().embedder)
+        verified = draft_answer((written + added).strip(), question, answer.passages, encode)
+        if verified.unchecked:
+            notices.append(NOT_CHECKED)
+        yield _replace_text(base, verified, answer if problem else None, model.name, tuple(dict.fromkeys(notices)))
+
+
+def _replace_text(
+    base: Answer, verified: VerifiedAnswer, quoted: Answer | None, generator: str, notices: tuple[str, ...]
+) -> Answer:
+    """Return an answer with another text, followed by the quotes of ``quoted``, if it has any."""
+    # Citations that Footnote added before are in the text now, but are still not the model's.
+    before = {(one.chunk_id, one.start, one.end) for one in base.citations if one.added}
+    citations = tuple(
+        replace(one, added=one.added or (one.chunk_id, one.start, one.end) in before) for one in verified.citations
+    )
+    changed = replace(
+        base,
+        text=verified.text,
+        citations=citations,
+        statements=verified.statements,
+        generator=generator,
+        notices=notices,
+        short="",
+        quotes_start=None,
+    )
+    if quoted is None or quoted.quotes_start is None:
+        return changed
+    quotes, start = quoted.text[quoted.quotes_start :], len(verified.text) + 2
+    moved = start - quoted.quotes_start
+    cited = [one for one in quoted.citations if " ".join(one.quote.split()) in " ".join(quotes.split())]
+    statements = [one for one in quoted.statements if one.start >= quoted.quotes_start]
+    return replace(
+        changed,
+        text=f"{verified.text}\n\n{quotes}",
+        citations=(*citations, *(one for one in cited if one not in citations)),
+        statements=(
+            *verified.statements,
+            *(replace(one, start=one.start + moved, end=one.end + moved) for one in statements),
+        ),
+        quotes_start=start,
+    )
+
+
+def join_continuation(written: str, pieces: Iterable[str], passages: Sequence[str] = ()) -> Generator[str, None, None]:
+    """Yield the pieces of a continuation so that they can be appended to the text written before.
+
+    Words at the start that repeat the end of the text are left out, and a blank is inserted between two words. A word
+    of the passages that was cut in two is put together.
+    """
+    rest, start = iter(pieces), ""
+    for piece in rest:
+        start += piece
+        # The start is complete when it no longer repeats the text and its first word has ended.
+        if (begun := start.strip()) not in written and re.search(r"\w\W", begun):
+            break
+    if fitting := _fit_start(written, start, passages):
+        yield fitting
+    yield from rest
+
+
+def _fit_start(written: str, start: str, passages: Sequence[str]) -> str:
+    begun = start.lstrip()
+    for length in range(min(len(begun), len(written)), 0, -1):
+        if (
+            written.endswith(begun[:length])
+            and _is_boundary(written, len(written) - length)
+            and _is_boundary(begun, length)
+        ):
+            return begun[length:]
+    if _is_boundary(written + start, len(written)) and not (begun == start and start[:1].isalnum()):
+        return start
+    first, last = _FIRST_WORD.match(start), _LAST_WORD.search(written)
+    joined = last[0] + first[0] if first and last else ""
+    is_word = joined and any(re.search(rf"\b{re.escape(joined)}\b", text, re.IGNORECASE) for text in passages)
+    return start if is_word else f" {start}"
+
+
+def _is_boundary(text: str, position: int) -> bool:
+    """Return whether a position is not inside a word."""
+    around = text[max(0, position - 1) : position + 1]
+    return len(around) < 2 or not around.isalnum()
