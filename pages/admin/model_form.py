@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
-from pages.admin.model_options import fill, offer_local_servers, read_choice, read_key, set_found, show_fields
+from pages.admin.model_options import (
+    choose_address,
+    fill,
+    offer_local_servers,
+    read_choice,
+    read_key,
+    set_found,
+    show_fields,
+)
 from pages.shared.problems import show_errors, show_errors_next_run, show_stored_error
 from rag_core.engine import Engine
 from rag_core.types import ModelCheck, ModelChoice, format_count
@@ -25,14 +34,17 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
     """Show the form; ``show_checks`` shows the result of a test."""
     offer_local_servers(engine)
     saved = engine.models.choice
-    is_file = show_fields(engine, saved)
-    with st.container(horizontal=True, gap="small"):
-        if not is_file:
-            st.button("Find models", key="connect_find", icon=":material/list:", on_click=_find, args=[engine])
-        tested = st.button("Test", key="connect_test", icon=":material/network_check:")
-        st.button("Connect", key="connect_save", type="primary", on_click=_save, args=[engine])
-        if engine.models.current:
-            st.button("Disconnect", key="connect_remove", on_click=_disconnect, args=[engine])
+    kind = choose_address(engine, saved)
+    # Without a form, the browser does not send a key if the reader leaves its field with the tab key.
+    with st.form("connect", border=False, enter_to_submit=False):
+        is_file = show_fields(engine, kind, saved)
+        with st.container(horizontal=True, gap="small"):
+            if not is_file:
+                _button("Find models", "connect_find", _find, engine, icon=":material/list:")
+            tested = st.form_submit_button("Test", key="connect_test", icon=":material/network_check:")
+            _button("Connect", "connect_save", _save, engine, type="primary")
+            if engine.models.current:
+                _button("Disconnect", "connect_remove", _disconnect, engine)
     show_stored_error(_PROBLEM)
     if note := st.session_state.pop(_NOTE, ""):
         st.info(note, icon=":material/info:")
@@ -46,6 +58,10 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
         show_checks(checks)
     if saved and not saved.gguf:
         st.caption(_PLACES[engine.models.key_place])
+
+
+def _button(label: str, key: str, act: Callable[[Engine], None], engine: Engine, **look: Any) -> None:
+    st.form_submit_button(label, key=key, on_click=act, args=[engine], **look)
 
 
 def _find(engine: Engine) -> None:

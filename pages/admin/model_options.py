@@ -14,23 +14,32 @@ _LISTED, _LOCAL = "connect_listed", "connect_local"
 APIS = {"chat": "Chat Completions", "responses": "Responses"}
 
 
-def show_fields(engine: Engine, saved: ModelChoice | None) -> bool:
-    """Show the fields, at first with the values of the stored connection; return whether the model is a file."""
+def choose_address(engine: Engine, saved: ModelChoice | None) -> str:
+    """Let the operator choose the kind of model and its address; return the kind.
+
+    At first, both are those of the stored connection.
+    """
     presets = {preset.id: preset for preset in engine.models.presets}
     if _PRESET not in st.session_state:
         fill(saved or ModelChoice("openai", presets["openai"].base_url))
-    preset = presets[
-        st.selectbox(
-            "Kind of model",
-            list(presets),
-            key=_PRESET,
-            format_func=lambda one: presets[one].name,
-            on_change=lambda: fill(ModelChoice(st.session_state[_PRESET], presets[st.session_state[_PRESET]].base_url)),
-        )
-    ]
+    chosen = st.selectbox(
+        "Kind of model",
+        list(presets),
+        key=_PRESET,
+        format_func=lambda one: presets[one].name,
+        on_change=lambda: fill(ModelChoice(st.session_state[_PRESET], presets[st.session_state[_PRESET]].base_url)),
+    )
+    preset = presets[chosen]
     st.text_input("Path of the file" if preset.is_file else "Address", key=_ADDRESS, placeholder=preset.example)
     if not preset.is_file:
         show_destination(engine, st.session_state[_ADDRESS])
+    return preset.id
+
+
+def show_fields(engine: Engine, kind: str, saved: ModelChoice | None) -> bool:
+    """Show the fields that are sent with the address: key, model and options; return whether the model is a file."""
+    preset = next(preset for preset in engine.models.presets if preset.id == kind)
+    if not preset.is_file:
         kept = " Leave it empty to keep the stored key for the same address." if engine.models.key_place else ""
         needed = "This kind needs a key." if preset.needs_key else "Most servers on this machine need no key."
         st.text_input(
@@ -39,10 +48,6 @@ def show_fields(engine: Engine, saved: ModelChoice | None) -> bool:
             type="password",
             autocomplete="off",
             help=f"{needed}{kept}",
-            # The Tab key moves from the text to the button that shows it, and Streamlit then sends no text. Nothing on
-            # the page depends on the key, so no rerun is needed.
-            live="0ms",
-            on_change="ignore",
         )
         if not kept and engine.models.offers_environment_key(st.session_state[_ADDRESS]):
             st.caption("The key from `OPENAI_API_KEY` is used if the field is empty. It is sent to OpenAI only.")

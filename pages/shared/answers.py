@@ -83,7 +83,7 @@ class Answers:
                 )
             )
             if continued and continued.answer:
-                run.show(text=continued.answer.written_text)
+                run.show(text=continued.answer.unfinished_text)
             self._runs[conversation_id] = run
             thread = threading.Thread(target=self._work, args=(run,), name="answer", daemon=True)
             self._threads = [one for one in self._threads if one.is_alive()] + [thread]

@@ -134,7 +134,7 @@ def store_partial(engine: Engine, run: Run) -> None:
     text = run.progress.text.rstrip()
     if run.continued and run.continued.answer:
         answer = run.continued.answer
-        if len(text) > len(answer.written_text):
+        if len(text) > len(answer.unfinished_text):
             longer = replace(answer, text=text, citations=(), statements=(), quotes_start=None, stopped=True)
             engine.conversations.replace_answer(run.continued.message_id, longer)
         return

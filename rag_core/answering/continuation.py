@@ -53,7 +53,7 @@ class Continuations:
                 "No language model is connected that could continue the answer. Connect one on the page Admin."
             )
         started = time.perf_counter()
-        written, question = answer.written_text, answer.rewritten or answer.question
+        written, question = answer.unfinished_text, answer.rewritten or answer.question
         stream = model.stream_answer(question, answer.passages, history, instructions=instructions, written=written)
         pieces: list[str] = []
         problem = ""

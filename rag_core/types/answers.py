@@ -16,6 +16,7 @@ REFUSAL = "I don't know: the documents don't say."
 # U+3010 and U+3011, which some language models write.
 MARKER = re.compile(r"\[(\d{1,6})\]")
 _MARKER_WITH_BLANKS = re.compile(r"[ \t]*[\[\u3010]\d+[\]\u3011]")
+_FINAL_MARKERS = re.compile(r"(?:[ \t]*\[\d+\])+\Z")
 # What the check of a statement against the passages found wrong; empty if it found nothing wrong.
 Mark = Literal["", "contradicted", "not_found"]
 
@@ -160,6 +161,12 @@ class Answer:
     def written_text(self) -> str:
         """The text without the quotes that follow it."""
         return self.text[: self.quotes_start].rstrip()
+
+    @property
+    def unfinished_text(self) -> str:
+        """The text that a language model continues: `written_text` without markers after an incomplete sentence."""
+        text = _FINAL_MARKERS.sub("", self.written_text)
+        return self.written_text if text.endswith((".", "!", "?")) else text
 
     @property
     def short_marker(self) -> int | None:

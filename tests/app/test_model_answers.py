@@ -25,6 +25,12 @@ def break_off(exchange: Exchange) -> None:
     exchange.drop()
 
 
+def break_off_in_a_name(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.delta("The Harrow Bridge is 412 metres long. The Harrow")
+    exchange.drop()
+
+
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEndpoint]:
     with ScriptedEndpoint(complete("")) as started:
@@ -143,6 +149,16 @@ def test_interrupted_answer_is_continued_as_one_checked_answer(
     assert kept == {"role": "assistant", "content": "The Harrow Bridge is 412 metres long [1]. It"}
     [_, message] = library.conversations.messages(conversation_of(app))
     assert message.text == plain_text(answer["blocks"])
+
+
+def test_marker_after_an_incomplete_sentence_is_not_kept_inside_it(
+    endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
+) -> None:
+    endpoint.script = [break_off_in_a_name, complete("Bridge was opened in 1931.")]
+    app, _ = ask(open_page)
+    app = answered(click(app, "Continue"))
+    text = plain_text(shown(app)[0]["blocks"])
+    assert text == "The Harrow Bridge is 412 metres long [1]. The Harrow Bridge was opened in 1931 [1]."
 
 
 def test_answer_replaced_by_quotes_can_be_retried(

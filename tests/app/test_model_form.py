@@ -12,7 +12,7 @@ from pages.shared import backend
 from rag_core.engine import Engine
 from rag_core.types import ModelChoice
 from tests.support.app import LENGTH, OpenPage, ask, texts
-from tests.support.servers import ScriptedEndpoint, complete, guarded, serving
+from tests.support.servers import Exchange, ScriptedEndpoint, complete, guarded, serving
 
 KEY = "sk-5ecret-5ecret"
 OFFER = "A model answers in full sentences"
@@ -35,7 +35,7 @@ def press(app: AppTest, key: str) -> AppTest:
 def fill(app: AppTest, address: str, key: str) -> AppTest:
     app.selectbox(key="connect_preset").set_value("compatible").run()
     app.text_input(key="connect_address").set_value(address)
-    app.text_input(key="connect_key").set_value(key).run()
+    app.text_input(key="connect_key").set_value(key)
     return app
 
 
@@ -46,7 +46,7 @@ def test_model_is_connected_tested_and_disconnected(
     press(app, "connect_find")
     assert app.text_input(key="connect_address").value == endpoint.url
     assert app.selectbox(key="connect_model").options == ["large", "small"]
-    app.selectbox(key="connect_model").set_value("small").run()
+    app.selectbox(key="connect_model").set_value("small")
     shown = texts(press(app, "connect_test"))
     for words in ("lists 2 models", "key was accepted", "small answers", "arrives in pieces", "It arrived"):
         assert words in shown
@@ -119,3 +119,53 @@ def test_connection_of_the_environment_is_not_editable(
     app = open_page("admin")
     assert "The environment or `.env` sets this model" in texts(app)
     assert not [button for button in app.button if button.key == "connect_save"]
+
+
+def test_endpoint_without_a_list_asks_for_a_name(open_page: OpenPage) -> None:
+    def without_list(exchange: Exchange) -> None:
+        exchange.error(404 if exchange.path.endswith("/models") else 400)
+
+    with ScriptedEndpoint(without_list) as started:
+        app = press(fill(open_page("admin"), started.url, ""), "connect_find")
+        assert "lists no models. Type the name of the model" in app.info[0].value
+        assert app.text_input(key="connect_address").value == started.url
+
+
+def test_options_are_stored_and_shown_again(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
+    app = press(fill(open_page("admin"), endpoint.url, KEY), "connect_find")
+    app.selectbox(key="connect_model").set_value("small")
+    app.selectbox(key="connect_api").set_value("responses")
+    app.number_input(key="connect_context").set_value(4096)
+    press(app, "connect_save")
+    saved = backend._open().engine.models.choice
+    assert (saved.api, saved.context_tokens, saved.context_reported) == ("responses", 4096, False)
+    assert "over Responses" in texts(app)
+    again = open_page("admin")
+    assert again.number_input(key="connect_context").value == 4096
+    assert again.selectbox(key="connect_api").value == "responses"
+
+
+def test_unreadable_key_is_shown_until_it_is_read(
+    open_page: OpenPage, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    app = press(fill(open_page("admin"), endpoint.url, KEY), "connect_find")
+    app.selectbox(key="connect_model").set_value("small")
+    press(app, "connect_save")
+    [file] = tmp_path.rglob("model-key")
+    file.rename(tmp_path / "key")
+    backend._open().engine.models.read_key_again()
+    app = open_page("admin")
+    assert "The stored API key of the language model is missing" in app.error[0].value
+    (tmp_path / "key").rename(file)
+    assert not press(app, "read_key").error
+
+
+def test_key_of_the_environment_is_offered_for_openai_only(
+    open_page: OpenPage, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-program")
+    app = open_page("admin")
+    assert "The key from `OPENAI_API_KEY` is used if the field is empty" in texts(app)
+    app = press(fill(app, endpoint.url, ""), "connect_find")
+    assert "is used if the field is empty" not in texts(app)
+    assert "sk-of-another-program" not in "".join(str(exchange.headers) for exchange in endpoint.exchanges)

@@ -1,0 +1,147 @@
+"""Connecting a language model with the form, and an answer that breaks off."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import OpenApp, ask, open_chat, quiet, serve, width_overflow
+from tests.support.pdfs import make_pdf
+from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete, guarded, serving
+
+KEY = "sk-5ecret-5ecret"
+TOWER = make_pdf("The Vardo tower is 88 metres tall and was finished in 1902 by the architect Lena Holm.")
+QUESTION = "How tall is the Vardo tower?"
+HEIGHT = "The Vardo tower is 88 metres tall"
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[str]:
+    with serve(tmp_path / "data") as address:
+        yield address
+
+
+def break_off(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.delta(f"{HEIGHT} [1]. Lena")
+    exchange.drop()
+
+
+def delayed(play: Play, seconds: float) -> Play:
+    def wait(exchange: Exchange) -> None:
+        if not exchange.path.endswith("/models"):
+            time.sleep(seconds)
+        play(exchange)
+
+    return wait
+
+
+def choose(page: Page, field: str, name: str) -> None:
+    """Choose an option by keyboard, because a list that is drawn again while a pointer is over it closes."""
+    box = page.get_by_role("combobox", name=field, exact=True)
+    box.focus()
+    page.keyboard.press("ArrowDown")
+    option = page.get_by_role("option", name=name)
+    expect(option).to_be_visible()
+    for _ in range(10):
+        if option.get_attribute("aria-selected") == "true" or "true" in (option.get_attribute("data-focused") or ""):
+            break
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(box).to_have_value(name)
+    quiet(page)
+
+
+def fill_form(page: Page, address: str, key: str = "") -> None:
+    """Choose the kind without presets, and type an address and a key."""
+    choose(page, "Kind of model", "Any OpenAI-compatible endpoint")
+    expect(page.get_by_placeholder("https://models.example.com/v1")).to_be_visible()
+    quiet(page)
+    page.get_by_label("Address", exact=True).fill(address)
+    page.get_by_label("API key", exact=True).fill(key)
+    page.get_by_label("API key", exact=True).press("Tab")
+    quiet(page)
+
+
+def open_admin(page: Page) -> None:
+    page.get_by_role("link", name="Admin").click()
+    expect(page.get_by_role("button", name="Find models")).to_be_visible()
+    quiet(page)
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+    quiet(page)
+
+
+def test_refused_key_is_corrected_and_an_interrupted_answer_is_continued(open_app: OpenApp, app: str) -> None:
+    rest = complete("Holm finished ", "it in 1902 [1].")
+    with ScriptedEndpoint(guarded(KEY, serving("small", answer=break_off))) as endpoint:
+        page = open_chat(open_app, app, {"tower.pdf": TOWER})
+        open_admin(page)
+        fill_form(page, endpoint.url.removesuffix("/v1"), key="sk-wrong")
+        press(page, "Find models")
+        expect(page.get_by_text("refused the API key of the language model (page Admin)")).to_be_visible()
+        page.get_by_label("API key", exact=True).fill(KEY)
+        press(page, "Find models")
+        expect(page.get_by_text("1 model found")).to_be_visible()
+        choose(page, "Model", "small")
+        press(page, "Connect")
+        expect(page.get_by_text(f"small, at {endpoint.url}")).to_be_visible()
+        page.get_by_role("link", name="Chat").click()
+        ask(page, QUESTION)
+        expect(page.get_by_role("button", name="Continue")).to_be_visible()
+        expect(page.get_by_text("stopped half-way")).to_be_visible()
+        expect(page.get_by_role("button", name="Show quotes")).to_be_visible()
+        page.reload()
+        endpoint.script = [guarded(KEY, rest)]
+        press(page, "Continue")
+        expect(page.get_by_text("Lena Holm finished it in 1902").first).to_be_visible()
+        expect(page.get_by_text(HEIGHT).first).to_be_visible()
+        expect(page.get_by_role("button", name="Continue")).to_have_count(0)
+        expect(page.get_by_text("stopped half-way")).to_have_count(0)
+
+
+def test_endpoint_without_a_list_is_slow_and_has_the_responses_api(open_app: OpenApp, app: str) -> None:
+    answer = complete(f"{HEIGHT} ", "[1].")
+
+    def play(exchange: Exchange) -> None:
+        known = exchange.path.endswith("/responses") or exchange.headers["Content-Length"] == "2"
+        exchange.error(404) if exchange.path.endswith("/models") or not known else answer(exchange)
+
+    def without_list(exchange: Exchange) -> None:
+        # An empty request to find the endpoint is refused as a bad request.
+        is_probe = exchange.path.endswith("/chat/completions")
+        exchange.error(400) if is_probe else delayed(play, 1.5)(exchange)
+
+    with ScriptedEndpoint(without_list) as endpoint:
+        page = open_chat(open_app, app, {"tower.pdf": TOWER})
+        open_admin(page)
+        fill_form(page, endpoint.url)
+        press(page, "Find models")
+        expect(page.get_by_text("This endpoint lists no models. Type the name")).to_be_visible()
+        box = page.get_by_role("combobox", name="Model", exact=True)
+        box.fill("small")
+        box.press("Enter")
+        quiet(page)
+        page.get_by_text("More options").click()
+        choose(page, "API", "Responses")
+        page.get_by_label("Context length", exact=True).fill("4096")
+        page.get_by_label("Context length", exact=True).press("Tab")
+        quiet(page)
+        press(page, "Test")
+        expect(page.get_by_text("It arrived after")).to_be_visible()
+        expect(page.get_by_text("Not reported by the endpoint; 4,096 tokens are assumed.")).to_be_visible()
+        press(page, "Connect")
+        expect(page.get_by_text(f"small, at {endpoint.url}, over Responses")).to_be_visible()
+        page.set_viewport_size({"width": 380, "height": 800})
+        assert width_overflow(page) <= 0
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.get_by_role("link", name="Chat").click()
+        ask(page, QUESTION)
+        expect(page.get_by_text("Written by openai:small")).to_be_visible()
+        assert {request["model"] for request in endpoint.requests if "model" in request} == {"small"}
