@@ -112,7 +112,9 @@ def test_edited_question_is_asked_without_scrolling(open_app: OpenApp, address: 
     expect(page.get_by_role("button", name="Edit question")).to_be_visible()
 
 
-def test_interrupted_answer_is_kept_above_quotes(open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_interrupted_answer_is_kept_and_quotes_are_shown_on_demand(
+    open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     folder = tmp_path_factory.mktemp("broken") / "data"
     with (
         ScriptedEndpoint(break_off) as endpoint,
@@ -120,6 +122,7 @@ def test_interrupted_answer_is_kept_above_quotes(open_app: OpenApp, tmp_path_fac
     ):
         page = open_chat(open_app, address, {"tower.pdf": TOWER})
         ask(page, QUESTION)
+        page.get_by_role("button", name="Show quotes").click()
         expect(page.get_by_text("Quotes from the documents follow the text.")).to_be_visible()
         expect(page.get_by_role("button", name="Source 1: tower.pdf, page 2").first).to_be_visible()
         expect(page.get_by_text("eighty").first).to_be_visible()

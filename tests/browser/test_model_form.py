@@ -43,10 +43,14 @@ def delayed(play: Play, seconds: float) -> Play:
 def choose(page: Page, field: str, name: str) -> None:
     """Choose an option by keyboard, because a list that is drawn again while a pointer is over it closes."""
     box = page.get_by_role("combobox", name=field, exact=True)
-    box.focus()
-    page.keyboard.press("ArrowDown")
     option = page.get_by_role("option", name=name)
-    expect(option).to_be_visible()
+    # A list that is opened while the page is drawn closes again.
+    for _ in range(20):
+        if option.is_visible():
+            break
+        box.focus()
+        page.keyboard.press("ArrowDown")
+        page.wait_for_timeout(500)
     for _ in range(10):
         if option.get_attribute("aria-selected") == "true" or "true" in (option.get_attribute("data-focused") or ""):
             break
