@@ -26,7 +26,7 @@ def test_health_counts_and_fingerprint(open_page: OpenPage, bridge: str) -> None
 def test_threshold_and_top_k_can_be_saved_and_reset(open_page: OpenPage, engine: Engine) -> None:
     app = open_page("admin")
     app.slider[0].set_value(0.25)
-    app.number_input[0].set_value(3)
+    app.number_input(key="gate_top_k").set_value(3)
     click(app, "Save")
     assert (engine.preferences.threshold, engine.preferences.top_k) == (0.25, 3)
     click(app, "Reset to the settings")
