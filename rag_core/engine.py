@@ -79,6 +79,7 @@ class Engine:
     models : LanguageModels
     model_downloads : ModelDownloads
     preferences : Preferences
+    continuations : Continuations
     explanations : Explanations
 
     Raises
@@ -108,7 +109,7 @@ class Engine:
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         answerer = Answerer(self._searcher, self._strategies, summarizer, self.models)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer)
-        self._continuations = Continuations(self.models, self._generations, self.preferences)
+        self.continuations = Continuations(self.models, self._generations, self.preferences)
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
 
@@ -261,8 +262,7 @@ class Engine:
         suggest : bool
             Whether to yield `Suggestions` after the answer, which takes a few more searches.
         model : str, optional
-            Name of the model for everything that this question needs a model for; see `LanguageModels.find_name`. By
-            default the model in use; an empty name means quotes only.
+            Name of the language model, as in `LanguageModels.find_name`; an empty name means quotes only.
         instructions : str
             Instructions about the language, length and tone of the answer, after those of the preferences. They have no
             effect on quotes, and change neither citing nor checking nor refusing.
@@ -274,20 +274,9 @@ class Engine:
             The configuration's strategy needs a language model, but none is set, or the instructions are too long.
         """
         scope = Scope.of(documents, collections)
-        events = self._follow_ups.ask(
-            *(question, scope, top_k, history, configuration or DEFAULT_CONFIGURATION, search_for),
-            Writer(model, instructions),
-        )
+        how, writer = configuration or DEFAULT_CONFIGURATION, Writer(model, instructions)
+        events = self._follow_ups.ask(question, scope, top_k, history, how, search_for, writer)
         return self._follow_ups.with_suggestions(events, scope) if suggest else events
-
-    def continue_answer(
-        self, answer: Answer, history: Sequence[Message] = (), *, model: str | None = None, instructions: str = ""
-    ) -> Generator[AskEvent, None, None]:
-        """Continue an interrupted answer; yield its further text, and the `Answer`, which is checked as a whole.
-
-        ``model`` and ``instructions`` are as in `ask`.
-        """
-        return self._continuations.continue_answer(answer, history, Writer(model, instructions))
 
     def answer(self, question: str, **options: Any) -> Answer:
         """Return the answer to a question.

@@ -7,30 +7,16 @@ the suggested questions. If the reader stops the answer, the thread stores the t
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Sequence
-from contextlib import closing
 
 from pages.shared.problems import explain
-from pages.shared.runs import Run, start_events, store_answer, store_partial, wait_for_jobs
+from pages.shared.runs import Run, wait_for_jobs
+from pages.shared.writing import store_partial, write_answer
 from rag_core.engine import Engine
 from rag_core.errors import RagError
-from rag_core.types import (
-    Answer,
-    Delta,
-    Message,
-    Restart,
-    Rewritten,
-    Scope,
-    SearchResult,
-    Stage,
-    Strategy,
-    Suggestions,
-)
+from rag_core.types import Message, Scope, Strategy
 from rag_core.types.searches import DEFAULT_WRITER, Writer
-
-log = logging.getLogger(__name__)
 
 
 class Answers:
@@ -60,8 +46,8 @@ class Answers:
         """Start to answer the last question of the conversation, as soon as the given jobs have ended.
 
         If the reader has edited the search, ``search_for`` is the text to search for instead of the question.
-        ``writer`` contains the model and the instructions of the conversation.
-        If ``continued`` is the message of an interrupted answer, that answer is continued.
+        ``writer`` contains the model and the instructions of the conversation. If ``continued`` is the
+        message of an interrupted answer, that answer is continued.
         """
         with self._lock:
             under_way = self._runs.get(conversation_id)
@@ -70,17 +56,15 @@ class Answers:
             if under_way:
                 under_way.stop()
             run = Run(
-                *(
-                    conversation_id,
-                    question,
-                    scope,
-                    history,
-                    frozenset(job_ids),
-                    search_for,
-                    strategy,
-                    writer,
-                    continued,
-                )
+                conversation_id,
+                question,
+                scope,
+                history,
+                job_ids=frozenset(job_ids),
+                search_for=search_for,
+                strategy=strategy,
+                writer=writer,
+                continued=continued,
             )
             if continued and continued.answer:
                 run.show(text=continued.answer.unfinished_text)
@@ -117,7 +101,7 @@ class Answers:
     def _work(self, run: Run) -> None:
         try:
             if wait_for_jobs(self._engine, run):
-                self._ask(run)
+                write_answer(self._engine, run)
         except RagError as error:
             run.problem = explain(error)
         except Exception as error:  # noqa: BLE001 - no caller would catch an exception of this thread
@@ -129,34 +113,3 @@ class Answers:
             run.problem = explain(error)
         finally:
             run.show(done=True, suggesting=False)
-
-    def _ask(self, run: Run) -> None:
-        """Ask the question and process the events; store the answer and the suggestions when they arrive."""
-        stored = None
-        events = start_events(self._engine, run)
-        with closing(events):
-            for event in events:
-                if isinstance(event, Answer):
-                    run.answer = event
-                    stored = store_answer(self._engine, run, event)
-                    run.show(done=True, suggesting=run.continued is None)
-                elif isinstance(event, Suggestions) and stored:
-                    self._store_suggestions(stored.message_id, event)
-                elif isinstance(event, Stage):
-                    run.show_stage(event)
-                elif isinstance(event, Rewritten):
-                    run.rewritten = event.text
-                elif isinstance(event, SearchResult):
-                    run.found = event
-                elif isinstance(event, Delta):
-                    run.show(text=run.progress.text + event.text)
-                elif isinstance(event, Restart):
-                    run.show(text="", restarted=event.reason)
-                if run.stopping.is_set():
-                    return
-
-    def _store_suggestions(self, message_id: str, suggestions: Suggestions) -> None:
-        try:
-            self._engine.conversations.set_follow_ups(message_id, suggestions)
-        except RagError as error:
-            log.warning("suggested questions were not stored: %s", error)

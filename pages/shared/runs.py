@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rag_core.engine import Engine
-from rag_core.types import Answer, AnswerState, AskEvent, Message, RetrievalConfig, Scope, SearchResult, Stage, Strategy
+from rag_core.types import Answer, AnswerState, Message, Scope, SearchResult, Stage, Strategy
 from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 WAITING = "index"
-NOTHING_WRITTEN = "Stopped before there was an answer."
 _POLL_S = 0.2
 
 
@@ -102,43 +101,3 @@ def wait_for_jobs(engine: Engine, run: Run) -> bool:
         run.show_stage(Stage(WAITING, f"Waiting for {waiting[-1].name}"))
         time.sleep(_POLL_S)
     return False
-
-
-def start_events(engine: Engine, run: Run) -> Generator[AskEvent, None, None]:
-    """Return the events of the answer, or of the continuation of an interrupted answer."""
-    options: Any = {"model": run.writer.model, "instructions": run.writer.instructions}
-    if run.continued and run.continued.answer:
-        return engine.continue_answer(run.continued.answer, run.history, **options)
-    return engine.ask(
-        run.question,
-        documents=run.scope.documents,
-        collections=run.scope.collections,
-        history=run.history,
-        configuration=RetrievalConfig(strategy=run.strategy),
-        search_for=run.search_for,
-        suggest=True,
-        **options,
-    )
-
-
-def store_answer(engine: Engine, run: Run, answer: Answer) -> Message:
-    """Store a complete answer, or replace the answer that was continued; return its message."""
-    if run.continued is None:
-        return engine.conversations.add_message(run.conversation_id, "assistant", answer.text, answer)
-    engine.conversations.replace_answer(run.continued.message_id, answer)
-    return run.continued
-
-
-def store_partial(engine: Engine, run: Run) -> None:
-    """Store the text of an incomplete answer, if the reader stopped the answer or if any text was written."""
-    text = run.progress.text.rstrip()
-    if run.continued and run.continued.answer:
-        answer = run.continued.answer
-        if len(text) > len(answer.unfinished_text):
-            longer = replace(answer, text=text, citations=(), statements=(), quotes_start=None, stopped=True)
-            engine.conversations.replace_answer(run.continued.message_id, longer)
-        return
-    if run.stopping.is_set() or text:
-        generator = engine.models.find_generator_name(run.writer.model)
-        partial = run.partial_answer(run.found, text, generator) if text and run.found else None
-        engine.conversations.add_message(run.conversation_id, "assistant", text or NOTHING_WRITTEN, partial)

@@ -15,7 +15,6 @@ from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.types import Answer, AskEvent, Delta, Message, Restart, Stage
-from rag_core.types.searches import DEFAULT_WRITER, Writer
 from rag_core.verification.attribution import NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import VerifiedAnswer
@@ -41,20 +40,34 @@ class Continuations:
         self._preferences = preferences
 
     def continue_answer(
-        self, answer: Answer, history: Sequence[Message], writer: Writer = DEFAULT_WRITER
+        self, answer: Answer, history: Sequence[Message] = (), *, model: str | None = None, instructions: str = ""
     ) -> Generator[AskEvent, None, None]:
-        """Yield the events of a continuation; see `Engine.continue_answer`."""
-        instructions = self._preferences.add_instructions(writer.instructions)
-        model = self._generators.active(writer.model)
-        if model is None and writer.model == "":
+        """Continue an interrupted answer; yield its further text, and the `Answer`, which is checked as a whole.
+
+        Parameters
+        ----------
+        answer : Answer
+        history : sequence of Message
+            The messages before the question, oldest first.
+        model, instructions
+            As in `Engine.ask`.
+
+        Raises
+        ------
+        SettingsError
+            There is no language model, or the instructions are too long.
+        """
+        wishes = self._preferences.add_instructions(instructions)
+        writer = self._generators.active(model)
+        if writer is None and model == "":
             raise SettingsError("Quotes only are chosen, so the answer cannot be continued. Choose a model.")
-        if model is None:
+        if writer is None:
             raise SettingsError(
                 "No language model is connected that could continue the answer. Connect one on the page Admin."
             )
         started = time.perf_counter()
         written, question = answer.unfinished_text, answer.rewritten or answer.question
-        stream = model.stream_answer(question, answer.passages, history, instructions=instructions, written=written)
+        stream = writer.stream_answer(question, answer.passages, history, instructions=wishes, written=written)
         pieces: list[str] = []
         problem = ""
         yield Stage("generate", WRITING)
@@ -88,7 +101,7 @@ class Continuations:
         verified = draft_answer((written + added).strip(), question, answer.passages, encode)
         if verified.unchecked:
             notices.append(NOT_CHECKED)
-        yield _replace_text(base, verified, answer if problem else None, model.name, tuple(dict.fromkeys(notices)))
+        yield _replace_text(base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(notices)))
 
 
 def _replace_text(

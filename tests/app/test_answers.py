@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from pages.shared.answers import Answers
-from pages.shared.runs import NOTHING_WRITTEN, Progress, Run
+from pages.shared.runs import Progress, Run
+from pages.shared.writing import NOTHING_WRITTEN
 from rag_core.errors import GeneratorTimeout, IndexMismatch
 from rag_core.types import (
     Answer,

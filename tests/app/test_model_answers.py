@@ -151,6 +151,18 @@ def test_interrupted_answer_is_continued_as_one_checked_answer(
     assert message.text == plain_text(answer["blocks"])
 
 
+def test_continuation_follows_the_model_and_the_instructions_of_the_conversation(
+    endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
+) -> None:
+    endpoint.script = [break_off, complete("It carries ", "the railway [1].")]
+    app, _ = ask(open_page)
+    library.conversations.set_model(conversation_of(app), "other")
+    library.conversations.set_instructions(conversation_of(app), "Be formal.")
+    app = answered(click(app, "Continue"))
+    assert "Written by openai\\:other" in texts(app)
+    assert "Be formal." in endpoint.requests[-1]["messages"][-3]["content"]
+
+
 def test_marker_after_an_incomplete_sentence_is_not_kept_inside_it(
     endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
 ) -> None:
@@ -177,7 +189,7 @@ def test_continuation_without_a_model_explains_itself(
 ) -> None:
     endpoint.script = [break_off]
     app, _ = ask(open_page)
-    monkeypatch.setattr(type(library.models), "active", lambda models: None)
+    monkeypatch.setattr(type(library.models), "active", lambda models, model=None: None)
     app = answered(click(app, "Continue"))
     assert "Connect one on the page Admin" in texts(app)
     assert plain_text(shown(app)[0]["blocks"]) == "The Harrow Bridge is 412 metres long [1]. It"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
 from rag_core.engine import Engine
@@ -17,7 +18,7 @@ from rag_core.runtime.model_downloads import ModelDownloads
 from rag_core.runtime.preferences import Preferences
 
 NAMES = {
-    Engine: "GUIDE_QUESTIONS answer ask close continue_answer explain load_search readiness search status warm_up",
+    Engine: "GUIDE_QUESTIONS answer ask close explain load_search readiness search status warm_up",
     Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours page pages "
     "remove_version render_page restore_version retry submit title versions",
     Jobs: "as_completed cancel list wait",
@@ -35,6 +36,7 @@ NAMES = {
     ModelDownloads: "cancel close current find_file install_command list pause remove start",
     Preferences: "add_instructions default_threshold find_gate gate hide_model_offer instructions is_model_offered "
     "quotes_gate quotes_threshold set_instructions set_threshold set_top_k threshold top_k",
+    Continuations: "continue_answer",
     Explanations: "evidence_mass explain token_matches weight_passages",
 }
 

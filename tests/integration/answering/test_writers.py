@@ -9,14 +9,15 @@ import pytest
 from rag_core.answering.ask import CLOSEST_BELOW, NOTHING_FOUND
 from rag_core.answering.refusals import NEEDS_MODEL_HERE
 from rag_core.errors import SettingsError, UnknownConversation
-from rag_core.types import AnswerState, ModelChoice, RetrievalConfig, Scope
+from rag_core.types import Answer, AnswerState, ModelChoice, RetrievalConfig, Scope
 from rag_core.verification.attribution import NOT_CHECKED
 from tests.support.engines import ASK_BUDGET, open_library, opened, scripted_engine
 from tests.support.passages import message
-from tests.support.servers import ScriptedEndpoint, complete, serving
+from tests.support.servers import Exchange, ScriptedEndpoint, complete, serving
 
 OFF_TOPIC = "Which enzyme repairs DNA in tardigrades?"
-REPLY = complete("The budget of the Zanzibar bridge is 42 million euros [1].")
+REPLY_TEXT = "The budget of the Zanzibar bridge is 42 million euros [1]."
+REPLY = complete(REPLY_TEXT)
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +99,31 @@ def test_only_the_text_of_a_summary_follows_instructions(folder: Path) -> None:
         engine.answer("Sum up.", documents=["bridge.pdf"], configuration=how, instructions="Be formal.")
         shown = ["Be formal." in str(request["messages"]) for request in endpoint.requests]
     assert shown == [False, True]
+
+
+def break_off(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.delta("The budget of the Zanzibar bridge is 42")
+    exchange.drop()
+
+
+def test_continuation_has_the_model_and_the_instructions_of_the_question(folder: Path) -> None:
+    with scripted_engine(folder, break_off, complete(" million euros [1].")) as (engine, endpoint):
+        engine.preferences.set_instructions("Be formal.")
+        broken = engine.answer(ASK_BUDGET, model="other", instructions="Answer in German.")
+        assert broken.interrupted
+        continue_answer = engine.continuations.continue_answer
+        *_, whole = continue_answer(broken, model="third", instructions="Answer in German.")
+        engine.preferences.set_instructions("")
+        assert isinstance(whole, Answer)
+        assert (whole.text, whole.generator) == (REPLY_TEXT, "openai:third")
+        first, second = endpoint.requests
+        assert second["messages"][:-2] == first["messages"]
+        assert "<wishes>\nBe formal.\nAnswer in German.\n</wishes>" in second["messages"][-3]["content"]
+        with pytest.raises(SettingsError, match=r"Quotes only are chosen.*Choose a model"):
+            next(continue_answer(broken, model=""))
+        with pytest.raises(SettingsError, match="the limit is 1,000"):
+            next(continue_answer(broken, instructions="x" * 1001))
 
 
 def test_long_instructions_are_refused_before_a_request(folder: Path) -> None:
