@@ -15,7 +15,7 @@ from rag_core.errors import DownloadCancelled
 from rag_core.llm.gguf import GGUF_INSTALL_COMMAND, is_gguf_installed
 from rag_core.llm.model_catalogue import find_model, load_catalogue
 from rag_core.llm.model_download import download_model
-from rag_core.runtime.language_models import read_connection
+from rag_core.runtime.model_connection import read_connection
 from rag_core.system import make_new_files_private
 from rag_core.types import ModelChoice, format_size
 

@@ -21,15 +21,14 @@ from rag_core.llm.presets import PRESETS, ModelPreset
 from rag_core.llm.prices import apply_price, load_prices
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, FORM_NAMES, SettingNames
+from rag_core.runtime.model_connection import CONNECTION, sets_model
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.store.database import Database
-from rag_core.store.preferences import PreferenceStore
 from rag_core.types import ModelCheck, ModelChoice, ModelHost, Usage, UsageTotal
 
 log = logging.getLogger(__name__)
-# Names of the preferences that store the connection, and another model of the same endpoint.
-_CONNECTION, _MODEL = "model_connection", "model"
+# Name of the preference that stores another model of the same endpoint.
+_MODEL = "model"
 
 
 class LanguageModels:
@@ -71,7 +70,7 @@ class LanguageModels:
     @property
     def is_from_environment(self) -> bool:
         """Whether the environment sets a model or an endpoint, so that the stored connection is not used."""
-        return _sets_model(self._from_environment)
+        return sets_model(self._from_environment)
 
     @property
     def names(self) -> SettingNames:
@@ -96,13 +95,13 @@ class LanguageModels:
     @property
     def choice(self) -> ModelChoice | None:
         """The stored connection; ``None`` if there is none or if the environment has priority."""
-        stored = None if self.is_from_environment else self._stores.preferences.get(_CONNECTION)
+        stored = None if self.is_from_environment else self._stores.preferences.get(CONNECTION)
         return ModelChoice(**stored["choice"]) if stored else None
 
     @property
     def key_place(self) -> str:
         """Where the stored API key is: ``keyring``, ``file``, or empty if the connection has no key."""
-        stored = None if self.is_from_environment else self._stores.preferences.get(_CONNECTION)
+        stored = None if self.is_from_environment else self._stores.preferences.get(CONNECTION)
         return str(stored["key_place"]) if stored else ""
 
     @property
@@ -214,12 +213,12 @@ class LanguageModels:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
         found = self._adopt_context(found, secret)
         # The old connection is removed first, so that it never gets the new key if a step fails.
-        self._stores.preferences.set(_CONNECTION, None)
+        self._stores.preferences.set(CONNECTION, None)
         try:
             place = self._stores.model_keys.set(secret) if secret else ""
             if not secret:
                 self._stores.model_keys.remove()
-            self._stores.preferences.set(_CONNECTION, {"choice": asdict(found), "key_place": place})
+            self._stores.preferences.set(CONNECTION, {"choice": asdict(found), "key_place": place})
         finally:
             self._use_stored_connection()
 
@@ -230,7 +229,7 @@ class LanguageModels:
 
     def disconnect(self) -> None:
         """Remove the stored connection and its key; answers are quotes from now on. May raise `StoreError`."""
-        self._stores.preferences.set(_CONNECTION, None)
+        self._stores.preferences.set(CONNECTION, None)
         try:
             self._stores.model_keys.remove()
         finally:
@@ -385,30 +384,3 @@ class LanguageModels:
         except StoreError as error:
             # A failure of the store is only logged, because an error here would discard a complete answer.
             log.warning("the usage could not be stored: %s", error)
-
-
-def read_connection(settings: Settings) -> ModelChoice | None:
-    """Return the connection in use without locking the data folder, so that another process may have it open.
-
-    It is ``None`` if neither the environment nor the database contains a connection. May raise `StoreError`.
-    """
-    if _sets_model(settings):
-        return ModelChoice(
-            "",
-            base_url=redact_url(settings.openai_base_url or DEFAULT_BASE_URL),
-            model=settings.openai_model or "",
-            gguf=str(settings.gguf or ""),
-        )
-    file, url = settings.data_dir / "footnote.sqlite", settings.database_url
-    if url is None and not file.is_file():
-        return None
-    database = Database(url.get_secret_value() if url else file, has_schema=False)
-    try:
-        stored = PreferenceStore(database).get(_CONNECTION)
-    finally:
-        database.close()
-    return ModelChoice(**stored["choice"]) if stored else None
-
-
-def _sets_model(settings: Settings) -> bool:
-    return bool(settings.gguf or settings.openai_model or settings.openai_base_url)

@@ -1,0 +1,40 @@
+"""Which connection to a language model is in use: that of the environment, or the stored one."""
+
+from __future__ import annotations
+
+from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
+from rag_core.settings import Settings
+from rag_core.store.database import Database
+from rag_core.store.preferences import PreferenceStore
+from rag_core.types import ModelChoice
+
+# Name of the preference that stores the connection.
+CONNECTION = "model_connection"
+
+
+def read_connection(settings: Settings) -> ModelChoice | None:
+    """Return the connection in use without locking the data folder, so that another process may have it open.
+
+    It is ``None`` if neither the environment nor the database contains a connection. May raise `StoreError`.
+    """
+    if sets_model(settings):
+        return ModelChoice(
+            "",
+            base_url=redact_url(settings.openai_base_url or DEFAULT_BASE_URL),
+            model=settings.openai_model or "",
+            gguf=str(settings.gguf or ""),
+        )
+    file, url = settings.data_dir / "footnote.sqlite", settings.database_url
+    if url is None and not file.is_file():
+        return None
+    database = Database(url.get_secret_value() if url else file, has_schema=False)
+    try:
+        stored = PreferenceStore(database).get(CONNECTION)
+    finally:
+        database.close()
+    return ModelChoice(**stored["choice"]) if stored else None
+
+
+def sets_model(settings: Settings) -> bool:
+    """Return whether settings of the environment name a model or an endpoint."""
+    return bool(settings.gguf or settings.openai_model or settings.openai_base_url)
