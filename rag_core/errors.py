@@ -36,7 +36,7 @@
     │   ├── DownloadInterrupted    the server cannot be reached, returns an error, or stops sending
     │   ├── DownloadCancelled      the user stopped the download
     │   └── ChecksumMismatch       the server sent another file
-    ├── PackageNotInstalled        pip could not install an optional package
+    ├── PackageNotInstalled        an optional package is not installed
     ├── CallLimit                  a strategy has used all model calls or tokens that the settings allow
     └── GeneratorError             the endpoint gave no answer
         ├── GeneratorAuthError
@@ -201,7 +201,7 @@ class ChecksumMismatch(ModelDownloadError):
 
 
 class PackageNotInstalled(RagError):
-    """pip could not install an optional package."""
+    """An optional package is not installed, or pip could not install it."""
 
 
 class CallLimit(RagError):

@@ -24,7 +24,10 @@ def show_catalogue(engine: Engine, show_checks: Callable[[list[ModelCheck]], Non
     _announce(before)
     is_open = not engine.models.endpoint or before is not None
     with st.expander("Download a model that runs on this machine", icon=":material/download:", expanded=is_open):
-        st.caption("No account and no key are needed. Questions and documents stay on this machine.")
+        st.caption(
+            "No account and no key are needed. Questions and documents stay on this machine. The package `xllamacpp`, "
+            "which runs the model (about 110 MB on disk), is installed too if it is missing."
+        )
 
         @st.fragment(run_every=1.0 if before and before.step.is_active else None)
         def panel() -> None:
@@ -70,16 +73,10 @@ def _show_offer(
     if own and own.step.is_active:
         _show_progress(engine, own)
         return
-    if own and own.step is SetupStep.FAILED:
+    if own and own.problem:
         st.error(escape_markdown(own.problem), icon=":material/error:")
         if own.checks:
             show_checks(list(own.checks))
-    if own and own.step is SetupStep.PACKAGE_MISSING:
-        st.info(
-            "The file is downloaded. To run it, Footnote needs the package `xllamacpp` (about 110 MB on disk), which "
-            "is not installed.",
-            icon=":material/extension:",
-        )
     if not offer.in_use:
         _show_buttons(engine, offer, own, is_busy=bool(setup and setup.step.is_active))
 
@@ -124,11 +121,10 @@ def _show_buttons(engine: Engine, offer: ModelOffer, own: ModelSetup | None, *, 
             icon=":material/download:" if done < offer.size_bytes else ":material/check:",
             disabled=bool(offer.problem) or is_busy,
         ):
-            _act(lambda: downloads.start(offer.name, install=needs_package))
+            _act(lambda: downloads.start(offer.name, install=True))
         if done and st.button("Remove", key=f"remove_{offer.name}", icon=":material/delete:", disabled=is_busy):
             _act(lambda: downloads.remove(offer.name))
     if needs_package:
-        st.caption("Or run this command in a terminal, and then click the button:")
         st.code(downloads.install_command, language="bash", wrap_lines=True)
 
 

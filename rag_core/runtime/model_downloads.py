@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rag_core.errors import DownloadCancelled, ModelDownloadError, ModelNotDownloaded, RagError, SettingsError
+from rag_core.errors import (
+    DownloadCancelled,
+    ModelDownloadError,
+    ModelNotDownloaded,
+    PackageNotInstalled,
+    RagError,
+    SettingsError,
+)
 from rag_core.llm.gguf import GGUF_INSTALL_COMMAND, install_gguf, is_gguf_installed
 from rag_core.llm.model_catalogue import CatalogueModel, find_model, load_catalogue
 from rag_core.llm.model_download import (
@@ -89,8 +96,8 @@ class ModelDownloads:
         ----------
         name : str
         install : bool
-            Whether to install the package that runs GGUF files if it is missing. Otherwise, the setup then ends with
-            `SetupStep.PACKAGE_MISSING`.
+            Whether to install the package that runs GGUF files if it is missing. If it is not installed, or if the
+            installation fails, the setup ends with `SetupStep.PACKAGE_MISSING`.
 
         Raises
         ------
@@ -181,7 +188,8 @@ class ModelDownloads:
                 self._finish_stop(model)
             is_expected = True
         except RagError as error:
-            self._advance(SetupStep.FAILED, problem=str(error))
+            step = SetupStep.PACKAGE_MISSING if isinstance(error, PackageNotInstalled) else SetupStep.FAILED
+            self._advance(step, problem=str(error))
             is_expected = True
         finally:
             if not is_expected:
@@ -197,8 +205,10 @@ class ModelDownloads:
         self._check_stop()
         if not is_gguf_installed():
             if not install:
-                self._advance(SetupStep.PACKAGE_MISSING)
-                return
+                raise PackageNotInstalled(
+                    "The file is downloaded. The package xllamacpp, which runs it, is not installed. Install it: "
+                    f"{GGUF_INSTALL_COMMAND}"
+                )
             self._advance(SetupStep.INSTALLING)
             install_gguf(self._folder / "install.log")
             self._check_stop()

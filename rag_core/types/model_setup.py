@@ -63,7 +63,7 @@ class ModelSetup:
     is_stopping : bool
         Whether the download stops as soon as the server sends more bytes or the time for it is over.
     problem : str
-        If the setup failed: what happened, and what to do.
+        If the setup failed or the package is missing: what happened, and what to do.
     checks : tuple of ModelCheck
         Results of the test, if it failed.
     """

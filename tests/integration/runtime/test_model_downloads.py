@@ -285,6 +285,7 @@ def test_missing_package_is_installed_on_request(engine: Engine, without_package
     setup = ended(engine)
     assert setup is not None
     assert setup.step is SetupStep.PACKAGE_MISSING
+    assert setup.problem.endswith(engine.model_downloads.install_command)
     assert not without_package.exists()
     engine.model_downloads.start("tiny", install=True)
     setup = ended(engine)
@@ -303,7 +304,7 @@ def test_failed_installation_shows_the_command(
     engine.model_downloads.start("tiny", install=True)
     setup = ended(engine)
     assert setup is not None
-    assert setup.step is SetupStep.FAILED
+    assert setup.step is SetupStep.PACKAGE_MISSING
     assert "No matching distribution found for xllamacpp-of-another-name==1" in setup.problem
     assert setup.problem.endswith(engine.model_downloads.install_command)
     assert str(without_package) in setup.problem
