@@ -148,7 +148,7 @@ def test_cancelled_download_continues_later(server: FileServer, folder: Path) ->
 def test_other_content_is_removed(server: FileServer, folder: Path, content: bytes) -> None:
     model = server.model()
     server.content = content
-    with pytest.raises(ChecksumMismatch, match=r"was removed.*instead of .*RAG_GGUF"):
+    with pytest.raises(ChecksumMismatch, match=r"was removed.*instead of .*model use PATH"):
         download_model(model, folder)
     assert names(folder) == []
 
@@ -173,7 +173,7 @@ def test_too_little_disk_space_is_reported_before_the_download(
     server: FileServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=400_000_000))
-    with pytest.raises(ModelTooLarge, match=r"needs 501 MB of disk space in .*, and 400 MB are free.*RAG_GGUF"):
+    with pytest.raises(ModelTooLarge, match=r"needs 501 MB of disk space in .*, and 400 MB are free.*model use PATH"):
         download_model(server.model(), folder)
     assert not folder.exists()
     assert server.ranges == []
@@ -202,7 +202,7 @@ def test_missing_network_is_reported(server: FileServer, folder: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/tiny.gguf"
-        with pytest.raises(DownloadInterrupted, match=r"Connection refused.*Without a network, copy .*RAG_GGUF"):
+        with pytest.raises(DownloadInterrupted, match=r"Connection refused.*a network.*GGUF file.*model use PATH"):
             download_model(server.model(url=url), folder)
 
 
