@@ -31,7 +31,13 @@ def get_writer(conversation: Conversation | None) -> Writer:
 def choose_writer(engine: Engine, conversation: Conversation | None) -> str:
     """Let the reader choose who writes the answers, and how; return the name of the model, empty for quotes."""
     if not engine.models.endpoint:
-        st.page_link("pages/admin/page.py", label=f"{QUOTES_ONLY} · Connect a model", icon=":material/format_quote:")
+        st.page_link(
+            "pages/admin/page.py",
+            label=QUOTES_ONLY,
+            icon=":material/format_quote:",
+            help="Connect a language model on the page Admin to have it write the answers.",
+            query_params={keys.ADMIN_PARAM: keys.ADMIN_MODEL},
+        )
         return ""
     writer = get_writer(conversation)
     name = engine.models.find_name(writer.model)

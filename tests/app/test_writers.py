@@ -42,8 +42,10 @@ def choose(app: AppTest, value: str) -> AppTest:
 
 def test_without_model_the_row_links_to_the_form(open_page: OpenPage, bridge: str) -> None:
     app = open_page()
-    links = [one.proto for one in app.get("page_link")]
-    assert [(one.page, one.label) for one in links] == [("admin", "Quotes only · Connect a model")]
+    links = sorted((one.proto.page, one.proto.label) for one in app.get("page_link"))
+    assert links == [("admin", "Connect a model"), ("admin", "Quotes only")]
+    app.button(key="hide_model_offer").click().run()
+    assert [one.proto.label for one in app.get("page_link")] == ["Quotes only"]
     assert not [one for one in app.text_area if one.label.startswith("Instructions")]
 
 
