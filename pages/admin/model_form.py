@@ -38,6 +38,8 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
     # Without a form, the browser does not send a key if the reader leaves its field with the tab key.
     with st.form("connect", border=False, enter_to_submit=False):
         is_file = show_fields(engine, kind, saved)
+        # Results stand above the buttons, because what is below them may be outside of the window.
+        results = st.container()
         with st.container(horizontal=True, gap="small"):
             if not is_file:
                 _button("Find models", "connect_find", _find, engine, icon=":material/list:")
@@ -45,6 +47,13 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
             _button("Connect", "connect_save", _save, engine, type="primary")
             if engine.models.current:
                 _button("Disconnect", "connect_remove", _disconnect, engine)
+    with results:
+        _show_results(engine, show_checks, tested=tested)
+    if saved and not saved.gguf:
+        st.caption(_PLACES[engine.models.key_place])
+
+
+def _show_results(engine: Engine, show_checks: Callable[[list[ModelCheck]], None], *, tested: bool) -> None:
     show_stored_error(_PROBLEM)
     if note := st.session_state.pop(_NOTE, ""):
         st.info(note, icon=":material/info:")
@@ -56,8 +65,6 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
     tested_choice, checks = st.session_state.get(_CHECKS, (None, []))
     if checks and tested_choice == read_choice():
         show_checks(checks)
-    if saved and not saved.gguf:
-        st.caption(_PLACES[engine.models.key_place])
 
 
 def _button(label: str, key: str, act: Callable[[Engine], None], engine: Engine, **look: Any) -> None:

@@ -55,9 +55,8 @@ class EndpointErrors:
         if status in (401, 403):
             name = self._names.key
             has_key = f"refused {name}" if self._key else f"requires a key and {name} is not set"
-            return GeneratorAuthError(
-                f"The {self._endpoint} {has_key} (HTTP {status}). Set a valid key that may use {model}."
-            )
+            may_use = f" that may use {model}" if self._settings.openai_model else ""
+            return GeneratorAuthError(f"The {self._endpoint} {has_key} (HTTP {status}). Set a valid key{may_use}.")
         if status == 429 and _is_quota(code, message):
             return GeneratorRateLimited(
                 f"The account behind {self._names.key} has used up its quota at the {self._endpoint} (HTTP 429). "

@@ -68,7 +68,7 @@ def test_model_is_connected_tested_and_disconnected(
 
 def test_refused_key_gives_a_remedy_without_the_key(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
     app = press(fill(open_page("admin"), endpoint.url, "sk-wrong-wrong"), "connect_find")
-    assert "Set a valid key" in app.error[0].value
+    assert "\\(HTTP 401\\)\\. Set a valid key\\." in app.error[0].value
     assert "sk-wrong-wrong" not in texts(app) + app.error[0].value
 
 
@@ -80,10 +80,10 @@ def test_wrong_address_gives_a_remedy(open_page: OpenPage) -> None:
 def test_host_that_would_get_texts_is_named_before_connecting(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
     app = open_page("admin")
     assert "leave this machine for api\\.openai\\.com" in texts(app)
-    shown = texts(fill(app, endpoint.url, ""))
+    shown = texts(fill(app, endpoint.url, "").run())
     assert "This address is on this machine" in shown
     assert "leave this machine" not in shown
-    assert "questions and passages" not in texts(fill(app, "two words", ""))
+    assert "questions and passages" not in texts(fill(app, "two words", "").run())
 
 
 def test_chat_points_to_the_form_until_a_model_is_connected(
