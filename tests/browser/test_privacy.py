@@ -40,6 +40,11 @@ ANSWERED = "The Harrow Bridge is 412 metres long [1]."
 ANSWER = complete(ANSWERED[:20], ANSWERED[20:], tokens=(300, 12))
 # Opt-outs of libraries that a user does not set. The guard must notice what the libraries do without them.
 AS_INSTALLED = {"HF_HUB_OFFLINE": "0"}
+# The list of models, questions, and the context length.
+PATHS = {
+    *("/v1/models", "/v1/chat/completions"),
+    *("/props", "/api/v0/models/small", "/api/ps", "/api/show"),
+}
 HEADERS = {
     *("host", "accept", "accept-encoding", "connection", "user-agent", "authorization"),
     *("content-length", "content-type"),
@@ -172,7 +177,7 @@ def find_words(*texts: str) -> set[str]:
 def check_headers(endpoint: ScriptedEndpoint) -> None:
     """Check that the key is only in the header for it, and that no header tells who or where the user is."""
     for exchange in endpoint.exchanges:
-        assert exchange.path in ("/v1/models", "/v1/chat/completions")
+        assert exchange.path in PATHS
         assert [name.lower() for name, value in exchange.headers.items() if KEY in value] == ["authorization"]
         names = {name.lower() for name in exchange.headers if not name.lower().startswith("x-stainless-")}
         assert names <= HEADERS, names
