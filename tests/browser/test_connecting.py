@@ -7,7 +7,6 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -74,16 +73,12 @@ def page(open_app: OpenApp, address: str, library: None) -> Iterator[Page]:
         disconnect(opened, address)
 
 
-def check_answers(page: Page, address: str, model: str) -> None:
-    """Ask the connected model, disconnect it, and ask again."""
+def check_answer(page: Page, address: str, model: str) -> None:
+    """Ask the connected model a question."""
     ask_new(page, address, LENGTH)
     # The page puts an invisible character into the name qwen3:4b, so that it does not become an emoji.
     expect(page.get_by_text(re.compile(f"Written by openai:\\W?{model}"))).to_be_visible()
     expect(page.get_by_text("The Harrow Bridge is 412 metres long").first).to_be_visible()
-    disconnect(page, address)
-    ask_new(page, address, LENGTH)
-    expect(page.get_by_text(QUOTED).first).to_be_visible()
-    expect(page.get_by_text("Written by")).to_have_count(0)
 
 
 def test_link_of_a_new_chat_leads_to_the_form_and_a_model_is_connected(page: Page, address: str) -> None:
@@ -104,7 +99,11 @@ def test_link_of_a_new_chat_leads_to_the_form_and_a_model_is_connected(page: Pag
         for words in ("lists 2 models", "small answers", "arrives in pieces"):
             expect(page.get_by_text(words)).to_be_visible()
         connect(page, endpoint.host)
-        check_answers(page, address, "small")
+        check_answer(page, address, "small")
+        disconnect(page, address)
+        ask_new(page, address, LENGTH)
+        expect(page.get_by_text(QUOTED).first).to_be_visible()
+        expect(page.get_by_text("Written by")).to_have_count(0)
 
 
 def test_refused_key_is_explained_and_can_be_corrected_by_keyboard(page: Page, address: str) -> None:
@@ -120,7 +119,7 @@ def test_refused_key_is_explained_and_can_be_corrected_by_keyboard(page: Page, a
         find_models(page, 2)
         type_model(page, "large")
         connect(page, endpoint.host)
-        check_answers(page, address, "large")
+        check_answer(page, address, "large")
 
 
 def test_server_without_an_endpoint_is_explained(page: Page) -> None:
@@ -147,7 +146,7 @@ def test_server_without_a_list_of_models_takes_a_typed_name(page: Page, address:
         expect(page.get_by_text("has no list of models (HTTP 404)")).to_be_visible()
         expect(page.get_by_text("my-model answers")).to_be_visible()
         connect(page, endpoint.host)
-        check_answers(page, address, "my-model")
+        check_answer(page, address, "my-model")
 
 
 def test_slow_model_is_tested_and_answers(page: Page, address: str) -> None:
@@ -194,7 +193,7 @@ def test_azure_gets_its_path_and_key_header(page: Page, address: str) -> None:
         expect(page.get_by_label("Address")).to_have_value(f"http://{endpoint.host}/openai/v1")
         type_model(page, "gpt")
         connect(page, endpoint.host)
-        check_answers(page, address, "gpt")
+        check_answer(page, address, "gpt")
 
 
 def test_ollama_on_this_machine_is_offered_with_its_models(page: Page, address: str, ollama: ScriptedEndpoint) -> None:
@@ -202,21 +201,18 @@ def test_ollama_on_this_machine_is_offered_with_its_models(page: Page, address: 
     expect(page.get_by_label("Address")).to_have_value(ollama.url)
     type_model(page, "qwen3:4b")
     connect(page, ollama.host)
-    check_answers(page, address, "qwen3:4b")
+    check_answer(page, address, "qwen3:4b")
 
 
-def test_lm_studio_on_this_machine_is_offered_with_its_models(page: Page, address: str) -> None:
-    with ExitStack() as stack:
-        try:
-            studio = stack.enter_context(ScriptedEndpoint(GOOD, port=1234))
-        except OSError:
-            pytest.skip("another server uses port 1234")
-        page.reload()
-        press(page, "Use LM Studio on this machine (2 models)")
+def test_lm_studio_has_its_usual_address_and_is_connected_at_another(page: Page, address: str) -> None:
+    with ScriptedEndpoint(GOOD) as studio:
+        choose_kind(page, "LM Studio")
+        expect(page.get_by_label("Address")).to_have_value("http://localhost:1234/v1")
+        type_connection(page, studio.host)
+        find_models(page, 2)
         type_model(page, "small")
-        connect(page, "localhost:1234")
-        check_answers(page, address, "small")
-        assert "/v1/chat/completions" in studio.paths
+        connect(page, studio.host)
+        check_answer(page, address, "small")
 
 
 def forms_of(key: str) -> set[bytes]:

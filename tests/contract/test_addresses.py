@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import traceback
+from dataclasses import replace
 
 import pytest
 
 from rag_core.errors import GeneratorUnavailable, SettingsError
+from rag_core.llm import addresses
 from rag_core.llm.addresses import (
     LocalServer,
     build_base_urls,
@@ -160,6 +162,15 @@ def test_ollama_is_found_at_the_address_of_its_variable(monkeypatch: pytest.Monk
         monkeypatch.setenv("OLLAMA_HOST", ollama.url.removesuffix("/v1").removeprefix("http://"))
         found = {server.preset: server for server in find_local_servers()}
     assert found["ollama"] == LocalServer("ollama", ollama.url, ("llama3.2",))
+
+
+def test_lm_studio_is_found_at_the_address_of_its_preset(monkeypatch: pytest.MonkeyPatch) -> None:
+    (preset,) = [preset for preset in PRESETS if preset.id == "lmstudio"]
+    assert preset.base_url == "http://localhost:1234/v1"
+    with ScriptedEndpoint(at(v1__models=listing("gemma"))) as studio:
+        # Another program may use port 1234 of this machine, so the test listens on a free port.
+        monkeypatch.setattr(addresses, "PRESETS", [replace(preset, base_url=studio.url)])
+        assert find_local_servers() == (LocalServer("lmstudio", studio.url, ("gemma",)),)
 
 
 @pytest.mark.parametrize(
