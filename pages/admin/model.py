@@ -59,10 +59,13 @@ def _in_use(engine: Engine) -> None:
         )
     if not engine.models.current:
         st.caption("Answers are quoted from the documents until you choose a model here or set `RAG_OPENAI_MODEL`.")
+    where = "with the settings `RAG_OPENAI_…`"
+    if not engine.models.is_from_environment:
+        where = f"{where}, the context also under More options"
     st.caption(
         f"Temperature {settings.openai_temperature:g} · context {settings.openai_context_tokens:,} tokens, "
         f"{settings.openai_answer_tokens:,} of them for the answer · time-out after {settings.openai_timeout_s:g} s "
-        f"without a reply · {settings.openai_retries} retries. Change these with the settings `RAG_OPENAI_…`."
+        f"without a reply · {settings.openai_retries} retries. Change these {where}."
     )
 
 

@@ -28,9 +28,12 @@ def show_privacy(engine: Engine) -> None:
 
 
 def show_destination(engine: Engine, address: str) -> None:
-    """Say for which host texts would leave this machine if a model at this address were connected."""
+    """Say for which host texts would leave this machine if a model at this address were connected.
+
+    Nothing is shown for the address of the connected model, which `show_privacy` describes.
+    """
     host = engine.models.find_host(address)
-    if host is None:
+    if host is None or address.strip() == engine.models.endpoint:
         return
     if host.is_this_machine:
         st.caption("This address is on this machine: once connected, questions and passages go to the server there.")
