@@ -74,7 +74,7 @@ class ColumnHeader:
 
 
 @dataclass(frozen=True, eq=False)
-class TableRow:
+class FigureRow:
     """A line of a table.
 
     Attributes
@@ -149,13 +149,13 @@ class TableRow:
         ]
 
 
-def parse_rows(text: str) -> list[TableRow]:
+def parse_rows(text: str) -> list[FigureRow]:
     """Return the table rows of a text, in order, each with the header of years above it.
 
     A table ends at a blank line or a sentence. The nearest line with years is the header of the rows below it. If the
     line is not clearly a header of year columns, the rows get no header.
     """
-    found: list[TableRow] = []
+    found: list[FigureRow] = []
     above: list[str] = []
     head: ColumnHeader | None = None
     # ``has_row`` is true if a row has been found since the last header of years or the beginning of the table.
@@ -182,7 +182,7 @@ def parse_rows(text: str) -> list[TableRow]:
             label = f"{before} {line[:at]}" if goes_on else line[:at]
             if head and len(cells) == len(head.columns) + 1 and _FOOTNOTE.match(line[at:]):
                 cells = cells[1:]
-            found.append(TableRow(start, start + at, start + len(line), label, cells, head, tuple(above)))
+            found.append(FigureRow(start, start + at, start + len(line), label, cells, head, tuple(above)))
             has_row = True
         else:
             if len(YEARS.findall(line)) > 1 or len(_OTHER_COLUMNS.findall(line)) > 1:

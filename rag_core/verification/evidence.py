@@ -17,7 +17,7 @@ from rag_core.text.languages import detect_language
 from rag_core.text.normalize import normalize_with_offsets
 from rag_core.text.numbers import find_table_scales, numbers_equal
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.tables import TableRow, parse_rows
+from rag_core.text.tables import FigureRow, parse_rows
 from rag_core.text.words import PRONOUNS, tokenize
 from rag_core.types import PAGE_BREAK, Passage
 from rag_core.types.protocols import TextEncoder
@@ -56,7 +56,7 @@ class EvidenceSpan:
         The document's name and the passage's heading.
     coverage : float
         Weighted share of the statement's words that the sentences contain, 0..1.
-    rows : tuple of TableRow
+    rows : tuple of FigureRow
         The table rows among the sentences.
     rest : AnnotatedText
         The sentences without the figures and the year headers of the table rows.
@@ -67,7 +67,7 @@ class EvidenceSpan:
     context: AnnotatedText
     title: AnnotatedText
     coverage: float
-    rows: tuple[TableRow, ...]
+    rows: tuple[FigureRow, ...]
     rest: AnnotatedText
 
     @property
@@ -229,7 +229,7 @@ def _is_complementary(statement: AnnotatedText, first: AnnotatedText, second: An
     return bool(wanted & first.stems - second.stems) and bool(wanted & second.stems - first.stems)
 
 
-def _remove_figures(text: str, begin: int, finish: int, rows: Sequence[TableRow]) -> str:
+def _remove_figures(text: str, begin: int, finish: int, rows: Sequence[FigureRow]) -> str:
     """Return ``text[begin:finish]`` without the figures and the year headers of its table rows."""
     kept, position = [], begin
     heads = {(row.head.start, row.head.end) for row in rows if row.head}

@@ -10,7 +10,7 @@ from itertools import pairwise
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import QUARTER
 from rag_core.text.numbers import Number, find_table_scales, numbers_equal
-from rag_core.text.tables import YEARS, TableRow, parse_year
+from rag_core.text.tables import YEARS, FigureRow, parse_year
 from rag_core.text.words import stem
 
 # The sum of two shares must exceed this: the share of a label's words that a statement contains, and the share of the
@@ -52,14 +52,14 @@ class _PlacedFigure:
     """A figure of a statement, the table row that contains the figure, and its columns in this row."""
 
     figure: Number
-    row: TableRow
+    row: FigureRow
     columns: tuple[int, ...]
 
 
 def check_table_claim(
     statement: AnnotatedText,
-    rows: Sequence[TableRow],
-    table: Sequence[TableRow],
+    rows: Sequence[FigureRow],
+    table: Sequence[FigureRow],
     rest: AnnotatedText,
     title: AnnotatedText,
 ) -> list[str] | None:
@@ -71,9 +71,9 @@ def check_table_claim(
     Parameters
     ----------
     statement : AnnotatedText
-    rows : sequence of TableRow
+    rows : sequence of FigureRow
         Rows of the evidence that the statement is compared with.
-    table : sequence of TableRow
+    table : sequence of FigureRow
         All rows of the passage, since the statement may mean a row outside the evidence.
     rest : AnnotatedText
         Other text of the evidence, including the labels of its rows.
@@ -117,7 +117,7 @@ def check_direction(statement: AnnotatedText) -> Iterator[str]:
                 yield f"the figures of the statement contradict “{said[0]}”"
 
 
-def row_scales(row: TableRow, title: AnnotatedText) -> frozenset[int]:
+def row_scales(row: FigureRow, title: AnnotatedText) -> frozenset[int]:
     """Return the possible scales of a row's figures, as powers of ten."""
     return find_table_scales(title.text) if row.scale is None else frozenset({row.scale} - {0})
 
@@ -149,8 +149,8 @@ def _find_dates(statement: AnnotatedText) -> Iterator[Number]:
 def _place_figures(
     statement: AnnotatedText,
     figures: Sequence[Number],
-    rows: Sequence[TableRow],
-    table: Sequence[TableRow],
+    rows: Sequence[FigureRow],
+    table: Sequence[FigureRow],
     title: AnnotatedText,
 ) -> list[_PlacedFigure] | str:
     """Return each figure with the row that the statement means, or a message if a figure has no such row."""
@@ -171,7 +171,7 @@ def _place_figures(
     return f"the number {missing.text} is missing" if missing else [place for place in placed if place]
 
 
-def _find_in_rows(figure: Number, rows: Sequence[TableRow], title: AnnotatedText) -> _PlacedFigure | None:
+def _find_in_rows(figure: Number, rows: Sequence[FigureRow], title: AnnotatedText) -> _PlacedFigure | None:
     for row in rows:
         columns = [
             at for at, value in enumerate(row.values) if value and numbers_equal(figure, value, row_scales(row, title))
@@ -195,14 +195,14 @@ def _find_label_words(statement: AnnotatedText, start: int, end: int, title: Ann
 
 
 def _find_named_rows(
-    said: frozenset[str], rows: Sequence[TableRow], table: Sequence[TableRow], title: AnnotatedText
-) -> list[TableRow]:
+    said: frozenset[str], rows: Sequence[FigureRow], table: Sequence[FigureRow], title: AnnotatedText
+) -> list[FigureRow]:
     """Return the rows whose label is most similar to the words ``said``; empty in doubt.
 
     The result is also empty if a row of the table that is not in ``rows`` is the most similar one.
     """
 
-    def likeness(row: TableRow) -> tuple[int, int, int]:
+    def likeness(row: FigureRow) -> tuple[int, int, int]:
         return len(said & row.stems), -len(row.stems - said), len(said & row.section)
 
     most = max(map(likeness, table))
@@ -212,7 +212,7 @@ def _find_named_rows(
     return [row for row in best if row in rows and _is_meant(said, row, table, title)]
 
 
-def _is_meant(said: frozenset[str], row: TableRow, table: Sequence[TableRow], title: AnnotatedText) -> bool:
+def _is_meant(said: frozenset[str], row: FigureRow, table: Sequence[FigureRow], title: AnnotatedText) -> bool:
     """Return whether a row is similar enough to the words ``said`` and is not about another measure."""
     totals = [other.stems for other in table if other.label.casefold().startswith("total")]
     around = row.stems.union(row.section, title.stems, *totals)
@@ -303,7 +303,7 @@ def _check_row_direction(statement: AnnotatedText, placed: Sequence[_PlacedFigur
         yield f"the source says the opposite of “{said[0] if said else ''}”"
 
 
-def _get_signed_value(row: TableRow, at: int) -> float | None:
+def _get_signed_value(row: FigureRow, at: int) -> float | None:
     number = row.values[at]
     return None if number is None else float(min(number.values)) * (-1 if row.cells[at].negative else 1)
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.languages import INTERJECTION, detect_language
-from rag_core.text.tables import TableRow
+from rag_core.text.tables import FigureRow
 from rag_core.types import REFUSAL, Citation, Claim, Passage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.citation_markers import normalize_markers, parse_markers, remove_spans, strip_source_list
@@ -159,7 +159,7 @@ def _find_support(
     return next((span for span, difference in seen if not difference and span.coverage >= least), None), reason
 
 
-def _find_difference(statement: AnnotatedText, candidate: EvidenceSpan, table: Sequence[TableRow]) -> str:
+def _find_difference(statement: AnnotatedText, candidate: EvidenceSpan, table: Sequence[FigureRow]) -> str:
     source, title = candidate.source, candidate.title
     figures = check_table_claim(statement, candidate.rows, table, candidate.rest, title) if candidate.rows else None
     if figures is None:
