@@ -81,6 +81,7 @@ from rag_core.types.retrieval import (
     build_unembedded_question,
 )
 from rag_core.types.status import NEWER_READER, ModelCheck, ModelChoice, ModelHost, Readiness, Status
+from rag_core.types.tables import Table, TableCell, TableRow
 from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
@@ -162,6 +163,9 @@ __all__ = [
     "Strategy",
     "Suggestions",
     "SyncResult",
+    "Table",
+    "TableCell",
+    "TableRow",
     "ThresholdAdvice",
     "TokenMatch",
     "TokenMatches",
