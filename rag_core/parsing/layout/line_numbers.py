@@ -24,6 +24,8 @@ _LEAST_SHARE = 0.9
 # Line numbers extend over at least this share of the height of the text. Numbered rows of a table in one of two columns
 # usually extend over less.
 _LEAST_HEIGHT = 0.3
+# Largest distance between the header of a column and its first number, in heights of the characters.
+_FARTHEST_HEADER = 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +58,7 @@ def remove_line_numbers(runs: list[Run]) -> list[Run]:
         x0, x1 = min(word.x0 for word in column), max(word.x1 for word in column)
         sides = [word for word in others if word.x1 < x0], [word for word in others if word.x0 > x1]
         text = max(sides, key=len)
-        if len(text) < _LEAST_SHARE * len(others) or not _are_line_numbers(column, text):
+        if len(text) < _LEAST_SHARE * len(others) or _has_header(column, others) or not _are_line_numbers(column, text):
             continue
         side = sides.index(text)
         for number in {word.run for word in column}:
@@ -89,6 +91,14 @@ def _group_aligned(numbers: list[_Word]) -> list[list[_Word]]:
         if len(column) >= _FEWEST and not any(word in other for other in chosen for word in column):
             chosen.append(column)
     return chosen
+
+
+def _has_header(column: list[_Word], others: list[_Word]) -> bool:
+    """Return whether a word such as "No." is directly above the numbers, as in a table."""
+    first = min(column, key=lambda word: word.y0)
+    x0, x1 = min(word.x0 for word in column), max(word.x1 for word in column)
+    farthest = _FARTHEST_HEADER * (first.y1 - first.y0)
+    return any(0 < first.y1 - word.y1 < farthest and word.x0 < x1 and word.x1 > x0 for word in others)
 
 
 def _are_line_numbers(column: list[_Word], text: list[_Word]) -> bool:

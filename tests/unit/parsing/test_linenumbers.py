@@ -44,6 +44,15 @@ def test_numbers_of_table_rows_are_kept(tmp_path: Path) -> None:
     assert text_of(tmp_path, numbered(rows, 60, first=1)).split("\n")[3] == f"4 {rows[3]}"
 
 
+def test_numbers_below_a_header_are_kept(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 11)
+        canvas.drawRightString(70, 764, "No.")
+        numbered(tuple(f"paint the stairs of house {name}" for name in "abcdefg"), 60, first=1)(canvas)
+
+    assert "3 paint the stairs of house c" in text_of(tmp_path, draw)
+
+
 def test_numbers_of_table_rows_next_to_prose_are_kept(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 8)
