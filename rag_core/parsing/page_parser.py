@@ -26,6 +26,7 @@ from rag_core.parsing.pdf.page import PdfPage
 from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
 from rag_core.parsing.pdf.word_spacing import insert_word_spaces
+from rag_core.parsing.tables.finder import find_tables
 from rag_core.types import FloatArray, Page, PageState
 from rag_core.types.documents import ParsedPage
 
@@ -67,6 +68,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     lines = order_lines(remove_line_numbers(page_runs.runs), written=page_runs.written)
     separators = choose_separators(lines)
     text, boxes, spans = join_lines(lines, separators)
+    tables = find_tables(lines, text, boxes)
     text, boxes = append_missing_pairs(text, boxes, find_field_pairs(reader, characters))
     # Notes have no place in the text of the page, so they follow it.
     text = "\n\n".join([text, *reader.notes]) if text.strip() else "\n\n".join(reader.notes)
@@ -82,6 +84,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
         confidence=page_runs.confidence,
         boxes=boxes,
         hidden=hidden,
+        tables=tables,
     )
     words = split_words(_whole_words(lines))
     return ParsedPage(

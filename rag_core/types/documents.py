@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rag_core.types.arrays import FloatArray, IntArray
+from rag_core.types.tables import Table
 
 # The id of a document and the index of one of its pages.
 PageKey = tuple[str, int]
@@ -84,7 +85,8 @@ class Page:
     which the page starts, or a heading line on the page. ``confidence`` is the mean of the confidences from 0 to 1 that
     OCR reports for its words; it is ``None`` if OCR did not run. ``skip`` contains the spans ``(start, end)`` of page
     headers and footers in ``text``; they do not become part of chunks. ``hidden`` is text that a reader cannot see, for
-    example because it is white on white, outside the page or too small; it is not part of ``text``.
+    example because it is white on white, outside the page or too small; it is not part of ``text``. ``tables`` are in
+    the order of the text.
     """
 
     page_index: int
@@ -99,6 +101,7 @@ class Page:
     boxes: WordBoxes = field(default_factory=WordBoxes.empty)
     skip: tuple[tuple[int, int], ...] = ()
     hidden: str = ""
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

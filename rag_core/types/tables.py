@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_core.types.chunks import HEADING_SEPARATOR
@@ -164,6 +164,20 @@ class Table:
             lines.append(texts)
         return "\n".join(f"| {' | '.join(text.replace('|', chr(92) + '|') for text in line)} |" for line in lines)
 
+    def map_offsets(self, convert: Callable[[int], int]) -> Table:
+        """Return the table with other offsets of its cells, for a text from which characters were removed."""
+        rows = [
+            replace(
+                row,
+                cells=tuple(
+                    replace(cell, spans=tuple((convert(start), convert(end)) for start, end in cell.spans))
+                    for cell in row.cells
+                ),
+            )
+            for row in self.rows
+        ]
+        return replace(self, rows=tuple(rows))
+
     def to_json(self) -> list[Any]:
         """Return the table as lists, which are smaller than objects with keys; `from_json` reads them."""
         rows = [
@@ -178,7 +192,7 @@ class Table:
             ]
             for row in self.rows
         ]
-        columns = [round(place, 1) for column in self.columns for place in column]
+        columns = [place for column in self.columns for place in column]
         return [self.header_rows, columns, list(self.caption), self.unit, self.first_page, rows]
 
     @classmethod

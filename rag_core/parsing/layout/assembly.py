@@ -1,4 +1,4 @@
-"""Complete pages with information from other pages: headers, footers, sections and divided words."""
+"""Complete pages with information from other pages: headers, footers, sections, divided words and tables."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rag_core.parsing.layout.headers_footers import (
 )
 from rag_core.parsing.layout.headings import Sections
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
+from rag_core.parsing.tables.continuation import continue_tables
 from rag_core.types import Page, PageState
 from rag_core.types.documents import ParsedPage
 
@@ -22,7 +23,7 @@ _AHEAD, _BEHIND = 4, 8
 
 
 class PageAssembler:
-    """Find headers, footers and the section of each page, and join the words that line ends divide.
+    """Find headers, footers and the section of each page, and join the words and tables that line and page ends divide.
 
     Repeated headers and footers are left out of chunks. The first occurrence of a header or footer is kept, unless the
     document's ``name`` contains it.
@@ -37,6 +38,7 @@ class PageAssembler:
         self._vocabulary = Vocabulary()
         self._pending: deque[tuple[ParsedPage, Edges]] = deque()
         self._previous_edges: deque[Edges] = deque(maxlen=_BEHIND)
+        self._previous: Page | None = None
 
     def add(self, parsed: ParsedPage) -> Iterator[Page]:
         """Take the next page, and yield the pages that can now be completed."""
@@ -60,7 +62,11 @@ class PageAssembler:
         self._previous_edges.append(edges)
         heading = self._sections.heading(page.page_index, page.text, parsed.headings, running.spans)
         skip = self._history.lines_to_skip(page.page_index, running).spans
-        return replace(page, skip=skip, heading=heading)
+        # A table goes on across all headers and footers, including those that are kept in the text.
+        bare = replace(page, skip=running.spans)
+        tables = continue_tables(self._previous, bare) if self._previous else page.tables
+        self._previous = replace(bare, tables=tables)
+        return replace(page, skip=skip, heading=heading, tables=tables)
 
 
 def _has_other_text(text: str, skip: tuple[tuple[int, int], ...]) -> bool:

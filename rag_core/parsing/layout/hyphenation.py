@@ -6,6 +6,7 @@ The other words of the document decide whether the hyphen stays, as in "long-ter
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -72,7 +73,7 @@ class Vocabulary:
 def join_hyphenated(parsed: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
     """Return a page without the hyphens that only divide words at line ends, and add its words to the vocabulary.
 
-    The offsets of words and headings are adjusted to the new text.
+    The offsets of words, headings and table cells are adjusted to the new text.
     """
     vocabulary.add(parsed.words)
     hyphens = [offset for offset, first, second in parsed.divided if not vocabulary.keeps_hyphen(first, second)]
@@ -84,9 +85,10 @@ def join_hyphenated(parsed: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
     starts, ends = (places - np.searchsorted(hyphens, places).astype(np.int32) for places in (boxes.starts, boxes.ends))
     spans = np.array(parsed.headings, np.int64).reshape(-1, 2)
     headings = (spans - np.searchsorted(hyphens, spans)).tolist()
+    tables = tuple(table.map_offsets(lambda place: place - bisect_left(hyphens, place)) for table in page.tables)
     return replace(
         parsed,
-        page=replace(page, text="".join(kept), boxes=WordBoxes(starts, ends, boxes.rects)),
+        page=replace(page, text="".join(kept), boxes=WordBoxes(starts, ends, boxes.rects), tables=tables),
         headings=tuple((start, end) for start, end in headings),
         divided=(),
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rag_core.types import Page, PageState, WordBoxes
+from rag_core.types import Page, PageState, Table, WordBoxes
 from rag_core.types.documents import ParsedPage
 
 
@@ -70,6 +70,7 @@ def pack_page(parsed: ParsedPage) -> dict[str, Any]:
         "rects": pack_array(page.boxes.rects),
         "skip": page.skip,
         "hidden": page.hidden,
+        "tables": [table.to_json() for table in page.tables],
         "headings": parsed.headings,
         "divided": parsed.divided,
         "words": parsed.words,
@@ -93,6 +94,7 @@ def unpack_page(packed: dict[str, Any]) -> ParsedPage:
         boxes=boxes,
         skip=_pairs(packed["skip"]),
         hidden=packed["hidden"],
+        tables=tuple(map(Table.from_json, packed["tables"])),
     )
     divided = tuple((int(at), str(first), str(second)) for at, first, second in packed["divided"])
     clips = tuple((int(number), str(name), int(size)) for number, name, size in packed["paper_clips"])

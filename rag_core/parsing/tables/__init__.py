@@ -1,0 +1,1 @@
+"""Find the tables of pages from the positions of words."""

@@ -1,0 +1,245 @@
+"""Find bands: lines of a page whose segments are aligned in columns. A band may become a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from rag_core.parsing.tables.segments import PageWords, Segment, TextLine
+
+# Segments that overlap a column by less are beside it; in points.
+_TOUCH = 1.0
+# Lines at this distance, in heights of the characters, may be of one band; lines at the larger distance only if other
+# lines of the band are about as far from each other.
+_NEAR, _FARTHEST = 1.6, 2.6
+# A line of one segment over several columns is prose from this number of words on.
+_PROSE_WORDS = 10
+# Most lines in sequence that do not fit the columns or have no cell beside the first column.
+_MOST_PENDING = 5
+# Number of lines above a band in which its caption is searched.
+_LINES_ABOVE = 3
+# Least gap, in heights of the characters, at which a segment is divided between two columns.
+_LEAST_GAP = 0.4
+# A line with characters this many times as large as those below is a title, not a header.
+_LARGER = 1.12
+_SENTENCE_END = re.compile(r"[a-z\d)][.;:]$")
+
+
+@dataclass(slots=True)
+class Column:
+    """The ends of a column in points."""
+
+    x0: float
+    x1: float
+
+    def overlaps(self, segment: Segment) -> bool:
+        shared = min(self.x1, segment.x1) - max(self.x0, segment.x0)
+        return shared > min(_TOUCH, 0.5 * (segment.x1 - segment.x0))
+
+
+@dataclass(slots=True)
+class Band:
+    """Lines with common columns.
+
+    ``head`` contains the lines above them whose segments may span columns, and ``above`` a few lines above the head.
+    """
+
+    lines: list[TextLine]
+    columns: list[Column]
+    head: list[TextLine]
+    above: list[TextLine]
+
+
+def find_bands(words: PageWords, lines: Sequence[TextLine]) -> list[Band]:
+    """Return the bands among lines, which are in order from the top down."""
+    bands: list[Band] = []
+    number = free = 0
+    while number < len(lines):
+        grown = _grow_band(words, lines, number, free) if len(lines[number].segments) > 1 else None
+        if grown is None:
+            number += 1
+            continue
+        band, last, beside = grown
+        bands.append(band)
+        number = free = last + 1
+        if len(beside) > 1:
+            bands += find_bands(words, beside)
+    return bands
+
+
+def _grow_band(
+    words: PageWords, lines: Sequence[TextLine], first: int, free: int
+) -> tuple[Band, int, list[TextLine]] | None:
+    """Return the band that begins at a line, the index of its last line, and the lines beside it.
+
+    Return ``None`` if the lines below it have other columns. ``free`` is the index of the first line that belongs to no
+    earlier band.
+    """
+    columns = [Column(segment.x0, segment.x1) for segment in lines[first].segments]
+    start, last, pending, fitting = first, first, 0, 1
+    beside: list[int] = []
+    number = first + 1
+    while number < len(lines) and pending <= _MOST_PENDING:
+        line = lines[number]
+        if not _is_near(lines, start, number):
+            break
+        if len(line.segments) > 1 and _is_beside(line, columns):
+            beside.append(number)
+            number += 1
+            continue
+        if len(line.segments) == 1:
+            if _is_prose_line(line, columns):
+                break
+            pending += not _continues_cell(line, columns)
+            number += 1
+            continue
+        fitted = _fit_columns(words, line, columns)
+        if fitted is not None:
+            columns, last, pending, fitting = fitted, number, 0, fitting + 1
+        elif fitting <= 2 and number - start <= 3:
+            # The lines so far may be headers over several columns of the lines below.
+            columns, start, last, pending, fitting = (
+                [Column(segment.x0, segment.x1) for segment in line.segments],
+                number,
+                number,
+                0,
+                1,
+            )
+        else:
+            pending += 2
+        number += 1
+    if fitting < 2:
+        return None
+    while last + 1 < len(lines) and _is_rest_of_cell(lines[last], lines[last + 1], columns):
+        last += 1
+    while last + 1 in beside:
+        last += 1
+    top = start
+    while top > free and start - top < 5 and _is_head_line(lines[top - 1], lines[top], columns):
+        top -= 1
+    others = [number for number in beside if number <= last]
+    own = [line for number, line in enumerate(lines[start : last + 1], start) if number not in others]
+    above = list(lines[max(top - _LINES_ABOVE, 0) : top])
+    return Band(own, columns, list(lines[top:start]), above), last, [lines[number] for number in others]
+
+
+def _is_beside(line: TextLine, columns: Sequence[Column]) -> bool:
+    """Return whether a line is entirely left or right of the columns, as a line of a table beside them."""
+    return line.segments[0].x0 > columns[-1].x1 + line.size or line.segments[-1].x1 < columns[0].x0 - line.size
+
+
+def _is_near(lines: Sequence[TextLine], start: int, number: int) -> bool:
+    gap = lines[number].top - lines[number - 1].bottom
+    size = max(lines[number].size, lines[number - 1].size)
+    if gap < _NEAR * size:
+        return True
+    gaps = [
+        lower.top - upper.bottom for upper, lower in zip(lines[start:number], lines[start + 1 : number], strict=False)
+    ]
+    if len(gaps) < 3:
+        return gap < _FARTHEST * size
+    return gap < 1.3 * median(gaps) or gap < min(1.7 * max(gaps), _FARTHEST * size)
+
+
+def _is_prose_line(line: TextLine, columns: Sequence[Column]) -> bool:
+    segment = line.segments[0]
+    if sum(column.overlaps(segment) for column in columns) < 2:
+        return False
+    count = len(segment.words)
+    return count >= _PROSE_WORDS or (count >= 6 and bool(_SENTENCE_END.search(segment.text)))
+
+
+def _continues_cell(line: TextLine, columns: Sequence[Column]) -> bool:
+    return any(column.overlaps(line.segments[0]) for column in columns[1:])
+
+
+def _is_rest_of_cell(upper: TextLine, line: TextLine, columns: Sequence[Column]) -> bool:
+    """Return whether a line of one segment continues the cell above it, beside the first column or in lower case."""
+    if len(line.segments) != 1 or line.top - upper.bottom > 0.6 * line.size:
+        return False
+    segment = line.segments[0]
+    touched = [number for number, column in enumerate(columns) if column.overlaps(segment)]
+    if len(touched) != 1:
+        return False
+    above = [one for one in upper.segments if columns[touched[0]].overlaps(one)]
+    if touched[0] == 0:
+        return bool(above) and segment.text[0].islower()
+    return bool(above) and abs(segment.x0 - above[0].x0) < 0.5 * line.size
+
+
+def _is_head_line(line: TextLine, below: TextLine, columns: Sequence[Column]) -> bool:
+    """Return whether a line above a band may be a header: short segments over its columns, not over the first alone."""
+    if below.top - line.bottom > 1.6 * max(line.size, below.size) or line.size > _LARGER * below.size:
+        return False
+    left, right = columns[0].x1, columns[-1].x1
+    if any(segment.x1 > right + 3 * line.size for segment in line.segments):
+        return False
+    beside = [
+        segment for segment in line.segments if segment.x1 > left and segment.middle > columns[1].x0 - 3 * line.size
+    ]
+    if not beside:
+        return False
+    if len(line.segments) == 1:
+        segment = line.segments[0]
+        # A line that is centred over all columns is a title.
+        over_all = abs(segment.middle - (columns[0].x0 + right) / 2)
+        over_figures = abs(segment.middle - (columns[1].x0 + right) / 2)
+        is_title = over_all < over_figures and (segment.x0 < left or over_all < 2 * line.size)
+        indented = segment.x0 > columns[0].x0 + 0.2 * (right - columns[0].x0)
+        return indented and not is_title and len(segment.words) < _PROSE_WORDS
+    return all(len(segment.words) < _PROSE_WORDS for segment in line.segments)
+
+
+def _fit_columns(words: PageWords, line: TextLine, columns: Sequence[Column]) -> list[Column] | None:
+    """Return the columns, extended by a line; ``None`` if the line does not fit.
+
+    A segment over two columns is divided at the gap between them if there is one. The segments of the line are then
+    replaced.
+    """
+    segments: list[Segment] = []
+    for segment in line.segments:
+        segments += split_at_columns(words, segment, columns)
+    extended = [Column(column.x0, column.x1) for column in columns]
+    used: set[int] = set()
+    added: list[Column] = []
+    for place, segment in enumerate(segments):
+        touched = [number for number, column in enumerate(columns) if column.overlaps(segment)]
+        if len(touched) > 1:
+            # A long label may cover columns that are empty in this row.
+            if place == 0 and touched[0] == 0 and len(segments) > 1 and not segment.is_figure:
+                free = columns[touched[-1] + 1 :]
+                if any(column.overlaps(other) for column in free for other in segments[1:]):
+                    used.update(touched)
+                    continue
+            return None
+        if not touched:
+            added.append(Column(segment.x0, segment.x1))
+        elif touched[0] in used:
+            return None
+        else:
+            used.add(touched[0])
+            column = extended[touched[0]]
+            column.x0, column.x1 = min(column.x0, segment.x0), max(column.x1, segment.x1)
+    if len(used) < 2 and not (used and added and len(columns) < 3):
+        return None
+    line.segments = segments
+    return sorted([*extended, *added], key=lambda column: column.x0)
+
+
+def split_at_columns(words: PageWords, segment: Segment, columns: Sequence[Column]) -> list[Segment]:
+    """Return the parts of a segment that are in different columns, divided where a gap is between the columns."""
+    parts = [segment]
+    for left, right in pairwise(columns):
+        last = parts[-1]
+        if not (left.overlaps(last) and right.overlaps(last)) or len(last.words) < 2:
+            continue
+        for place in range(1, len(last.words)):
+            before, after = words.boxes[last.words[place - 1]], words.boxes[last.words[place]]
+            gap = after[0] - before[2]
+            if gap > _LEAST_GAP * segment.size and before[2] < right.x0 + 1 and after[0] > left.x1 - 1:
+                parts[-1:] = words.split_segment(last, place)
+                break
+    return parts

@@ -1,0 +1,108 @@
+"""Continue tables on the next page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag_core.types import Page, Table, TableRow
+from rag_core.types.tables import Span
+
+# Ends of columns on two pages differ by at most this many points.
+_SHIFT = 6.0
+_CONTINUED = re.compile(r"\W*(?:\w+\W+){0,8}?\(?cont(?:inued|['’]d|\.)\)?\W*", re.IGNORECASE)
+
+
+def continue_tables(before: Page, page: Page) -> tuple[Table, ...]:
+    """Return the tables of a page; the first one is marked as a continuation if it continues the page before.
+
+    A table goes on if nothing but headers and footers of pages is between the two parts, and the columns are the same.
+    The second part gets the headers of the first part unless it repeats them.
+
+    Parameters
+    ----------
+    before, page : Page
+        Neighbouring pages; ``skip`` contains all their headers and footers.
+    """
+    if not before.tables or not page.tables:
+        return page.tables
+    first, second = before.tables[-1], page.tables[0]
+    if not _is_empty(before, first.end, len(before.text)) or not _is_empty(page, 0, second.start):
+        return page.tables
+    joined = _continue_table(first, second, before.page_index)
+    return (joined, *page.tables[1:]) if joined else page.tables
+
+
+def _is_empty(page: Page, start: int, end: int) -> bool:
+    """Return whether a part of a page contains only headers and footers of pages, and perhaps "(continued)"."""
+    rest, cursor = "", start
+    skipped: Sequence[Span] = (*page.skip, (end, end))
+    for begin, stop in skipped:
+        rest += page.text[cursor : max(min(begin, end), cursor)]
+        cursor = max(cursor, stop)
+    rest = rest.strip()
+    return not rest or rest.isdecimal() or (_CONTINUED.fullmatch(rest) is not None)
+
+
+def _continue_table(first: Table, second: Table, page_index: int) -> Table | None:
+    if len(first.columns) != len(second.columns):
+        return None
+    begun = page_index if first.first_page is None else first.first_page
+    if second.header_rows and _texts(first.headers) == _texts(second.headers):
+        return replace(second, first_page=begun, unit=second.unit or first.unit)
+    aligned = all(
+        min(abs(one[0] - other[0]), abs(one[1] - other[1])) < _SHIFT
+        for one, other in zip(first.columns, second.columns, strict=True)
+    )
+    if not aligned or _has_own_headers(first, second):
+        return None
+    headers = tuple(
+        TableRow(tuple(replace(cell, spans=()) for cell in row.cells), row.section) for row in first.headers
+    )
+    rows = tuple(_to_body(row) for row in second.rows)
+    return replace(
+        second,
+        rows=(*headers, *_continue_section(first, rows)),
+        header_rows=len(headers),
+        caption=first.caption,
+        unit=second.unit or first.unit,
+        first_page=begun,
+    )
+
+
+def _texts(rows: Sequence[TableRow]) -> list[list[str]]:
+    return [[cell.text for cell in row.cells] for row in rows]
+
+
+def _has_own_headers(first: Table, second: Table) -> bool:
+    """Return whether the second table has headers that differ from the cells in the columns of the first table.
+
+    Without figures in the table, the first row of the second part may have been taken for its header.
+    """
+    if not second.header_rows:
+        return False
+    for row in second.headers:
+        for cell in row.cells:
+            below = [other.text for line in first.body if (other := line.cell(cell.column)) and cell.column]
+            figures = sum(text[-1:].isdigit() or text[:1].isdigit() for text in below)
+            if below and figures > 0.5 * len(below):
+                return True
+    return second.header_rows > 1 or not first.header_rows
+
+
+def _to_body(row: TableRow) -> TableRow:
+    return replace(row, cells=tuple(replace(cell, is_header=False) for cell in row.cells))
+
+
+def _continue_section(first: Table, rows: Sequence[TableRow]) -> list[TableRow]:
+    """Return the rows, those before the first section with the section of the last row of the first part."""
+    section = first.rows[-1].section
+    if first.rows[-1].is_section:
+        section = (*section, first.rows[-1].label.rstrip(":"))
+    continued: list[TableRow] = []
+    for number, row in enumerate(rows):
+        if not section or row.section or row.is_section:
+            return [*continued, *rows[number:]]
+        continued.append(replace(row, section=section))
+    return continued

@@ -1,0 +1,235 @@
+"""Find the tables of a page from the positions of its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag_core.parsing.layout.columns import find_columns
+from rag_core.parsing.layout.lines import Line
+from rag_core.parsing.tables.bands import Band, find_bands
+from rag_core.parsing.tables.checks import is_table
+from rag_core.parsing.tables.grid import ColumnKind, Grid, GridRow, build_grid
+from rag_core.parsing.tables.headers import HeaderCell, build_headers
+from rag_core.parsing.tables.segments import PageWords, Segment, TextLine, build_text_lines
+from rag_core.parsing.tables.side_by_side import split_band
+from rag_core.text.tables import parse_scale
+from rag_core.types import Table, TableCell, TableRow, WordBoxes
+
+_CAPTION_WORDS = 18
+_UNIT = re.compile(
+    r"\b(?:in|of) (?:thousands|millions|billions|euros?|dollars|pounds|percent|per cent|points|francs|%)"
+    r"|\bunits?\b|^\(?(?:%|[$€£])\)?$",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(r"\([^()]*\)")
+_SPACE_AFTER_SIGN = re.compile(r"(?<=[$€£¥(]) (?=[(\d.,—–-])|(?<=[\d—–)]) (?=[%)])")
+_TOTAL = re.compile(r"\W*(?:sub)?totals?\b", re.IGNORECASE)
+_INDENT = 0.45
+
+
+def find_tables(lines: Sequence[Line], text: str, boxes: WordBoxes) -> tuple[Table, ...]:
+    """Return the tables of a page, from the top down.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        Lines of the page in reading order.
+    text : str
+        Text of the page, which begins with these lines.
+    boxes : WordBoxes
+        Boxes of the words of the lines.
+    """
+    if not lines:
+        return ()
+    words, rows = build_text_lines(lines)
+    spans = list(zip(boxes.starts.tolist(), boxes.ends.tolist(), strict=True))
+    builder = _TableBuilder(words, spans, text)
+    tables = []
+    for region in _split_regions(lines, rows):
+        for band in find_bands(words, region):
+            for part in split_band(words, band):
+                table = builder.build(part)
+                if table is not None:
+                    tables.append(table)
+    return tuple(sorted(tables, key=lambda table: table.start))
+
+
+def _split_regions(lines: Sequence[Line], rows: list[TextLine]) -> list[list[TextLine]]:
+    """Return the lines of the page, divided at the gutter if the page has two columns of prose."""
+    columns = find_columns([run for line in lines for run in line.runs])
+    if columns is None:
+        return [rows]
+    above: list[TextLine] = []
+    left: list[TextLine] = []
+    right: list[TextLine] = []
+    below: list[TextLine] = []
+    for row in rows:
+        if row.bottom <= columns.top:
+            above.append(row)
+        elif row.top >= columns.bottom:
+            below.append(row)
+        else:
+            for side, segments in (
+                (left, [segment for segment in row.segments if segment.middle < columns.gutter]),
+                (right, [segment for segment in row.segments if segment.middle >= columns.gutter]),
+            ):
+                if segments:
+                    side.append(TextLine(segments))
+    return [above, left, right, below]
+
+
+class _TableBuilder:
+    """Convert bands to tables of one page."""
+
+    def __init__(self, words: PageWords, spans: list[tuple[int, int]], text: str) -> None:
+        self._words = words
+        self._spans = spans
+        self._text = text
+
+    def build(self, band: Band) -> Table | None:
+        """Return the table of a band; ``None`` if the band is no table."""
+        if not band.lines:
+            return None
+        grid = build_grid(self._words, band)
+        if not is_table(grid):
+            return None
+        if not grid.head and _begins_with_header(grid):
+            first = grid.rows.pop(0)
+            headers = [
+                [HeaderCell(first.cells[column], column, 1) for column in sorted(first.cells)],
+            ]
+        else:
+            headers = build_headers(grid.head, grid.columns)
+        caption = _find_caption(band, grid)
+        rows = [
+            *(TableRow(tuple(self._header(cell) for cell in row)) for row in headers if row),
+            *self._rows(grid),
+        ]
+        count = sum(bool(row) for row in headers)
+        stub = [cell.text for row in rows[:count] for cell in row.cells]
+        return Table(
+            rows=tuple(rows),
+            header_rows=count,
+            columns=tuple((round(column.x0, 1), round(column.x1, 1)) for column in grid.columns),
+            caption=caption,
+            unit=_find_unit([*caption[::-1], *stub]),
+        )
+
+    def _header(self, cell: HeaderCell) -> TableCell:
+        text, spans = self._read(cell.segments)
+        return TableCell(text, spans, cell.column, cell.column_span, is_header=True)
+
+    def _rows(self, grid: Grid) -> list[TableRow]:
+        levels = _find_indents(grid.rows)
+        rows: list[TableRow] = []
+        # The open sections: indentation, label, and whether rows below are known to be deeper.
+        open_sections: list[tuple[int, str, bool]] = []
+        for number, (row, level) in enumerate(zip(grid.rows, levels, strict=True)):
+            cells = []
+            for column in sorted(row.cells):
+                text, spans = self._read(row.cells[column])
+                cells.append(TableCell(text, spans, column))
+            following = levels[number + 1] if number + 1 < len(grid.rows) else -1
+            is_section = len(cells) == 1 and following >= 0 and number + 1 < len(grid.rows)
+            is_section = is_section and not grid.rows[number].cells.get(cells[0].column, [])[0].is_figure
+            if row.label or is_section:
+                while open_sections and _closes(open_sections[-1], level, is_section):
+                    open_sections.pop()
+            rows.append(TableRow(tuple(cells), tuple(label for _, label, _ in open_sections), level, is_section))
+            if row.label and _TOTAL.match(row.label[0].text):
+                while open_sections and open_sections[-1][0] >= level:
+                    open_sections.pop()
+                    if open_sections and open_sections[-1][0] == level:
+                        break
+            deeper = following > level
+            if is_section or (deeper and row.label and not _TOTAL.match(grid.rows[number + 1].label[0].text)):
+                open_sections.append((level, cells[0].text.rstrip(":"), deeper))
+        return rows
+
+    def _read(self, segments: Sequence[Segment]) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """Return the text of a cell, and its spans in the text of the page."""
+        words = sorted(word for segment in segments for word in segment.words)
+        spans: list[tuple[int, int]] = []
+        for word in words:
+            start, end = self._spans[word]
+            if spans and self._text[spans[-1][1] : start].strip() in ("", "-") and start >= spans[-1][1]:
+                spans[-1] = (spans[-1][0], end)
+            else:
+                spans.append((start, end))
+        text = " ".join(segment.text for segment in segments)
+        return _SPACE_AFTER_SIGN.sub("", text), tuple(spans)
+
+
+def _closes(section: tuple[int, str, bool], level: int, is_section: bool) -> bool:
+    """Return whether a row that is not deeper than an open section ends it."""
+    indent, _, has_deeper = section
+    return level < indent or (level == indent and (has_deeper or is_section))
+
+
+def _begins_with_header(grid: Grid) -> bool:
+    """Return whether the first row of a table without figures contains headers."""
+    if len(grid.rows) < 3 or any(kind is not ColumnKind.TEXT for kind in grid.kinds[1:]):
+        return False
+    first, others = grid.rows[0], grid.rows[1:]
+    if len(first.cells) < len(grid.columns) - 1:
+        return False
+    if first.bold and not all(row.bold for row in others):
+        return True
+    if len(grid.columns) == 2:
+        return False
+    return not any(char.isdigit() for cell in first.cells.values() for segment in cell for char in segment.text)
+
+
+def _find_indents(rows: Sequence[GridRow]) -> list[int]:
+    """Return the level of indentation of each row; a row without a label has the level of the row above it."""
+    places = sorted({round(row.label[0].x0, 1) for row in rows if row.label and not row.is_label_only})
+    if not places:
+        return [0] * len(rows)
+    size = next(row.label[0].size for row in rows if row.label)
+    levels: dict[float, int] = {}
+    level, last = 0, places[0]
+    for place in places:
+        if place - last > _INDENT * size:
+            level, last = level + 1, place
+        levels[place] = level
+    if level > 5:  # the labels are centred or right-aligned
+        return [0] * len(rows)
+    found: list[int] = []
+    for row in rows:
+        if not row.label:
+            found.append(found[-1] if found else 0)
+            continue
+        place = row.label[0].x0
+        nearest = min(places, key=lambda other: abs(other - place))
+        # A label without figures that is further right than others is a centred title of a part of the table.
+        found.append(levels[nearest] if place - nearest < 2 * size else 0)
+    return found
+
+
+def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
+    """Return the short lines directly above a table, and a sentence that states its unit."""
+    left, right = grid.columns[0].x0, grid.columns[-1].x1
+    caption: list[str] = []
+    below = (band.head or band.lines)[0]
+    for line in reversed(band.above):
+        segments = [segment for segment in line.segments if segment.x1 > left and segment.x0 < right]
+        if not segments or below.top - line.bottom > 2.6 * line.size:
+            break
+        text = " ".join(segment.text for segment in segments)
+        if len(text.split()) > _CAPTION_WORDS or text.endswith((".", ";")):
+            if _UNIT.search(text) or parse_scale(text) is not None:
+                caption.insert(0, text)
+            break
+        caption.insert(0, text)
+        below = line
+    return tuple(caption)
+
+
+def _find_unit(texts: Sequence[str]) -> str:
+    """Return the first text, or its part in brackets, that states a unit; it may be empty."""
+    for text in texts:
+        for part in (*map(str, _BRACKETS.findall(text)), text):
+            if parse_scale(part.strip("()")) is not None or _UNIT.search(part):
+                return part
+    return ""

@@ -1,0 +1,261 @@
+"""Assign the segments of a band to columns, and join the lines of a row whose cells have several lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from statistics import median
+
+from rag_core.parsing.tables.bands import Band, Column, split_at_columns
+from rag_core.parsing.tables.segments import PageWords, Segment, TextLine
+
+_FIGURE_SHARE = 0.6
+# The distance between the lines of a cell is below this share of the distance between rows.
+_CLOSE = 0.88
+# Distances within rows and between rows differ if the larger one is this many times the smaller one.
+_SPREAD = 1.25
+_UNFINISHED = re.compile(
+    r"(?:[,–-]|\b(?:and|or|of|the|to|for|in|by|from|with|on|at|an?|per|that|is|are|its|their|including|excluding))$"
+)
+
+Cells = dict[int, list[Segment]]
+
+
+class ColumnKind(Enum):
+    """What most cells of a column contain."""
+
+    TEXT = "text"
+    FIGURE = "figure"
+    PERIOD = "period"
+
+
+@dataclass(slots=True)
+class GridRow:
+    """Cells by column, of one or more lines."""
+
+    cells: Cells
+    top: float
+    bottom: float
+
+    @property
+    def label(self) -> list[Segment]:
+        return self.cells.get(0, [])
+
+    @property
+    def is_label_only(self) -> bool:
+        return len(self.cells) == 1 and 0 in self.cells
+
+    @property
+    def bold(self) -> bool:
+        return all(segment.bold for cell in self.cells.values() for segment in cell)
+
+
+@dataclass(slots=True)
+class Grid:
+    """The header lines, rows and columns of a band."""
+
+    head: list[TextLine]
+    rows: list[GridRow]
+    columns: list[Column]
+    kinds: list[ColumnKind]
+
+
+def build_grid(words: PageWords, band: Band) -> Grid:
+    """Divide the lines of a band into header lines and rows.
+
+    A table without figures gets no header here, because only its complete rows show whether the first one is a header.
+    """
+    columns = band.columns
+    cells = [_assign_cells(words, line, columns) for line in band.lines]
+    kinds = _find_kinds(cells, len(columns))
+    count = _count_header_lines(cells, kinds)
+    lines, body = band.lines[count:], cells[count:]
+    return Grid([*band.head, *band.lines[:count]], _join_lines(lines, body, columns, kinds), columns, kinds)
+
+
+def find_column(segment: Segment, columns: Sequence[Column]) -> int:
+    """Return the first column that a segment overlaps, or else the nearest column."""
+    for number, column in enumerate(columns):
+        if column.overlaps(segment):
+            return number
+    distances = [max(column.x0 - segment.x1, segment.x0 - column.x1) for column in columns]
+    return distances.index(min(distances))
+
+
+def _assign_cells(words: PageWords, line: TextLine, columns: Sequence[Column]) -> Cells:
+    cells: Cells = {}
+    for segment in line.segments:
+        for part in split_at_columns(words, segment, columns):
+            cells.setdefault(find_column(part, columns), []).append(part)
+    return cells
+
+
+def _find_kinds(lines: Sequence[Cells], count: int) -> list[ColumnKind]:
+    kinds = []
+    for number in range(count):
+        cells = [cells[number][0] for cells in lines if number in cells and len(cells) > 1]
+        # The first cells may be headers.
+        cells = cells[1:] if len(cells) > 2 else cells
+        figures = [cell for cell in cells if cell.is_figure or cell.is_period]
+        if not cells or len(figures) < _FIGURE_SHARE * len(cells):
+            kinds.append(ColumnKind.TEXT)
+        elif sum(cell.is_period for cell in figures) > 0.5 * len(figures):
+            kinds.append(ColumnKind.PERIOD)
+        else:
+            kinds.append(ColumnKind.FIGURE)
+    return kinds
+
+
+def _count_header_lines(lines: Sequence[Cells], kinds: Sequence[ColumnKind]) -> int:
+    """Return the number of lines above the first row with figures; 0 for a table without figures."""
+    if all(kind is ColumnKind.TEXT for kind in kinds):
+        return 0
+    count = 0
+    for number, cells in enumerate(lines[:6]):
+        if any(_is_body_cell(cells[column][0], kind) for column, kind in enumerate(kinds) if column in cells):
+            return count
+        above_figures = any(column and kinds[column] is not ColumnKind.TEXT for column in cells)
+        if above_figures or (kinds[0] is not ColumnKind.TEXT and len(cells) > 1):
+            count = number + 1
+    return 0
+
+
+def _is_body_cell(cell: Segment, kind: ColumnKind) -> bool:
+    if kind is ColumnKind.TEXT:
+        return False
+    return (cell.is_figure and not cell.is_period) or (kind is ColumnKind.PERIOD and cell.is_period)
+
+
+def _join_lines(
+    lines: Sequence[TextLine], cells: Sequence[Cells], columns: Sequence[Column], kinds: Sequence[ColumnKind]
+) -> list[GridRow]:
+    if not lines:
+        return []
+    joiner = _LineJoiner(lines, cells, columns, kinds)
+    groups = [[0]]
+    for number in range(1, len(lines)):
+        if joiner.continues(groups[-1], number):
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    rows = []
+    for group in groups:
+        joined: Cells = {}
+        for number in group:
+            for column, segments in cells[number].items():
+                joined.setdefault(column, []).extend(segments)
+        rows.append(GridRow(joined, lines[group[0]].top, lines[group[-1]].bottom))
+    return rows
+
+
+class _LineJoiner:
+    """Decide which lines continue the cells of the row above them."""
+
+    def __init__(
+        self, lines: Sequence[TextLine], cells: Sequence[Cells], columns: Sequence[Column], kinds: Sequence[ColumnKind]
+    ) -> None:
+        self._lines = lines
+        self._cells = cells
+        self._column_count = len(columns)
+        self._has_figures = any(kind is ColumnKind.FIGURE for kind in kinds[1:])
+        self._label_end = max((cell[0][-1].x1 for cell in self._labels() if len(cell) > 1), default=columns[0].x1)
+        labels = [cells[0][0].text for cells in self._labels() if len(cells) > 1]
+        # In a table whose rows begin in lower case, a lower case letter does not show that a label continues.
+        self._lower_continues = sum(label[:1].islower() for label in labels) < 0.4 * len(labels)
+        self._size = median(line.size for line in lines)
+        self._pitches = [0.0, *(lower.bottom - upper.bottom for upper, lower in pairwise(lines))]
+        between = [
+            pitch
+            for number, pitch in enumerate(self._pitches)
+            if number and self._is_full(number) and self._is_full(number - 1)
+        ]
+        self._row_pitch = median(between) if between else 1.4 * self._size
+        self._close = self._find_close_pitch()
+
+    def _labels(self) -> list[Cells]:
+        return [cells for cells in self._cells if 0 in cells]
+
+    def _is_full(self, number: int) -> bool:
+        return 0 in self._cells[number] and len(self._cells[number]) > 1
+
+    def _find_close_pitch(self) -> float:
+        """Return the distance below which a line belongs to the row above it; 0 if distances do not show rows.
+
+        Rows with several lines show in two different distances: a small one within rows and a large one between rows.
+        If most of the lines at the small distance have a cell in every column, they are rows themselves.
+        """
+        pitches = [(pitch, number) for number, pitch in enumerate(self._pitches) if number and pitch > 0]
+        places = sorted(pitch for pitch, _ in pitches)
+        spread, middle = max(
+            ((high / low, (low + high) / 2) for low, high in pairwise(places) if low < 2 * self._size),
+            default=(1.0, 0.0),
+        )
+        if spread < _SPREAD:
+            return 0.0
+        close = [number for pitch, number in pitches if pitch < middle]
+        most = max(len(cells) for cells in self._cells)
+        complete = sum(len(self._cells[number]) == most for number in close)
+        with_figures = self._has_figures and sum(
+            any(segment.is_figure for column, cell in self._cells[number].items() if column for segment in cell)
+            and self._is_full(number)
+            for number in close
+        )
+        far = len(pitches) - len(close)
+        if not close or far < 1 or complete > 0.3 * len(close) or with_figures > 0.3 * len(close):
+            return 0.0
+        return middle
+
+    def continues(self, group: Sequence[int], number: int) -> bool:
+        """Return whether a line belongs to the row of the lines ``group``, which are directly above it."""
+        cells = self._cells[number]
+        above: Cells = {}
+        for place in group:
+            above |= self._cells[place]
+        line, upper = self._lines[number], self._lines[group[-1]]
+        pitch = self._pitches[number]
+        if line.top - upper.bottom > 0.9 * self._size:
+            return False
+        if pitch < self._close:
+            return True
+        figures = any(segment.is_figure for column, cell in cells.items() if column for segment in cell)
+        label_only, above_label_only = set(cells) == {0}, set(above) == {0}
+        if 0 not in cells:
+            if figures and self._has_figures:
+                return pitch < 0.8 * self._size and not set(above) & set(cells)
+            return len(cells) < self._column_count - 1 or self._column_count == 2 or pitch < 0.8 * self._size
+        if label_only and not above_label_only:
+            return 0 in above and self._continues_label(above[0], cells[0], pitch)
+        if above_label_only:
+            return self._begins_label(above[0], cells[0], pitch)
+        return not figures and all(
+            self._begins_lower(segments[0]) and column in above for column, segments in cells.items()
+        )
+
+    def _begins_lower(self, segment: Segment) -> bool:
+        return self._lower_continues and segment.text[:1].islower()
+
+    def _continues_label(self, above: Sequence[Segment], label: Sequence[Segment], pitch: float) -> bool:
+        first, second = above[-1], label[0]
+        if second.bold != first.bold:
+            return False
+        if self._begins_lower(second) or (_UNFINISHED.search(first.text) and not first.is_figure):
+            return True
+        return pitch < _CLOSE * self._row_pitch and self._fills(first, second)
+
+    def _begins_label(self, above: Sequence[Segment], label: Sequence[Segment], pitch: float) -> bool:
+        first, second = above[-1], label[0]
+        if first.text.endswith(":") or second.bold != first.bold:
+            return False
+        if self._begins_lower(second) or _UNFINISHED.search(first.text):
+            return True
+        deeper = second.x0 > first.x0 + 0.3 * second.size
+        return self._fills(first, second) and (pitch < _CLOSE * self._row_pitch or deeper)
+
+    def _fills(self, first: Segment, second: Segment) -> bool:
+        """Return whether the first word of the second segment would not fit at the end of the first one."""
+        head = second.text.split(" ", 1)[0]
+        width = (second.x1 - second.x0) * len(head) / max(len(second.text), 1)
+        return first.x1 + width > self._label_end - 0.5 * first.size

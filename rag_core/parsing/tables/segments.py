@@ -1,0 +1,182 @@
+"""Segments: groups of words on one line with no wide gap between them; a table cell is one or more segments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from rag_core.parsing.layout.lines import Line
+from rag_core.text.dates import MONTH, QUARTER, YEAR
+
+# Least gap between two segments, as a share of the height of the characters.
+_GAP = 0.75
+# Largest gap between a figure and the sign after it.
+_SIGN_GAP = 2.5
+_CURRENCY = r"(?:US|C|A|HK)?[$€£¥]|USD|EUR|GBP|CHF"
+_SIGN_BEFORE = re.compile(rf"(?:{_CURRENCY})?\(?|\(")
+_SIGN_AFTER = re.compile(r"[%)]{1,2}|\*+|[†‡]|pts?\.?|x")
+_NOTHING = re.compile(rf"(?:{_CURRENCY})?\s?[—–−-]+\s?[%)]?|n/?[am]\.?|n\.[am]\.|nil", re.IGNORECASE)
+_FIGURE = re.compile(
+    rf"[(+−–—-]?\s?(?:{_CURRENCY})?\s?[(+−–—-]?\s?[.,]?\d[\d.,’'\u00a0\u202f]*\S*(?:\s\S{{1,8}}){{0,2}}", re.IGNORECASE
+)
+_PERIOD = re.compile(
+    rf"(?:(?:FY|{QUARTER}|fiscal|year|as of|at|(?:{MONTH})\.?|\d{{1,2}},?|[HT][12]|\d{{1,2}}[./-]\d{{1,2}}[./-])\s*)*"
+    rf"(?:{YEAR}(?:\s*[/–-]\s*\d{{2,4}})?|FY\s?['’]?\d\d|{QUARTER})\s*(?:[A-Z]|\(\w\)|\*)?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Segment:
+    """Words of one line with no wide gap between them.
+
+    ``words`` contains indices of the words of the page. The box is in points, along the direction of the text.
+    """
+
+    words: list[int]
+    text: str
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+    size: float
+    bold: bool
+
+    @property
+    def middle(self) -> float:
+        return (self.x0 + self.x1) / 2
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether the text is a figure, perhaps with a unit, or a sign for an empty cell."""
+        return bool(_NOTHING.fullmatch(self.text) or _FIGURE.fullmatch(self.text))
+
+    @property
+    def is_period(self) -> bool:
+        """Whether the text is a year, quarter or date, as in column headers."""
+        return bool(_PERIOD.fullmatch(self.text))
+
+
+@dataclass(slots=True)
+class TextLine:
+    """Segments on one baseline, from left to right."""
+
+    segments: list[Segment]
+    top: float = field(init=False)
+    bottom: float = field(init=False)
+    size: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        tallest = max(self.segments, key=lambda segment: segment.size)
+        self.top, self.bottom, self.size = tallest.top, tallest.bottom, tallest.size
+
+    @property
+    def text(self) -> str:
+        return " ".join(segment.text for segment in self.segments)
+
+    @property
+    def bold(self) -> bool:
+        return all(segment.bold for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class PageWords:
+    """The words with a known position: texts and boxes ``x0, top, x1, bottom`` in points, in text order."""
+
+    texts: list[str]
+    boxes: list[list[float]]
+
+    def split_segment(self, segment: Segment, place: int) -> tuple[Segment, Segment]:
+        """Split a segment before its word number ``place``."""
+        first, second = segment.words[:place], segment.words[place:]
+        return (
+            replace(segment, words=first, text=self._join(first), x1=self.boxes[first[-1]][2]),
+            replace(segment, words=second, text=self._join(second), x0=self.boxes[second[0]][0]),
+        )
+
+    def _join(self, words: Sequence[int]) -> str:
+        return " ".join(self.texts[word] for word in words)
+
+
+def build_text_lines(lines: Sequence[Line]) -> tuple[PageWords, list[TextLine]]:
+    """Return the words of a page, and its segments grouped by baseline, from the top down."""
+    runs = [run for line in lines for run in line.runs]
+    boxes = np.concatenate([run.line_boxes for run in runs]).astype(np.float64)
+    counts = np.array([len(run.words) for run in runs])
+    owners = np.repeat(np.arange(len(runs)), counts)
+    known = ~np.isnan(boxes[:, 0])
+    texts = [word for run in runs for word in run.words]
+    spaced = [flag for run in runs for flag in run.spaced]
+    if not known.all():
+        boxes, owners = boxes[known], owners[known]
+        numbers = np.flatnonzero(known).tolist()
+        texts, spaced = [texts[number] for number in numbers], [spaced[number] for number in numbers]
+    words = PageWords(texts, boxes.tolist())
+    if not texts:
+        return words, []
+    sizes = np.array([run.size for run in runs])[owners]
+    gaps = boxes[1:, 0] - boxes[:-1, 2]
+    breaks = np.flatnonzero((owners[1:] != owners[:-1]) | (gaps > _GAP * sizes[1:])) + 1
+    starts = np.concatenate([[0], breaks])
+    lows = np.minimum.reduceat(boxes[:, :2], starts, axis=0).tolist()
+    highs = np.maximum.reduceat(boxes[:, 2:], starts, axis=0).tolist()
+    segments = []
+    for start, end, low, high in zip(starts.tolist(), [*breaks.tolist(), len(texts)], lows, highs, strict=True):
+        run = runs[owners[start]]
+        text = texts[start] + "".join(
+            (" " if spaced[number] else "") + texts[number] for number in range(start + 1, end)
+        )
+        segments.append(Segment(list(range(start, end)), text, low[0], low[1], high[0], high[1], run.size, run.bold))
+    return words, [TextLine(_join_neighbours(row)) for row in _group_by_baseline(segments)]
+
+
+def _group_by_baseline(segments: list[Segment]) -> Iterator[list[Segment]]:
+    rows: list[list[Segment]] = []
+    bounds: list[tuple[float, float]] = []
+    for segment in sorted(segments, key=lambda segment: segment.top + segment.bottom):
+        for number in range(len(rows) - 1, max(len(rows) - 4, -1), -1):
+            top, bottom = bounds[number]
+            shared = min(bottom, segment.bottom) - max(top, segment.top)
+            if shared > 0.55 * min(bottom - top, segment.bottom - segment.top):
+                rows[number].append(segment)
+                break
+        else:
+            rows.append([segment])
+            bounds.append((segment.top, segment.bottom))
+    for row in rows:
+        row.sort(key=lambda segment: segment.x0)
+        yield row
+
+
+def _join_neighbours(row: list[Segment]) -> list[Segment]:
+    """Join segments without a wide gap, and join currency signs, percent signs and brackets to their figure."""
+    joined = [row[0]]
+    for segment in row[1:]:
+        last = joined[-1]
+        gap = segment.x0 - last.x1
+        small = min(segment.size, last.size) < 0.85 * max(segment.size, last.size)
+        limit = (0.5 if small else _GAP) * max(segment.size, last.size)
+        is_sign_before = _SIGN_BEFORE.fullmatch(last.text) and segment.is_figure
+        is_sign_after = _SIGN_AFTER.fullmatch(segment.text) and last.is_figure and gap < _SIGN_GAP * segment.size
+        if gap <= limit or is_sign_before or is_sign_after:
+            joined[-1] = _join_segments(last, segment)
+        else:
+            joined.append(segment)
+    return joined
+
+
+def _join_segments(first: Segment, second: Segment) -> Segment:
+    glue = "" if second.x0 - first.x1 < 0.1 * second.size else " "
+    return Segment(
+        [*first.words, *second.words],
+        first.text + glue + second.text,
+        first.x0,
+        min(first.top, second.top),
+        max(first.x1, second.x1),
+        max(first.bottom, second.bottom),
+        max(first.size, second.size),
+        first.bold and second.bold,
+    )

@@ -1,0 +1,282 @@
+"""Tables are found from the positions of words, and no table is found in other text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_core.types import Table
+from tests.support.drawn_pdfs import PROSE, lines, make, read
+
+Row = Sequence[str]
+# Places of the columns: a label at its left end, figures at their right end.
+PLACES = (60, 330, 410, 490)
+
+
+def rows(*texts: Row, places: Sequence[float] = PLACES, left: bool = False, top: float = 600, pitch: float = 14):
+    """Draw rows of cells. The first cell is left-aligned; the others too if ``left`` is true."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 10)
+        for number, row in enumerate(texts):
+            for place, x, text in zip(range(len(row)), places, row, strict=False):
+                write = canvas.drawString if left or not place else canvas.drawRightString
+                write(x, top - pitch * number, text)
+
+    return draw
+
+
+def tables(path: Path, *draw) -> tuple[Table, ...]:
+    def draw_all(canvas: Canvas) -> None:
+        for one in draw:
+            one(canvas)
+
+    page = read(make(path / "page.pdf", draw_all)).page
+    for table in page.tables:
+        for row in table.rows:
+            for cell in row.cells:
+                parts = [page.text[start:end] for start, end in cell.spans]
+                assert "".join("".join(parts).split()) == "".join(cell.text.split())
+    return page.tables
+
+
+def only(path: Path, *draw) -> Table:
+    (table,) = tables(path, *draw)
+    return table
+
+
+def values(table: Table) -> dict[tuple[str, str], str]:
+    """Return the text of each cell by the label of its row and the header of its column."""
+    return {
+        (row.label, table.column_header(cell.column)): cell.text
+        for row in table.body
+        for cell in row.cells
+        if cell.column
+    }
+
+
+SALES = (("", "2023", "2022"), ("Net sales", "3,642", "3,507"), ("Cost of sales", "2,980", "2,862"))
+
+
+@pytest.mark.parametrize("pitch", [12, 18, 26])
+def test_columns_of_figures_are_a_table(tmp_path: Path, pitch: float) -> None:
+    table = only(tmp_path, lines(*PROSE), rows(*SALES, pitch=pitch))
+    assert values(table) == {
+        ("Net sales", "2023"): "3,642",
+        ("Net sales", "2022"): "3,507",
+        ("Cost of sales", "2023"): "2,980",
+        ("Cost of sales", "2022"): "2,862",
+    }
+    assert table.header_rows == 1
+
+
+def test_rules_around_cells_do_not_matter(tmp_path: Path) -> None:
+    def rules(canvas: Canvas) -> None:
+        for number in range(4):
+            canvas.line(50, 610 - 14 * number, 500, 610 - 14 * number)
+        for x in (50, 270, 350, 430):
+            canvas.line(x, 610, x, 568)
+
+    assert values(only(tmp_path, rows(*SALES), rules))["Cost of sales", "2022"] == "2,862"
+
+
+def test_empty_cells_stay_empty(tmp_path: Path) -> None:
+    table = only(tmp_path, rows(*SALES, ("Interest", "", "17"), ("Taxes", "5", "")))
+    assert table.to_grid()[3:] == [["Interest", "", "17"], ["Taxes", "5", ""]]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("Year ended June 30,", "Quarter ended June 30,"), ("2023", "2022"), ("North", "South")],
+)
+def test_headers_over_several_columns(tmp_path: Path, first: str, second: str) -> None:
+    def upper(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 10)
+        canvas.drawCentredString(330, 614, first)
+        canvas.drawCentredString(490, 614, second)
+
+    body = [
+        ("Region", "Sold", "Left", "Sold", "Left"),
+        ("Corrin", "10", "21", "32", "43"),
+        ("Farrow", "54", "65", "76", "87"),
+    ]
+    table = only(tmp_path, upper, rows(*body, places=(60, 300, 380, 460, 540)))
+    assert table.header_rows == 2
+    assert values(table)["Farrow", f"{first} › Left"] == "65"
+    assert values(table)["Farrow", f"{second} › Sold"] == "76"
+
+
+def test_header_of_several_lines_is_one_row(tmp_path: Path) -> None:
+    head = rows(("", "Book value", "Cost of"), ("Asset", "(GBP)", "purchase"), top=624, pitch=11)
+    table = only(tmp_path, head, rows(("Pump", "10", "21"), ("Press", "32", "43")))
+    assert table.header_rows == 1
+    assert [table.column_header(column) for column in range(3)] == ["Asset", "Book value (GBP)", "Cost of purchase"]
+
+
+def test_title_above_the_headers_is_the_caption(tmp_path: Path) -> None:
+    def title(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica-Bold", 10)
+        canvas.drawCentredString(250, 628, "Statement of income")
+        canvas.drawCentredString(250, 614, "(in millions, except per share amounts)")
+
+    table = only(tmp_path, title, rows(*SALES))
+    assert table.caption == ("Statement of income", "(in millions, except per share amounts)")
+    assert table.unit == "(in millions, except per share amounts)"
+    assert table.column_header(1) == "2023"
+
+
+@pytest.mark.parametrize("label_lines", [1, 2, 3])
+def test_labels_of_several_lines_are_one_row(tmp_path: Path, label_lines: int) -> None:
+    label = ["Purchases of property, plant and", "equipment, and of other assets", "that are not listed"][:label_lines]
+    table = only(
+        tmp_path,
+        rows(*SALES, top=640),
+        rows(*([text] for text in label[:-1]), (label[-1], "77", "88"), top=598, pitch=11),
+        rows(("Taxes", "5", "6"), top=598 - 11 * label_lines - 3),
+    )
+    assert values(table)[" ".join(label), "2023"] == "77"
+    assert values(table)["Taxes", "2022"] == "6"
+
+
+def test_figures_in_the_first_line_of_a_label(tmp_path: Path) -> None:
+    table = only(
+        tmp_path,
+        rows(*SALES, ("Proceeds from the sale of", "7", "8"), top=640),
+        rows(["businesses and subsidiaries"], ("Taxes", "5", "6"), top=587),
+    )
+    assert values(table)["Proceeds from the sale of businesses and subsidiaries", "2023"] == "7"
+
+
+def test_rows_without_figures_head_the_rows_below(tmp_path: Path) -> None:
+    table = only(
+        tmp_path,
+        rows(("", "2023", "2022"), ["Current assets:"], ("Cash", "1", "2"), ("Inventories", "3", "4")),
+        rows(("Total current assets", "4", "6"), ["Equity:"], ("Shares", "7", "8"), top=544),
+    )
+    labels = [table.row_label(row) for row in table.body if not row.is_section]
+    assert labels == [
+        "Current assets › Cash",
+        "Current assets › Inventories",
+        "Current assets › Total current assets",
+        "Equity › Shares",
+    ]
+
+
+def test_indented_rows_belong_to_the_row_above(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        rows(("", "2023", "2022"), ("Net sales", "9", "8"))(canvas)
+        rows(("Products", "5", "5"), ("Services", "4", "3"), places=(72, *PLACES[1:]), top=572)(canvas)
+        rows(("Costs", "1", "2"), top=544)(canvas)
+
+    table = only(tmp_path, draw)
+    assert [row.section for row in table.body] == [(), ("Net sales",), ("Net sales",), ()]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "text"),
+    [
+        ([(280, "$"), (330, "3,642")], "$3,642"),
+        ([(330, "(118"), (334, ")")], "(118)"),
+        ([(330, "12.5"), (342, "%")], "12.5%"),
+        ([(280, "$"), (330, "—")], "$—"),
+    ],
+)
+def test_signs_are_joined_to_their_figure(tmp_path: Path, drawn: list[tuple[float, str]], text: str) -> None:
+    def signs(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 10)
+        canvas.drawString(60, 558, "Other")
+        for x, part in drawn:
+            canvas.drawRightString(x, 558, part)
+        canvas.drawRightString(410, 558, "17")
+
+    table = only(tmp_path, rows(*SALES), signs)
+    assert values(table)["Other", "2023"] == text
+    assert values(table)["Other", "2022"] == "17"
+
+
+@pytest.mark.parametrize("pitch", [15, 20, 28])
+def test_labels_and_values_are_a_table(tmp_path: Path, pitch: float) -> None:
+    pairs = [("Surname", "Berg"), ("First name", "Maren"), ("Date of birth", "17.09.1988"), ("Town", "Corrin")]
+    table = only(tmp_path, rows(*pairs, places=(60, 200), left=True, pitch=pitch))
+    assert table.header_rows == 0
+    assert {row.label: row.cells[1].text for row in table.body} == dict(pairs)
+
+
+@pytest.mark.parametrize("shift", [0, 6, 40])
+def test_tables_side_by_side(tmp_path: Path, shift: float) -> None:
+    left = [("", "2022", "2023"), ("Corrin", "1", "2"), ("Farrow", "3", "4"), ("Keld", "5", "6")]
+    right = [("", "Sold", "Left"), ("Pumps", "7", "8"), ("Bolts", "9", "10"), ("Valves", "11", "12")]
+    found = tables(
+        tmp_path,
+        rows(*left, places=(50, 170, 240)),
+        rows(*right, places=(320, 440, 510), top=600 - shift),
+    )
+    assert [values(table).get(("Keld", "2023")) for table in found] == ["6", None]
+    assert [values(table).get(("Valves", "Left")) for table in found] == [None, "12"]
+
+
+TASKS = [
+    ("Task", "Owner", "Status"),
+    ("renew fire permit", "legal", "open"),
+    ("replace pump", "facilities", "done"),
+    ("train first aiders", "legal", "in progress"),
+]
+
+
+def test_texts_in_columns_are_a_table(tmp_path: Path) -> None:
+    table = only(tmp_path, rows(*TASKS, places=(60, 220, 340), left=True))
+    assert table.header_rows == 1
+    assert values(table)["replace pump", "Status"] == "done"
+
+
+def test_texts_of_several_lines(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        rows(("Risk", "Owner", "Response"), places=(60, 220, 300), left=True)(canvas)
+        for number, owner in enumerate(("legal", "finance", "IT")):
+            top = 580 - 40 * number
+            cells = [("Suppliers fail", owner, "ask two others for an offer"), ("to deliver", "", "within a week")]
+            rows(*cells, places=(60, 220, 300), left=True, top=top, pitch=12)(canvas)
+
+    table = only(tmp_path, draw)
+    assert [[cell.text for cell in row.cells] for row in table.body][1] == [
+        "Suppliers fail to deliver",
+        "finance",
+        "ask two others for an offer within a week",
+    ]
+
+
+def test_bold_first_row_is_the_header_of_two_columns(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        rows(*TASKS[1:], places=(60, 220), left=True)(canvas)
+        canvas.setFont("Helvetica-Bold", 10)
+        canvas.drawString(60, 614, "Task")
+        canvas.drawString(220, 614, "Owner")
+
+    table = only(tmp_path, draw)
+    assert [cell.text for cell in table.headers[0].cells] == ["Task", "Owner"]
+
+
+def columns_of_prose(canvas: Canvas) -> None:
+    for left in (50, 310):
+        lines(*(text[:44] for text in PROSE * 5), left=left, size=10)(canvas)
+
+
+def contents(canvas: Canvas) -> None:
+    titles = ["Introduction", "Method", "Results of the first year", "Discussion", "References"]
+    rows(*((title, str(3 + 4 * number)) for number, title in enumerate(titles)), places=(60, 500))(canvas)
+
+
+def numbered_list(canvas: Canvas) -> None:
+    rows(*((f"{number}.", text) for number, text in enumerate(PROSE * 2, 1)), places=(60, 90), left=True)(canvas)
+
+
+def equations(canvas: Canvas) -> None:
+    rows(("a = b + c", "(1)"), ("b = d - e", "(2)"), ("c = f / g", "(3)"), places=(200, 500))(canvas)
+
+
+@pytest.mark.parametrize("draw", [lines(*PROSE * 4), columns_of_prose, contents, numbered_list, equations])
+def test_other_text_is_no_table(tmp_path: Path, draw) -> None:
+    assert tables(tmp_path, draw) == ()
