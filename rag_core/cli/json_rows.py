@@ -24,6 +24,8 @@ from rag_core.types import (
     SearchResult,
     Status,
     SyncResult,
+    Table,
+    TableCell,
     ThresholdAdvice,
     WatchedFolder,
 )
@@ -78,7 +80,7 @@ def listed(document: DocumentInfo, name: str = "") -> dict[str, Any]:
 
 
 def page(document: str, found: Page) -> dict[str, Any]:
-    """Return the row that ``pages`` prints for a page; ``tables`` is empty, because table cells are not stored."""
+    """Return the row that ``pages`` prints for a page."""
     return {
         "document": document,
         "page_index": found.page_index,
@@ -86,8 +88,33 @@ def page(document: str, found: Page) -> dict[str, Any]:
         "text": found.text,
         "state": found.state.value,
         "reason": found.reason,
-        "tables": [],
+        "tables": [_table(table, found) for table in found.tables],
     }
+
+
+def _table(table: Table, found: Page) -> dict[str, Any]:
+    """Return a table with one text and one box for each row and column.
+
+    A cell over several columns is in each of them. A box is ``[x0, y0, x1, y1]`` in fractions of the page, or ``None``
+    for an empty cell and for a header that only an earlier page contains.
+    """
+    return {
+        "rows": table.to_grid(),
+        "header_rows": table.header_rows,
+        "unit": table.unit,
+        "title": " ".join(table.caption),
+        "sections": [list(row.section) for row in table.rows],
+        "first_page": found.page_index if table.first_page is None else table.first_page,
+        "boxes": [[_cell_box(row.cell(column), found) for column in range(len(table.columns))] for row in table.rows],
+    }
+
+
+def _cell_box(cell: TableCell | None, found: Page) -> list[float] | None:
+    rects = [rect for span in cell.spans for rect in found.boxes.find_overlapping(*span).tolist()] if cell else []
+    if not rects:
+        return None
+    x0, y0, x1, y1 = zip(*rects, strict=True)
+    return [round(place, 4) for place in (min(x0), min(y0), max(x1), max(y1))]
 
 
 def deleted(receipt: DeleteReceipt) -> dict[str, Any]:

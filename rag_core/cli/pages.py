@@ -1,4 +1,4 @@
-"""``pages``: print the text of each page of a document."""
+"""``pages``: print the text and the tables of each page of a document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pages(
         (document_id,) = engine.documents.find_ids([document])
         info = engine.documents.get(document_id)
         if page is None:
-            selected = engine.documents.pages(document_id)
+            selected = engine.documents.pages(document_id, with_layout=as_json)
         elif page <= info.pages:
             selected = [engine.documents.page(document_id, page - 1)]
         else:

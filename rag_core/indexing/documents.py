@@ -202,9 +202,12 @@ class Documents:
         first = self._library.page(self._version(document_id), 0)
         return extract_title(self._library.document(document_id).name, first)
 
-    def pages(self, document_id: str) -> Sequence[Page]:
-        """Return a document's pages in order, without word boxes; raise `UnknownDocument` if it does not exist."""
-        return self._library.pages(self._version(document_id))
+    def pages(self, document_id: str, *, with_layout: bool = False) -> Sequence[Page]:
+        """Return a document's pages in order; raise `UnknownDocument` if it does not exist.
+
+        The word boxes and tables of the pages are empty unless ``with_layout`` is true.
+        """
+        return self._library.pages(self._version(document_id), with_layout=with_layout)
 
     def page(self, document_id: str, page_index: int) -> Page:
         """Return one page with its word boxes; raise `UnknownDocument` if the page does not exist."""

@@ -165,7 +165,7 @@ class ParsingStage:
                         task.job_id, attached=attachments.jobs, attached_places=attachments.places
                     )
             return ChunkedDocument(task, generation, PARSER_VERSION, pages, spans, note)
-        pages = library.pages(task.parsed_version_id, with_boxes=True)
+        pages = library.pages(task.parsed_version_id, with_layout=True)
         spans = generation.chunker().chunk(task.name, pages)
         return ChunkedDocument(task, generation, generation.fingerprint.extractor, pages, spans)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, and_, case, func, or_, select, union
+from sqlalchemy import ColumnElement, FromClause, Select, and_, case, func, or_, select, tuple_, union
 
 from rag_core.errors import CollectionError, UnknownDocument
-from rag_core.store.database import Database, as_utc, batches
+from rag_core.store.database import MAX_BOUND, Database, as_utc, batches
 from rag_core.store.file_names import LONGEST_NAME, normalize_name
-from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, pages, versions
-from rag_core.store.serialization import page_from_row
-from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, VersionRow
+from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, page_tables, pages, versions
+from rag_core.store.serialization import page_from_row, unpack_tables
+from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, Table, VersionRow
 
 # Database columns by field of `DocumentInfo`.
 _INFO_COLUMNS = {
@@ -43,9 +43,16 @@ _COLLECTIONS_OF_DOCUMENTS = union(
     .join(aliases, aliases.c.document_id == documents.c.id)
     .where(~IS_BEING_REMOVED),
 ).subquery()
-_PAGES = select(pages, hidden_texts.c.text.label("hidden")).outerjoin(
-    hidden_texts,
-    and_(hidden_texts.c.version_id == pages.c.version_id, hidden_texts.c.page_index == pages.c.page_index),
+_PAGES = (
+    select(pages, hidden_texts.c.text.label("hidden"), page_tables.c.tables)
+    .outerjoin(
+        hidden_texts,
+        and_(hidden_texts.c.version_id == pages.c.version_id, hidden_texts.c.page_index == pages.c.page_index),
+    )
+    .outerjoin(
+        page_tables,
+        and_(page_tables.c.version_id == pages.c.version_id, page_tables.c.page_index == pages.c.page_index),
+    )
 )
 
 
@@ -256,18 +263,28 @@ class DocumentQueries:
 
     # pages and chunks
 
-    def pages(self, version_id: str, *, with_boxes: bool = False) -> list[Page]:
-        """Return a version's pages in order."""
+    def pages(self, version_id: str, *, with_layout: bool = False) -> list[Page]:
+        """Return a version's pages in order; word boxes and tables are empty unless ``with_layout`` is true."""
         query = _PAGES.where(pages.c.version_id == version_id).order_by(pages.c.page_index)
         with self._db.read() as connection:
-            return [page_from_row(row, with_boxes=with_boxes) for row in connection.execute(query)]
+            return [page_from_row(row, with_layout=with_layout) for row in connection.execute(query)]
 
     def page(self, version_id: str, page_index: int) -> Page | None:
-        """Return a page with its word boxes, or ``None`` if it is not stored."""
+        """Return a page with its word boxes and tables, or ``None`` if it is not stored."""
         query = _PAGES.where(pages.c.version_id == version_id, pages.c.page_index == page_index)
         with self._db.read() as connection:
             row = connection.execute(query).first()
         return page_from_row(row) if row else None
+
+    def tables(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], tuple[Table, ...]]:
+        """Return the tables of pages by ``(version_id, page_index)``; pages without tables are left out."""
+        place = tuple_(page_tables.c.version_id, page_tables.c.page_index)
+        found: dict[tuple[str, int], tuple[Table, ...]] = {}
+        with self._db.read() as connection:
+            for batch in batches(list(places), MAX_BOUND // 2):
+                rows = connection.execute(select(page_tables).where(place.in_(batch)))
+                found |= {(row.version_id, row.page_index): unpack_tables(row.tables) for row in rows}
+        return found
 
     def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[ChunkRow]:
         """Return the chunks of a version in order, or only the chunks that have text on a page."""

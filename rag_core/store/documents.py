@@ -13,8 +13,18 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 from rag_core.errors import CollectionError
 from rag_core.store.database import as_utc, batches, new_id, now
 from rag_core.store.document_queries import IS_BEING_REMOVED, DocumentQueries
-from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, jobs, pages, versions
-from rag_core.store.serialization import chunk_to_row, page_to_row
+from rag_core.store.schema import (
+    aliases,
+    chunks,
+    documents,
+    generations,
+    hidden_texts,
+    jobs,
+    page_tables,
+    pages,
+    versions,
+)
+from rag_core.store.serialization import chunk_to_row, pack_tables, page_to_row
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
 
 # A condition for updates: the state of a version must not change once the removal of its document has started.
@@ -181,12 +191,17 @@ class DocumentStore(DocumentQueries):
             connection.execute(update(versions).where(versions.c.id == version_id).values(**values))
 
     def save_pages(self, version_id: str, extracted: Sequence[Page]) -> None:
-        """Store the pages of a version, and set the numbers of pages by state in the version's row."""
+        """Store the pages of a version with their tables, and set the numbers of pages by state in its row."""
         rows = [{"version_id": version_id, **page_to_row(page)} for page in extracted]
         hidden = [
             {"version_id": version_id, "page_index": page.page_index, "text": page.hidden}
             for page in extracted
             if page.hidden
+        ]
+        tables = [
+            {"version_id": version_id, "page_index": page.page_index, "tables": pack_tables(page.tables)}
+            for page in extracted
+            if page.tables
         ]
         states = [page.state for page in extracted]
         counts = {
@@ -197,7 +212,7 @@ class DocumentStore(DocumentQueries):
             "pages_failed": states.count(PageState.FAILED),
         }
         with self._db.begin() as connection:
-            for table, values in ((pages, rows), (hidden_texts, hidden)):
+            for table, values in ((pages, rows), (hidden_texts, hidden), (page_tables, tables)):
                 connection.execute(delete(table).where(table.c.version_id == version_id))
                 if values:
                     connection.execute(insert(table), values)
@@ -288,9 +303,9 @@ class DocumentStore(DocumentQueries):
             return list(connection.execute(query).scalars())
 
     def clear_version(self, version_id: str) -> None:
-        """Delete a version's pages and chunks."""
+        """Delete a version's pages, tables and chunks."""
         with self._db.begin() as connection:
-            for table in (chunks, pages, hidden_texts):
+            for table in (chunks, pages, hidden_texts, page_tables):
                 connection.execute(delete(table).where(table.c.version_id == version_id))
 
     def remove_version(self, version_id: str) -> None:

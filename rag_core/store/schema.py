@@ -111,6 +111,15 @@ hidden_texts = Table(
     Column("text", Text, nullable=False),
 )
 
+# The tables of pages as compressed JSON, for pages that contain tables.
+page_tables = Table(
+    "page_tables",
+    metadata,
+    Column("version_id", String(32), ForeignKey("versions.id"), primary_key=True),
+    Column("page_index", Integer, primary_key=True),
+    Column("tables", LargeBinary, nullable=False),
+)
+
 embeddings = Table(
     "embeddings",
     metadata,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -25,6 +26,7 @@ from rag_core.types import (
     PageReference,
     PageState,
     Passage,
+    Table,
     Usage,
     WordBoxes,
 )
@@ -52,6 +54,16 @@ def unpack_boxes(data: bytes) -> WordBoxes:
     ends = np.frombuffer(raw, "<i4", n, 4 * n)
     rects = np.frombuffer(raw, "<f4", 4 * n, 8 * n).reshape(n, 4)
     return WordBoxes(starts, ends, rects)
+
+
+def pack_tables(tables: Sequence[Table]) -> bytes:
+    """Return the tables of a page as zlib-compressed JSON."""
+    text = json.dumps([table.to_json() for table in tables], ensure_ascii=True, separators=(",", ":"))
+    return zlib.compress(text.encode("ascii"), 1)
+
+
+def unpack_tables(data: bytes) -> tuple[Table, ...]:
+    return tuple(map(Table.from_json, json.loads(zlib.decompress(data))))
 
 
 def pack_embedding(embedding: Embedding) -> dict[str, bytes]:
@@ -129,7 +141,7 @@ def page_to_row(page: Page) -> dict[str, Any]:
     }
 
 
-def page_from_row(row: Any, *, with_boxes: bool = True) -> Page:
+def page_from_row(row: Any, *, with_layout: bool = True) -> Page:
     return Page(
         page_index=row.page_index,
         page_label=row.page_label,
@@ -140,9 +152,10 @@ def page_from_row(row: Any, *, with_boxes: bool = True) -> Page:
         heading=row.heading,
         reason=row.reason,
         confidence=row.confidence,
-        boxes=unpack_boxes(row.boxes) if with_boxes else WordBoxes.empty(),
+        boxes=unpack_boxes(row.boxes) if with_layout else WordBoxes.empty(),
         skip=tuple((int(start), int(end)) for start, end in row.skip),
         hidden=row.hidden or "",
+        tables=unpack_tables(row.tables) if with_layout and row.tables is not None else (),
     )
 
 

@@ -86,7 +86,7 @@ class Page:
     OCR reports for its words; it is ``None`` if OCR did not run. ``skip`` contains the spans ``(start, end)`` of page
     headers and footers in ``text``; they do not become part of chunks. ``hidden`` is text that a reader cannot see, for
     example because it is white on white, outside the page or too small; it is not part of ``text``. ``tables`` are in
-    the order of the text.
+    the order of the text. ``boxes`` and ``tables`` are empty if a page is read from the database without them.
     """
 
     page_index: int

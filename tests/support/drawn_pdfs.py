@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pypdf
@@ -21,6 +21,9 @@ PROSE = (
     "since the year in which its founder, a retired engineer, came back from",
     "the coast and found that nobody made a wrench that would not rust there.",
 )
+# Places of the columns of `rows`: the left end of the labels, and the right ends of the figures.
+PLACES = (60, 330, 410, 490)
+SALES = (("", "2023", "2022"), ("Net sales", "3,642", "3,507"), ("Cost of sales", "2,980", "2,862"))
 
 
 def make(path: Path, *pages: Callable[[Canvas], None], **options: object) -> Path:
@@ -41,6 +44,21 @@ def lines(*texts: str, top: float = 750, left: float = 72, pitch: float = 14, si
         for number, text in enumerate(texts):
             if text:
                 canvas.drawString(left, top - number * pitch, text)
+
+    return draw
+
+
+def rows(
+    *texts: Sequence[str], places: Sequence[float] = PLACES, left: bool = False, top: float = 600, pitch: float = 14
+):
+    """Draw rows of cells. The first cell is left-aligned; the others too if ``left`` is true."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 10)
+        for number, row in enumerate(texts):
+            for place, x, text in zip(range(len(row)), places, row, strict=False):
+                write = canvas.drawString if left or not place else canvas.drawRightString
+                write(x, top - pitch * number, text)
 
     return draw
 

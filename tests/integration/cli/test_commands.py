@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from reportlab.lib.pagesizes import A4
 
 from rag_core.cli import app as cli
 from rag_core.cli import console
@@ -21,6 +22,7 @@ from rag_core.indexing.removal import Removal
 from rag_core.settings import Settings
 from rag_core.types import DeleteReceipt
 from tests.support.cli import HARBOUR, QUESTION, ROOT, Run
+from tests.support.drawn_pdfs import PROSE, SALES, lines, make, rows
 from tests.support.engines import read_by_older_parser
 from tests.support.servers import ScriptedEndpoint, complete
 
@@ -343,6 +345,26 @@ def test_pages_show_the_text_of_each_page(run: Run, library: Path) -> None:
     assert "dredged in 1931" in rows[0]["text"]
     assert run("pages", "harbour.pdf", "--page", "2")[1] == rows[1:]
     assert "painted red" in run("pages", "harbour.pdf", "--page", "2", as_json=False)[1][0]["shown"]
+
+
+def test_pages_on_the_command_line_contain_tables(run: Run, tmp_path: Path) -> None:
+    make(
+        tmp_path / "sales.pdf",
+        lines(*PROSE),
+        lambda canvas: (lines("Sales (in millions)", top=620)(canvas), rows(*SALES)(canvas)),
+    )
+    assert run("add", str(tmp_path / "sales.pdf"))[0] == 0
+    _, (first, second), _ = run("pages", "sales.pdf")
+    assert first["tables"] == []
+    (table,) = second["tables"]
+    assert table["rows"] == [list(row) for row in SALES]
+    assert (table["header_rows"], table["unit"], table["title"]) == (1, "(in millions)", "Sales (in millions)")
+    assert (table["sections"], table["first_page"]) == ([[], [], []], 1)
+    assert table["boxes"][0][0] is None
+    x0, y0, x1, y1 = table["boxes"][1][2]
+    assert 0.6 < x0 < x1 < 0.7
+    assert y0 < 1 - 586 / A4[1] < y1
+    assert run("pages", "sales.pdf", "--page", "2")[1] == [second]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from rag_core.parsing import PdfParser
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.parsing.workers.messages import dumps, loads, pack_page, unpack_page
 from rag_core.types import Page
-from tests.support.drawn_pdfs import make, read
-from tests.unit.parsing.test_tables import SALES, rows
+from tests.support.drawn_pdfs import SALES, make, read, rows
 
 STYLES = getSampleStyleSheet()
 HEAD = ["Station", "2022", "2023"]

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.types import Table
-from tests.support.drawn_pdfs import PROSE, lines, make, read
-
-Row = Sequence[str]
-# Places of the columns: a label at its left end, figures at their right end.
-PLACES = (60, 330, 410, 490)
-
-
-def rows(*texts: Row, places: Sequence[float] = PLACES, left: bool = False, top: float = 600, pitch: float = 14):
-    """Draw rows of cells. The first cell is left-aligned; the others too if ``left`` is true."""
-
-    def draw(canvas: Canvas) -> None:
-        canvas.setFont("Helvetica", 10)
-        for number, row in enumerate(texts):
-            for place, x, text in zip(range(len(row)), places, row, strict=False):
-                write = canvas.drawString if left or not place else canvas.drawRightString
-                write(x, top - pitch * number, text)
-
-    return draw
+from tests.support.drawn_pdfs import PLACES, PROSE, SALES, lines, make, read, rows
 
 
 def tables(path: Path, *draw) -> tuple[Table, ...]:
@@ -56,9 +38,6 @@ def values(table: Table) -> dict[tuple[str, str], str]:
         for cell in row.cells
         if cell.column
     }
-
-
-SALES = (("", "2023", "2022"), ("Net sales", "3,642", "3,507"), ("Cost of sales", "2,980", "2,862"))
 
 
 @pytest.mark.parametrize("pitch", [12, 18, 26])
