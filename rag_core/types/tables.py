@@ -21,8 +21,9 @@ class TableCell:
     text : str
         The words of the cell. A currency or percent sign and a bracket are joined to their figure.
     spans : tuple of Span
-        Where the text of the page contains the words of the cell, in reading order. A cell of several lines has several
-        spans if other cells are between the lines. It is empty for a header that only an earlier page contains.
+        Where the text of the page contains the words of the cell, in the order of the words. A cell of several lines
+        has several spans if other cells are between the lines. It is empty for a header that only an earlier page
+        contains.
     column : int
         Index of the first column of the cell.
     column_span : int

@@ -19,12 +19,14 @@ _NEAR, _FARTHEST = 1.6, 2.6
 _PROSE_WORDS = 10
 # Most lines in sequence that do not fit the columns or have no cell beside the first column.
 _MOST_PENDING = 5
+_MOST_HEAD_LINES = 5
 # Number of lines above a band in which its caption is searched.
 _LINES_ABOVE = 3
 # Least gap, in heights of the characters, at which a segment is divided between two columns.
 _LEAST_GAP = 0.4
 # A line with characters this many times as large as those below is a title, not a header.
 _LARGER = 1.12
+_NUMBERED_TITLE = re.compile(r"(?:table|tab\.|figure|fig\.|exhibit|tableau|tabelle)\s*\d", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[a-z\d)][.;:]$")
 
 
@@ -36,8 +38,12 @@ class Column:
     x1: float
 
     def overlaps(self, segment: Segment) -> bool:
-        shared = min(self.x1, segment.x1) - max(self.x0, segment.x0)
-        return shared > min(_TOUCH, 0.5 * (segment.x1 - segment.x0))
+        x0, x1 = segment.x0, segment.x1
+        # Conditional expressions are faster than `min` and `max`, and most pairs are far from each other.
+        if x1 <= self.x0 or x0 >= self.x1:
+            return False
+        shared = (x1 if x1 < self.x1 else self.x1) - (x0 if x0 > self.x0 else self.x0)
+        return shared > _TOUCH or shared > 0.5 * (x1 - x0)
 
 
 @dataclass(slots=True)
@@ -99,7 +105,7 @@ def _grow_band(
         fitted = _fit_columns(words, line, columns)
         if fitted is not None:
             columns, last, pending, fitting = fitted, number, 0, fitting + 1
-        elif fitting <= 2 and number - start <= 3:
+        elif (fitting <= 2 and number - start <= 3) or not _has_figures(lines[start:number]):
             # The lines so far may be headers over several columns of the lines below.
             columns, start, last, pending, fitting = (
                 [Column(segment.x0, segment.x1) for segment in line.segments],
@@ -117,18 +123,25 @@ def _grow_band(
         last += 1
     while last + 1 in beside:
         last += 1
+    if start - 1 > free and _is_section_line(lines[start - 1], columns):
+        # The first section of a table is between its headers and its first figures.
+        start -= _is_head_line(lines[start - 2], lines[start - 1], columns)
     top = start
-    while top > free and start - top < 5 and _is_head_line(lines[top - 1], lines[top], columns):
+    while top > free and start - top < _MOST_HEAD_LINES and _is_head_line(lines[top - 1], lines[top], columns):
         top -= 1
     others = [number for number in beside if number <= last]
     own = [line for number, line in enumerate(lines[start : last + 1], start) if number not in others]
-    above = list(lines[max(top - _LINES_ABOVE, 0) : top])
+    above = list(lines[max(top - _LINES_ABOVE, free) : top])
     return Band(own, columns, list(lines[top:start]), above), last, [lines[number] for number in others]
 
 
 def _is_beside(line: TextLine, columns: Sequence[Column]) -> bool:
     """Return whether a line is entirely left or right of the columns, as a line of a table beside them."""
     return line.segments[0].x0 > columns[-1].x1 + line.size or line.segments[-1].x1 < columns[0].x0 - line.size
+
+
+def _has_figures(lines: Sequence[TextLine]) -> bool:
+    return any(segment.is_figure and not segment.is_period for line in lines for segment in line.segments)
 
 
 def _is_near(lines: Sequence[TextLine], start: int, number: int) -> bool:
@@ -170,9 +183,15 @@ def _is_rest_of_cell(upper: TextLine, line: TextLine, columns: Sequence[Column])
     return bool(above) and abs(segment.x0 - above[0].x0) < 0.5 * line.size
 
 
+def _is_section_line(line: TextLine, columns: Sequence[Column]) -> bool:
+    return len(line.segments) == 1 and line.segments[0].x1 < columns[1].x0 and columns[0].overlaps(line.segments[0])
+
+
 def _is_head_line(line: TextLine, below: TextLine, columns: Sequence[Column]) -> bool:
     """Return whether a line above a band may be a header: short segments over its columns, not over the first alone."""
     if below.top - line.bottom > 1.6 * max(line.size, below.size) or line.size > _LARGER * below.size:
+        return False
+    if _NUMBERED_TITLE.match(line.text):
         return False
     left, right = columns[0].x1, columns[-1].x1
     if any(segment.x1 > right + 3 * line.size for segment in line.segments):
@@ -232,7 +251,13 @@ def _fit_columns(words: PageWords, line: TextLine, columns: Sequence[Column]) ->
 def split_at_columns(words: PageWords, segment: Segment, columns: Sequence[Column]) -> list[Segment]:
     """Return the parts of a segment that are in different columns, divided where a gap is between the columns."""
     parts = [segment]
+    if len(segment.words) < 2:
+        return parts
     for left, right in pairwise(columns):
+        if left.x1 <= segment.x0:
+            continue
+        if right.x0 >= segment.x1:
+            break
         last = parts[-1]
         if not (left.overlaps(last) and right.overlaps(last)) or len(last.words) < 2:
             continue

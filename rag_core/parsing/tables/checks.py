@@ -13,6 +13,7 @@ from rag_core.parsing.tables.segments import Segment
 
 _MARKER = re.compile(r"[•◦‣▪●○■□✓☐☒–—*-]|[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)\]]*|§.*|\d+(?:\.\d+)+\.?")
 _EQUATION = re.compile(r"\(?[A-Z]?\d{1,3}(?:\.\d+)?[a-z]?\)")
+_ENDS_IN_NUMBER = re.compile(r"[^\W\d].*\D\d{1,3}$")
 _PAGE_NUMBER = re.compile(r"(?:[A-Z]{1,2}-)?\d{1,4}|[ivxl]+")
 # Longest label of a list of labels and values, in words, and longest usual value.
 _LABEL_WORDS, _VALUE_WORDS = 7, 14
@@ -66,13 +67,13 @@ def _has_prose_columns(grid: Grid) -> bool:
 
 def _is_list(grid: Grid, rows: Sequence[GridRow]) -> bool:
     """Return whether the first column contains only list markers, or the last one equation numbers."""
-    if len(grid.columns) > 2:
+    if len(grid.columns) > 2 and median(len(row.cells) for row in rows) > 2:
         return False
     labels = [row.label[0].text for row in rows if row.label]
     if labels and sum(bool(_MARKER.fullmatch(label)) for label in labels) > 0.5 * len(labels):
         return True
     last = [row.cells[1][-1].text for row in rows if 1 in row.cells]
-    return bool(last) and all(_EQUATION.fullmatch(text) for text in last)
+    return bool(last) and len(grid.columns) == 2 and all(_EQUATION.fullmatch(text) for text in last)
 
 
 def _is_contents(grid: Grid, rows: Sequence[GridRow]) -> bool:
@@ -80,7 +81,9 @@ def _is_contents(grid: Grid, rows: Sequence[GridRow]) -> bool:
     last = len(grid.columns) - 1
     if len(grid.columns) > 3 or any(kind is ColumnKind.FIGURE for kind in grid.kinds[1:last]):
         return False
-    texts = [row.cells[last][0].text for row in grid.rows if last in row.cells]
+    texts = [row.cells[last][-1].text for row in grid.rows if last in row.cells]
+    if last == 1 and all(_ENDS_IN_NUMBER.search(text) for text in texts):
+        texts = [text[-len(text) + len(text.rstrip("0123456789")) :] for text in texts]
     if len(texts) < 3 or sum(bool(_PAGE_NUMBER.fullmatch(text)) for text in texts) < 0.8 * len(texts):
         return False
     numbers = [int(text) for text in texts if text.isdecimal()]

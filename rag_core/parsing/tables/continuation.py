@@ -1,4 +1,4 @@
-"""Continue tables on the next page."""
+"""Continue tables below a gap and on the next page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from rag_core.types import Page, Table, TableRow
 from rag_core.types.tables import Span
 
-# Ends of columns on two pages differ by at most this many points.
+# The left ends of the labels differ by at most this many points.
 _SHIFT = 6.0
 _CONTINUED = re.compile(r"\W*(?:\w+\W+){0,8}?\(?cont(?:inued|['’]d|\.)\)?\W*", re.IGNORECASE)
 
@@ -34,6 +34,29 @@ def continue_tables(before: Page, page: Page) -> tuple[Table, ...]:
     return (joined, *page.tables[1:]) if joined else page.tables
 
 
+def inherit_headers(first: Table, second: Table) -> Table:
+    """Return the second of two tables on a page, with the headers of the first one if it has figures but no headers."""
+    if second.header_rows or not first.header_rows or not _are_aligned(first, second):
+        return second
+    texts = [cell.text for row in second.rows for cell in row.cells if cell.column]
+    if sum(any(char.isdigit() for char in text) for text in texts) < 0.5 * len(texts):
+        return second
+    return replace(
+        second,
+        rows=(*first.headers, *second.rows),
+        header_rows=first.header_rows,
+        unit=second.unit or first.unit,
+    )
+
+
+def _are_aligned(first: Table, second: Table) -> bool:
+    """Return whether both tables have as many columns, with the labels at the same place, and the others overlap."""
+    if len(first.columns) != len(second.columns) or abs(first.columns[0][0] - second.columns[0][0]) > _SHIFT:
+        return False
+    pairs = list(zip(first.columns, second.columns, strict=True))[1:]
+    return all(one[0] < other[1] and other[0] < one[1] for one, other in pairs)
+
+
 def _is_empty(page: Page, start: int, end: int) -> bool:
     """Return whether a part of a page contains only headers and footers of pages, and perhaps "(continued)"."""
     rest, cursor = "", start
@@ -51,11 +74,7 @@ def _continue_table(first: Table, second: Table, page_index: int) -> Table | Non
     begun = page_index if first.first_page is None else first.first_page
     if second.header_rows and _texts(first.headers) == _texts(second.headers):
         return replace(second, first_page=begun, unit=second.unit or first.unit)
-    aligned = all(
-        min(abs(one[0] - other[0]), abs(one[1] - other[1])) < _SHIFT
-        for one, other in zip(first.columns, second.columns, strict=True)
-    )
-    if not aligned or _has_own_headers(first, second):
+    if not _are_aligned(first, second) or _has_own_headers(first, second):
         return None
     headers = tuple(
         TableRow(tuple(replace(cell, spans=()) for cell in row.cells), row.section) for row in first.headers

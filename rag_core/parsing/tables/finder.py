@@ -9,14 +9,20 @@ from rag_core.parsing.layout.columns import find_columns
 from rag_core.parsing.layout.lines import Line
 from rag_core.parsing.tables.bands import Band, find_bands
 from rag_core.parsing.tables.checks import is_table
+from rag_core.parsing.tables.continuation import inherit_headers
 from rag_core.parsing.tables.grid import ColumnKind, Grid, GridRow, build_grid
 from rag_core.parsing.tables.headers import HeaderCell, build_headers
+from rag_core.parsing.tables.refinement import refine_band
 from rag_core.parsing.tables.segments import PageWords, Segment, TextLine, build_text_lines
 from rag_core.parsing.tables.side_by_side import split_band
 from rag_core.text.tables import parse_scale
 from rag_core.types import Table, TableCell, TableRow, WordBoxes
 
 _CAPTION_WORDS = 18
+# A table has at least this many rows.
+_FEWEST_ROWS = 2
+# A page may have columns of prose if this many segments with so many words are in each half.
+_FEWEST_LONG, _LONG_SEGMENT = 4, 4
 _UNIT = re.compile(
     r"\b(?:in|of) (?:thousands|millions|billions|euros?|dollars|pounds|percent|per cent|points|francs|%)"
     r"|\bunits?\b|^\(?(?:%|[$€£])\)?$",
@@ -43,21 +49,34 @@ def find_tables(lines: Sequence[Line], text: str, boxes: WordBoxes) -> tuple[Tab
     if not lines:
         return ()
     words, rows = build_text_lines(lines)
+    if sum(len(row.segments) > 1 for row in rows) < _FEWEST_ROWS:
+        return ()
     spans = list(zip(boxes.starts.tolist(), boxes.ends.tolist(), strict=True))
     builder = _TableBuilder(words, spans, text)
-    tables = []
+    tables: list[Table] = []
     for region in _split_regions(lines, rows):
         for band in find_bands(words, region):
-            for part in split_band(words, band):
-                table = builder.build(part)
-                if table is not None:
-                    tables.append(table)
-    return tuple(sorted(tables, key=lambda table: table.start))
+            parts = [part for one in refine_band(words, band) for part in split_band(words, one)]
+            tables += [table for part in parts if (table := builder.build(part))]
+    tables.sort(key=lambda table: table.start)
+    for number in range(1, len(tables)):
+        tables[number] = inherit_headers(tables[number - 1], tables[number])
+    return tuple(tables)
+
+
+def _may_have_columns(rows: Sequence[TextLine]) -> bool:
+    """Return whether several long segments are in the left half of the text, and several in its right half."""
+    long = [segment for row in rows for segment in row.segments if len(segment.words) >= _LONG_SEGMENT]
+    if not long:
+        return False
+    middle = (min(segment.x0 for segment in long) + max(segment.x1 for segment in long)) / 2
+    left, right = (sum(segment.x1 < middle for segment in long), sum(segment.x0 > middle for segment in long))
+    return left >= _FEWEST_LONG and right >= _FEWEST_LONG
 
 
 def _split_regions(lines: Sequence[Line], rows: list[TextLine]) -> list[list[TextLine]]:
     """Return the lines of the page, divided at the gutter if the page has two columns of prose."""
-    columns = find_columns([run for line in lines for run in line.runs])
+    columns = find_columns([run for line in lines for run in line.runs]) if _may_have_columns(rows) else None
     if columns is None:
         return [rows]
     above: list[TextLine] = []
@@ -94,13 +113,16 @@ class _TableBuilder:
         grid = build_grid(self._words, band)
         if not is_table(grid):
             return None
+        units: list[str] = []
         if not grid.head and _begins_with_header(grid):
             first = grid.rows.pop(0)
             headers = [
                 [HeaderCell(first.cells[column], column, 1) for column in sorted(first.cells)],
             ]
         else:
-            headers = build_headers(grid.head, grid.columns)
+            units = [line.text for line in grid.head if _is_unit_line(line)]
+            head = [line for line in grid.head if not _is_unit_line(line)]
+            headers = build_headers(self._words, head, grid.columns)
         caption = _find_caption(band, grid)
         rows = [
             *(TableRow(tuple(self._header(cell) for cell in row)) for row in headers if row),
@@ -113,7 +135,7 @@ class _TableBuilder:
             header_rows=count,
             columns=tuple((round(column.x0, 1), round(column.x1, 1)) for column in grid.columns),
             caption=caption,
-            unit=_find_unit([*caption[::-1], *stub]),
+            unit=_find_unit([*units, *caption[::-1], *stub]),
         )
 
     def _header(self, cell: HeaderCell) -> TableCell:
@@ -149,7 +171,7 @@ class _TableBuilder:
 
     def _read(self, segments: Sequence[Segment]) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return the text of a cell, and its spans in the text of the page."""
-        words = sorted(word for segment in segments for word in segment.words)
+        words = [word for segment in segments for word in segment.words]
         spans: list[tuple[int, int]] = []
         for word in words:
             start, end = self._spans[word]
@@ -214,7 +236,8 @@ def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
     below = (band.head or band.lines)[0]
     for line in reversed(band.above):
         segments = [segment for segment in line.segments if segment.x1 > left and segment.x0 < right]
-        if not segments or below.top - line.bottom > 2.6 * line.size:
+        is_row = sum(segment.is_figure for segment in segments) > 1
+        if not segments or is_row or below.top - line.bottom > 2.6 * line.size:
             break
         text = " ".join(segment.text for segment in segments)
         if len(text.split()) > _CAPTION_WORDS or text.endswith((".", ";")):
@@ -224,6 +247,13 @@ def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
         caption.insert(0, text)
         below = line
     return tuple(caption)
+
+
+def _is_unit_line(line: TextLine) -> bool:
+    """Return whether a line contains only a unit in brackets, such as "(in thousands)"."""
+    text = line.text
+    is_unit = parse_scale(text.strip("()")) is not None or _UNIT.search(text) is not None
+    return len(line.segments) == 1 and _BRACKETS.fullmatch(text) is not None and is_unit
 
 
 def _find_unit(texts: Sequence[str]) -> str:

@@ -15,6 +15,10 @@ from rag_core.parsing.tables.segments import PageWords, Segment, TextLine
 _FIGURE_SHARE = 0.6
 # The distance between the lines of a cell is below this share of the distance between rows.
 _CLOSE = 0.88
+# Lines whose distance is below this share of the height of the characters are lines of different cells of one row.
+_INTERLEAVED = 0.9
+# A line belongs to the row below it if that one is at this share of the distance of the row above it, or nearer.
+_NEARER = 0.85
 # Distances within rows and between rows differ if the larger one is this many times the smaller one.
 _SPREAD = 1.25
 _UNFINISHED = re.compile(
@@ -69,9 +73,9 @@ def build_grid(words: PageWords, band: Band) -> Grid:
     A table without figures gets no header here, because only its complete rows show whether the first one is a header.
     """
     columns = band.columns
-    cells = [_assign_cells(words, line, columns) for line in band.lines]
-    kinds = _find_kinds(cells, len(columns))
-    count = _count_header_lines(cells, kinds)
+    cells = [assign_cells(words, line, columns) for line in band.lines]
+    kinds = find_kinds(cells, len(columns))
+    count = _count_header_lines(band.lines, cells, kinds)
     lines, body = band.lines[count:], cells[count:]
     return Grid([*band.head, *band.lines[:count]], _join_lines(lines, body, columns, kinds), columns, kinds)
 
@@ -85,7 +89,8 @@ def find_column(segment: Segment, columns: Sequence[Column]) -> int:
     return distances.index(min(distances))
 
 
-def _assign_cells(words: PageWords, line: TextLine, columns: Sequence[Column]) -> Cells:
+def assign_cells(words: PageWords, line: TextLine, columns: Sequence[Column]) -> Cells:
+    """Return the segments of a line by column."""
     cells: Cells = {}
     for segment in line.segments:
         for part in split_at_columns(words, segment, columns):
@@ -93,7 +98,8 @@ def _assign_cells(words: PageWords, line: TextLine, columns: Sequence[Column]) -
     return cells
 
 
-def _find_kinds(lines: Sequence[Cells], count: int) -> list[ColumnKind]:
+def find_kinds(lines: Sequence[Cells], count: int) -> list[ColumnKind]:
+    """Return what the columns contain, from their cells in each line."""
     kinds = []
     for number in range(count):
         cells = [cells[number][0] for cells in lines if number in cells and len(cells) > 1]
@@ -109,21 +115,26 @@ def _find_kinds(lines: Sequence[Cells], count: int) -> list[ColumnKind]:
     return kinds
 
 
-def _count_header_lines(lines: Sequence[Cells], kinds: Sequence[ColumnKind]) -> int:
+def _count_header_lines(lines: Sequence[TextLine], rows: Sequence[Cells], kinds: Sequence[ColumnKind]) -> int:
     """Return the number of lines above the first row with figures; 0 for a table without figures."""
     if all(kind is ColumnKind.TEXT for kind in kinds):
         return 0
     count = 0
-    for number, cells in enumerate(lines[:6]):
-        if any(_is_body_cell(cells[column][0], kind) for column, kind in enumerate(kinds) if column in cells):
+    for number, cells in enumerate(rows[:6]):
+        if any(is_body_cell(cells[column][0], kind) for column, kind in enumerate(kinds) if column in cells):
             return count
         above_figures = any(column and kinds[column] is not ColumnKind.TEXT for column in cells)
+        if count == number > 0 and 0 not in cells and number + 1 < len(lines):
+            # A second line of a header is not nearer to the row below it.
+            above, below = (lines[place + 1].bottom - lines[place].bottom for place in (number - 1, number))
+            above_figures |= below >= _NEARER * above
         if above_figures or (kinds[0] is not ColumnKind.TEXT and len(cells) > 1):
             count = number + 1
     return 0
 
 
-def _is_body_cell(cell: Segment, kind: ColumnKind) -> bool:
+def is_body_cell(cell: Segment, kind: ColumnKind) -> bool:
+    """Return whether a cell is below the headers: a figure in a column of figures, or a period in one of periods."""
     if kind is ColumnKind.TEXT:
         return False
     return (cell.is_figure and not cell.is_period) or (kind is ColumnKind.PERIOD and cell.is_period)
@@ -160,7 +171,7 @@ class _LineJoiner:
         self._lines = lines
         self._cells = cells
         self._column_count = len(columns)
-        self._has_figures = any(kind is ColumnKind.FIGURE for kind in kinds[1:])
+        self._figures = {number for number, kind in enumerate(kinds) if number and kind is not ColumnKind.TEXT}
         self._label_end = max((cell[0][-1].x1 for cell in self._labels() if len(cell) > 1), default=columns[0].x1)
         labels = [cells[0][0].text for cells in self._labels() if len(cells) > 1]
         # In a table whose rows begin in lower case, a lower case letter does not show that a label continues.
@@ -198,11 +209,7 @@ class _LineJoiner:
         close = [number for pitch, number in pitches if pitch < middle]
         most = max(len(cells) for cells in self._cells)
         complete = sum(len(self._cells[number]) == most for number in close)
-        with_figures = self._has_figures and sum(
-            any(segment.is_figure for column, cell in self._cells[number].items() if column for segment in cell)
-            and self._is_full(number)
-            for number in close
-        )
+        with_figures = sum(bool(self._figures & set(self._cells[number])) and self._is_full(number) for number in close)
         far = len(pitches) - len(close)
         if not close or far < 1 or complete > 0.3 * len(close) or with_figures > 0.3 * len(close):
             return 0.0
@@ -220,14 +227,18 @@ class _LineJoiner:
             return False
         if pitch < self._close:
             return True
-        figures = any(segment.is_figure for column, cell in cells.items() if column for segment in cell)
+        figures = any(column in self._figures and cell[0].is_figure for column, cell in cells.items())
         label_only, above_label_only = set(cells) == {0}, set(above) == {0}
         if 0 not in cells:
-            if figures and self._has_figures:
+            if not figures and self._is_nearer_below(number):
+                return False
+            if figures:
                 return pitch < 0.8 * self._size and not set(above) & set(cells)
             return len(cells) < self._column_count - 1 or self._column_count == 2 or pitch < 0.8 * self._size
         if label_only and not above_label_only:
-            return 0 in above and self._continues_label(above[0], cells[0], pitch)
+            return not self._belongs_below(number) and 0 in above and self._continues_label(above[0], cells[0], pitch)
+        if not any(0 in self._cells[place] for place in group) and pitch < _INTERLEAVED * self._size:
+            return True  # the lines above belong to a cell that is higher than the label beside it
         if above_label_only:
             return self._begins_label(above[0], cells[0], pitch)
         return not figures and all(
@@ -236,6 +247,21 @@ class _LineJoiner:
 
     def _begins_lower(self, segment: Segment) -> bool:
         return self._lower_continues and segment.text[:1].islower()
+
+    def _belongs_below(self, number: int) -> bool:
+        """Return whether a line that contains only a label begins the label of the line below it."""
+        below = number + 1
+        if below == len(self._lines) or not self._is_full(below):
+            return False
+        label, following = self._cells[number][0], self._cells[below][0]
+        return self._begins_lower(following[0]) or bool(_UNFINISHED.search(label[-1].text))
+
+    def _is_nearer_below(self, number: int) -> bool:
+        """Return whether a line without label is nearer to the complete row below it than to the line above it."""
+        below = number + 1
+        if below == len(self._lines) or not self._is_full(below):
+            return False
+        return self._pitches[below] < min(_NEARER * self._pitches[number], _INTERLEAVED * self._size)
 
     def _continues_label(self, above: Sequence[Segment], label: Sequence[Segment], pitch: float) -> bool:
         first, second = above[-1], label[0]

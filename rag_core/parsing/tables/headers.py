@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from rag_core.parsing.tables.bands import Column
-from rag_core.parsing.tables.segments import Segment, TextLine
+from rag_core.parsing.tables.bands import Column, split_at_columns
+from rag_core.parsing.tables.segments import PageWords, Segment, TextLine
 
 # Cost of a column without a header of the upper level, as a share of the distance between columns.
 _UNCOVERED = 0.12
@@ -33,11 +33,14 @@ class HeaderCell:
         return " ".join(segment.text for segment in self.segments)
 
 
-def build_headers(lines: Sequence[TextLine], columns: Sequence[Column]) -> list[list[HeaderCell]]:
+def build_headers(words: PageWords, lines: Sequence[TextLine], columns: Sequence[Column]) -> list[list[HeaderCell]]:
     """Return the header rows, from the top down; lines of the same header cells are one row."""
     rows: list[list[HeaderCell]] = []
     for line in reversed(lines):
-        row = _place_headers(line, columns, rows[0] if rows else [])
+        segments = line.segments
+        if not rows:
+            segments = [part for segment in segments for part in split_at_columns(words, segment, columns)]
+        row = _place_headers(segments, columns, rows[0] if rows else [])
         if rows and _is_same_row(row, rows[0]):
             rows[0] = _join_rows(row, rows[0])
         elif row:
@@ -45,8 +48,8 @@ def build_headers(lines: Sequence[TextLine], columns: Sequence[Column]) -> list[
     return rows
 
 
-def _place_headers(line: TextLine, columns: Sequence[Column], below: Sequence[HeaderCell]) -> list[HeaderCell]:
-    segments = list(line.segments)
+def _place_headers(line: Sequence[Segment], columns: Sequence[Column], below: Sequence[HeaderCell]) -> list[HeaderCell]:
+    segments = list(line)
     placed: list[HeaderCell] = []
     first = segments[0]
     touched = [number for number, column in enumerate(columns) if column.overlaps(first)]
@@ -87,6 +90,8 @@ def _span_columns(
     Return ``None`` if each header fits one column.
     """
     count = len(columns)
+    if len({segment.text for segment in segments}) < len(segments):
+        return None  # headers that repeat are the first lines of headers of single columns
     labels = {number: cell.text for cell in below for number in cell.columns}
     pitch = max((columns[-1].x1 - columns[1].x0) / max(count - 1, 1), 1.0)
     groups = _equal_groups(segments, count, labels)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
 from rag_core.parsing.layout.lines import Line
+from rag_core.parsing.layout.runs import Run
 from rag_core.text.dates import MONTH, QUARTER, YEAR
 
 # Least gap between two segments, as a share of the height of the characters.
@@ -16,17 +18,36 @@ _GAP = 0.75
 # Largest gap between a figure and the sign after it.
 _SIGN_GAP = 2.5
 _CURRENCY = r"(?:US|C|A|HK)?[$€£¥]|USD|EUR|GBP|CHF"
+_CURRENCY_SIGNS = frozenset("$€£¥")
 _SIGN_BEFORE = re.compile(rf"(?:{_CURRENCY})?\(?|\(")
+_BULLET = re.compile(r"[•◦‣▪●○■□☐☒✓►▶➢➤>*→–-]")
+# A page with a table has at least this many wide gaps.
+_FEWEST_GAPS = 2
+# Largest distance between a bullet and its text.
+_BULLET_GAP = 4.0
 _SIGN_AFTER = re.compile(r"[%)]{1,2}|\*+|[†‡]|pts?\.?|x")
+# Number of texts whose kind is kept, because the kind of a text is needed several times.
+_CACHED = 4096
 _NOTHING = re.compile(rf"(?:{_CURRENCY})?\s?[—–−-]+\s?[%)]?|n/?[am]\.?|n\.[am]\.|nil", re.IGNORECASE)
 _FIGURE = re.compile(
     rf"[(+−–—-]?\s?(?:{_CURRENCY})?\s?[(+−–—-]?\s?[.,]?\d[\d.,’'\u00a0\u202f]*\S*(?:\s\S{{1,8}}){{0,2}}", re.IGNORECASE
 )
 _PERIOD = re.compile(
     rf"(?:(?:FY|{QUARTER}|fiscal|year|as of|at|(?:{MONTH})\.?|\d{{1,2}},?|[HT][12]|\d{{1,2}}[./-]\d{{1,2}}[./-])\s*)*"
-    rf"(?:{YEAR}(?:\s*[/–-]\s*\d{{2,4}})?|FY\s?['’]?\d\d|{QUARTER})\s*(?:[A-Z]|\(\w\)|\*)?",
+    rf"(?:{YEAR}(?:\s*[/–-]\s*\d{{2,4}})?|FY\s?['’]?\d\d|{QUARTER})\s*(?:[A-Z]|(?:\s*\(\w\))+|\*)?"
+    rf"(?:\s*(?:{_CURRENCY}|%|(?:m|b)illions?|thousands?|mn?|bn|[’']?000s?))*",
     re.IGNORECASE,
 )
+
+
+@lru_cache(maxsize=_CACHED)
+def _is_figure(text: str) -> bool:
+    return bool(_NOTHING.fullmatch(text) or _FIGURE.fullmatch(text))
+
+
+@lru_cache(maxsize=_CACHED)
+def _is_period(text: str) -> bool:
+    return bool(_PERIOD.fullmatch(text))
 
 
 @dataclass(slots=True)
@@ -52,12 +73,12 @@ class Segment:
     @property
     def is_figure(self) -> bool:
         """Whether the text is a figure, perhaps with a unit, or a sign for an empty cell."""
-        return bool(_NOTHING.fullmatch(self.text) or _FIGURE.fullmatch(self.text))
+        return _is_figure(self.text)
 
     @property
     def is_period(self) -> bool:
         """Whether the text is a year, quarter or date, as in column headers."""
-        return bool(_PERIOD.fullmatch(self.text))
+        return _is_period(self.text)
 
 
 @dataclass(slots=True)
@@ -102,7 +123,10 @@ class PageWords:
 
 
 def build_text_lines(lines: Sequence[Line]) -> tuple[PageWords, list[TextLine]]:
-    """Return the words of a page, and its segments grouped by baseline, from the top down."""
+    """Return the words of a page, and its segments grouped by baseline, from the top down.
+
+    No lines are returned for a page on which no two lines can have several segments.
+    """
     runs = [run for line in lines for run in line.runs]
     boxes = np.concatenate([run.line_boxes for run in runs]).astype(np.float64)
     counts = np.array([len(run.words) for run in runs])
@@ -119,18 +143,33 @@ def build_text_lines(lines: Sequence[Line]) -> tuple[PageWords, list[TextLine]]:
         return words, []
     sizes = np.array([run.size for run in runs])[owners]
     gaps = boxes[1:, 0] - boxes[:-1, 2]
-    breaks = np.flatnonzero((owners[1:] != owners[:-1]) | (gaps > _GAP * sizes[1:])) + 1
+    is_sign = np.array([text in _CURRENCY_SIGNS for text in texts[1:]], bool)
+    wide = gaps > _GAP * sizes[1:]
+    if np.count_nonzero(wide & (owners[1:] == owners[:-1])) + _count_level(runs) < _FEWEST_GAPS:
+        return words, []
+    breaks = np.flatnonzero((owners[1:] != owners[:-1]) | wide | is_sign) + 1
     starts = np.concatenate([[0], breaks])
     lows = np.minimum.reduceat(boxes[:, :2], starts, axis=0).tolist()
     highs = np.maximum.reduceat(boxes[:, 2:], starts, axis=0).tolist()
     segments = []
     for start, end, low, high in zip(starts.tolist(), [*breaks.tolist(), len(texts)], lows, highs, strict=True):
         run = runs[owners[start]]
-        text = texts[start] + "".join(
-            (" " if spaced[number] else "") + texts[number] for number in range(start + 1, end)
-        )
+        if end - start == 1:
+            text = texts[start]
+        elif all(spaced[start + 1 : end]):
+            text = " ".join(texts[start:end])
+        else:
+            text = texts[start] + "".join(
+                (" " if spaced[number] else "") + texts[number] for number in range(start + 1, end)
+            )
         segments.append(Segment(list(range(start, end)), text, low[0], low[1], high[0], high[1], run.size, run.bold))
-    return words, [TextLine(_join_neighbours(row)) for row in _group_by_baseline(segments)]
+    return words, [TextLine(_join_neighbours(row) if len(row) > 1 else row) for row in _group_by_baseline(segments)]
+
+
+def _count_level(runs: Sequence[Run]) -> int:
+    """Return how many runs are on about the same height as another run."""
+    bottoms = np.sort([run.box[3] for run in runs])
+    return int(np.count_nonzero(np.diff(bottoms) < 0.5 * max(run.size for run in runs)))
 
 
 def _group_by_baseline(segments: list[Segment]) -> Iterator[list[Segment]]:
@@ -152,7 +191,7 @@ def _group_by_baseline(segments: list[Segment]) -> Iterator[list[Segment]]:
 
 
 def _join_neighbours(row: list[Segment]) -> list[Segment]:
-    """Join segments without a wide gap, and join currency signs, percent signs and brackets to their figure."""
+    """Join segments without a wide gap, bullets to their text, and currency signs and the like to their figure."""
     joined = [row[0]]
     for segment in row[1:]:
         last = joined[-1]
@@ -161,7 +200,11 @@ def _join_neighbours(row: list[Segment]) -> list[Segment]:
         limit = (0.5 if small else _GAP) * max(segment.size, last.size)
         is_sign_before = _SIGN_BEFORE.fullmatch(last.text) and segment.is_figure
         is_sign_after = _SIGN_AFTER.fullmatch(segment.text) and last.is_figure and gap < _SIGN_GAP * segment.size
-        if gap <= limit or is_sign_before or is_sign_after:
+        is_bullet = segment is row[1] and _BULLET.fullmatch(last.text) and gap < _BULLET_GAP * segment.size
+        is_item = is_bullet and segment.text[:1].isalpha()
+        # A currency sign begins the next cell if a figure is before it.
+        is_near = gap <= limit and not (segment.text[0] in _CURRENCY_SIGNS and last.is_figure)
+        if is_near or is_sign_before or is_sign_after or is_item:
             joined[-1] = _join_segments(last, segment)
         else:
             joined.append(segment)

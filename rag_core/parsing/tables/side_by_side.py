@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from rag_core.parsing.layout.columns import is_prose
 from rag_core.parsing.tables.bands import Band, Column
-from rag_core.parsing.tables.grid import ColumnKind, build_grid
+from rag_core.parsing.tables.grid import ColumnKind, assign_cells, build_grid, find_kinds
 from rag_core.parsing.tables.headers import build_headers
 from rag_core.parsing.tables.segments import PageWords, Segment, TextLine
 
@@ -85,7 +85,7 @@ def _find_split(words: PageWords, band: Band) -> int | None:
             return place
         if _repeats_header(band, place):
             return place
-        kinds = kinds or build_grid(words, band).kinds
+        kinds = kinds or find_kinds([assign_cells(words, line, columns) for line in band.lines], len(columns))
         if kinds[place] is not ColumnKind.TEXT or kinds[place - 1] is ColumnKind.TEXT:
             continue
         # Labels begin again after figures. A wide gap or the same header as that of the labels shows another table.
@@ -133,6 +133,6 @@ def _repeats(kinds: Sequence[ColumnKind], place: int) -> bool:
 def _has_same_header(words: PageWords, band: Band, place: int) -> bool:
     """Return whether the labels of both tables have the same header, or both have none."""
     grid = build_grid(words, band)
-    rows = build_headers(grid.head, grid.columns)
+    rows = build_headers(words, grid.head, grid.columns)
     texts = [" ".join(cell.text for row in rows for cell in row if cell.column == number) for number in (0, place)]
     return bool(rows) and texts[0] == texts[1]

@@ -259,3 +259,53 @@ def equations(canvas: Canvas) -> None:
 @pytest.mark.parametrize("draw", [lines(*PROSE * 4), columns_of_prose, contents, numbered_list, equations])
 def test_other_text_is_no_table(tmp_path: Path, draw) -> None:
     assert tables(tmp_path, draw) == ()
+
+
+def test_unit_below_the_headers_is_no_header(tmp_path: Path) -> None:
+    def unit(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 10)
+        canvas.drawCentredString(360, 616, "(In thousands)")
+
+    table = only(tmp_path, rows(SALES[0], top=630), unit, rows(*SALES[1:]))
+    assert (table.unit, table.column_header(1)) == ("(In thousands)", "2023")
+
+
+def test_table_below_has_the_headers_of_the_table_above(tmp_path: Path) -> None:
+    first, second = tables(tmp_path, rows(*SALES), rows(("Tax rate", "21%", "22%"), ("Other", "1%", "2%"), top=500))
+    assert second.headers == first.headers
+    assert values(second)["Tax rate", "2022"] == "22%"
+
+
+def test_headers_in_the_middle_begin_another_table(tmp_path: Path) -> None:
+    years = [("", "2023", "2022"), ("Sales", "1", "2"), ("Costs", "3", "4"), ("Taxes", "5", "6")]
+    quarters = [("", "Q1 2023", "Q1 2022"), ("Sales", "7", "8"), ("Costs", "9", "10")]
+    first, second = tables(tmp_path, rows(*years, *quarters))
+    assert values(first)["Costs", "2022"] == "4"
+    assert values(second)["Costs", "Q1 2022"] == "10"
+
+
+def test_figures_that_are_not_level_are_one_column(tmp_path: Path) -> None:
+    def rate(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 10)
+        canvas.drawString(60, 516, "Exchange rate")
+        canvas.drawString(332, 516, "0.9391")
+        canvas.drawRightString(410, 516, "0.9185")
+
+    body = [(f"Item {number}", f"{number}00", f"{number}50") for number in range(1, 6)]
+    table = only(tmp_path, rows(SALES[0], *body), rate)
+    assert values(table)["Exchange rate", "2023"] == "0.9391"
+    assert len(table.columns) == 3
+
+
+def test_bullets_are_part_of_their_text(tmp_path: Path) -> None:
+    items = [("•", "connect the device"), ("•", "start the browser"), ("•", "enter the address")]
+    assert tables(tmp_path, rows(*items, places=(60, 80), left=True)) == ()
+
+
+def test_currency_sign_begins_the_next_cell(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        rows(("", "Change", "2022"), ("Sales", "7%", "34"), ("Costs", "6%", "19"))(canvas)
+        canvas.drawString(334, 586, "$")
+
+    assert values(only(tmp_path, draw))["Sales", "Change"] == "7%"
+    assert values(only(tmp_path, draw))["Sales", "2022"] == "$34"
