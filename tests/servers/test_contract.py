@@ -11,6 +11,7 @@ from rag_core.engine import Engine
 from rag_core.errors import DatabaseInUse
 from rag_core.types import DocumentStatus
 from tests.servers.conftest import ServerSettings
+from tests.support.drawn_pdfs import PROSE, SALES, lines, make, rows
 from tests.support.engines import (
     ASK_BUDGET,
     BUDGET,
@@ -42,6 +43,18 @@ def test_documents_are_added_answered_deleted_and_added_again(stores: Engine) ->
     assert indexed(stores, "a.pdf", BUDGET) != first
     assert_found(stores, budget=["a.pdf"])
     assert_in_agreement(stores)
+
+
+def test_tables_are_read_by_page_and_deleted(stores: Engine, tmp_path: Path) -> None:
+    data = make(tmp_path / "sales.pdf", lines(*PROSE), rows(*SALES)).read_bytes()
+    document_id = add_document(stores, "sales.pdf", data).document_id or ""
+    library = stores._stores.documents
+    place = library.document(document_id).version_id, 1
+    found = library.tables([place, ("other", 1)])
+    assert found[place][0].to_grid() == [list(row) for row in SALES]
+    assert found == {place: stores.documents.page(document_id, 1).tables}
+    stores.documents.delete([document_id])
+    assert library.tables([place]) == {}
 
 
 def test_new_content_replaces_old_and_says_when_that_was_added(stores: Engine) -> None:
