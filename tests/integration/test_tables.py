@@ -97,11 +97,11 @@ def test_database_of_the_former_schema_is_updated(tmp_path: Path) -> None:
         document_id = index_sales(engine, tmp_path)
     with closing(sqlite3.connect(tmp_path / "data" / "footnote.sqlite")) as database:
         database.execute("DROP TABLE page_tables")
-        database.execute("UPDATE alembic_version SET version_num = '0004'")
+        database.execute("UPDATE alembic_version SET version_num = '0005'")
         database.commit()
     with opened(tmp_path / "data") as engine:
         assert engine.documents.page(document_id, 1).tables == ()
         read_by_older_parser(engine, document_id)
         assert rebuild_index(engine).state is JobState.DONE
         assert len(engine.documents.page(document_id, 1).tables) == 1
-    assert migrate.HEAD > "0004"
+    assert migrate.HEAD > "0005"
