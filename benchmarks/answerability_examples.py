@@ -22,6 +22,7 @@ from typing import Any
 
 from rag_core.text.sentences import sentence_spans
 
+SOURCE = "SQuADShifts"
 # One of this many paragraphs is held out for validation.
 HELD_OUT = 25
 SAME_PARAGRAPH, OTHER_PARAGRAPH, CHANGED = 0.6, 0.35, 0.75
@@ -66,7 +67,11 @@ _TELLING = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question and a text, with the ``start`` and ``end`` of the answer in the text; -1 if there is no answer."""
+    """A question and a text.
+
+    ``start`` and ``end`` are those of the answer in the text; -1 if there is no answer or its place is unknown.
+    ``kind`` is "answers" or the kind of the negative text, and ``source`` is the set of questions.
+    """
 
     question: str
     text: str
@@ -74,6 +79,8 @@ class Example:
     end: int
     kind: str
     held_out: bool
+    source: str
+    is_answerable: bool
 
 
 def examples(files: Sequence[Path], seed: int = 0) -> list[Example]:
@@ -125,7 +132,7 @@ class _Source:
                 if not answer.strip() or text[start : start + len(answer)] != answer:
                     continue
                 for fields in self._of(number, question, answer, start, one["answers"], draw):
-                    yield Example(*fields, held_out)
+                    yield Example(*fields, held_out, SOURCE, fields[-1] == "answers")
 
     def _of(
         self,

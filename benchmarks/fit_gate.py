@@ -8,15 +8,19 @@ Debian's packages anarchism, debian-handbook, dict-foldoc, dict-jargon and dict-
 ``benchmarks.gate_corpus`` converts to PDFs. Adversarial questions have a low weight, because with a full weight the
 gate refuses many answerable questions. The metrics are from ten-fold cross-validation. ``--check`` also prints the
 metrics of the fitted gate on the questions of the folder OTHER.
+
+The regression after reading is fitted on the scores of the current gate, so run the script twice if the coefficients of
+the gate change.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.quality import index_pdfs, read_questions
+from rag_core.answering.page_reading import PageReader
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import auroc
@@ -31,56 +36,97 @@ from rag_core.gate.calibration import (
     CALIBRATION_FILE,
     MAX_UNMET,
     Calibration,
+    ReadingCalibration,
     TopicCalibration,
     compute_log_odds,
     load_calibration,
 )
-from rag_core.settings import load_settings
-from rag_core.types import FloatArray
+from rag_core.runtime.models import LocalModels
+from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings, load_settings
+from rag_core.types import FloatArray, SearchResult
 
 ADVERSARIAL_WEIGHT = 0.05
+# Probability after reading that the fit maps to the default threshold, so that the scale of the threshold stays the
+# same before and after reading.
+READING_THRESHOLD = 0.25
+DEFAULT_THRESHOLD: float = Settings.model_fields["threshold"].default
 KINDS = ("answerable", "off-corpus", "adversarial")
 
 
-def collect_features(data: Path) -> tuple[list[str], list[FloatArray]]:
-    """Return the kind of each question, and the features of its first passages, an array of shape (n, 4).
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The features of a question.
 
-    The four features are the closeness, the topic score, the number of unmet presuppositions, and the log-odds of the
-    reading score.
+    Attributes
+    ----------
+    kind : str
+    passages : FloatArray, shape (n, 4)
+        For each of the first passages the closeness, the topic score, the number of unmet presuppositions, and the
+        log-odds of the reading score.
+    gate : float
+        Score of the gate.
+    reading : float
+        Highest probability of the answers that the model finds on the pages; 0 if it finds none.
     """
+
+    kind: str
+    passages: FloatArray
+    gate: float
+    reading: float
+
+
+def collect_samples(data: Path) -> list[Sample]:
+    """Return the features of each question."""
     rows = read_questions(data)
-    kinds, features = [], []
-    with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
-        index_pdfs(engine, data)
-        for row in rows:
-            rows_of_question, readings = [], []
-            for passage in engine.search(row["question"], top_k=5).passages:
-                scores_of_passage = passage.scores
-                if scores_of_passage["answerable"] is not None:
-                    closeness = ((scores_of_passage["rerank"] or 0.0) + (scores_of_passage["sentence"] or 0.0)) / 2
-                    rows_of_question.append((closeness, scores_of_passage["topic"], min(len(passage.unmet), MAX_UNMET)))
-                    readings.append(scores_of_passage["reading"])
-            kinds.append(row["kind"])
-            features.append(
-                np.column_stack([np.array(rows_of_question, np.float32).reshape(-1, 3), compute_log_odds(readings)])
-            )
-    return kinds, features
+    with tempfile.TemporaryDirectory() as folder:
+        settings = load_settings(data_dir=Path(folder) / "data")
+        with Engine(settings) as engine:
+            index_pdfs(engine, data)
+            results = [engine.search(row["question"], top_k=5) for row in rows]
+        readings = find_readings(settings, [row["question"] for row in rows], results)
+    return [
+        Sample(row["kind"], _passage_features(result), result.gate.score, reading)
+        for row, result, reading in zip(rows, results, readings, strict=True)
+    ]
 
 
-def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
+def find_readings(settings: Settings, questions: Sequence[str], results: Sequence[SearchResult]) -> list[float]:
+    """Return for each question the highest probability of an answer on the pages of its passages."""
+    stores, models = Stores(settings), LocalModels(settings)
+    try:
+        reader = PageReader(stores, models)
+        return [
+            max((found.probability for found in reader.find_answers(question, result.passages)), default=0.0)
+            for question, result in zip(questions, results, strict=True)
+        ]
+    finally:
+        models.close()
+        stores.close()
+
+
+def _passage_features(result: SearchResult) -> FloatArray:
+    rows, readings = [], []
+    for passage in result.passages:
+        scores_of_passage = passage.scores
+        if scores_of_passage["answerable"] is not None:
+            closeness = ((scores_of_passage["rerank"] or 0.0) + (scores_of_passage["sentence"] or 0.0)) / 2
+            rows.append((closeness, scores_of_passage["topic"], min(len(passage.unmet), MAX_UNMET)))
+            readings.append(scores_of_passage["reading"])
+    return np.column_stack([np.array(rows, np.float32).reshape(-1, 3), compute_log_odds(readings)])
+
+
+def fit(samples: Sequence[Sample]) -> Calibration:
     """Fit a logistic regression on one passage of each question: the one that the current gate ranks first."""
     present = load_calibration()
     weights = np.array([present.closeness, present.topic, present.unmet, present.reading])
-    best = []
-    for rows in features:
-        best.append(rows[int((rows @ weights).argmax())] if len(rows) else np.zeros(4))
-    answered = [kind == "answerable" for kind in kinds]
-    counted = [ADVERSARIAL_WEIGHT if kind == "adversarial" else 1.0 for kind in kinds]
+    best = [_choose_passage(one, weights) for one in samples]
+    answered = [one.kind == "answerable" for one in samples]
+    counted = [ADVERSARIAL_WEIGHT if one.kind == "adversarial" else 1.0 for one in samples]
     model = LogisticRegression(C=1e4, max_iter=5000).fit(np.array(best), answered, sample_weight=counted)
     closeness, topic, unmet, reading = (round(float(value), 2) for value in model.coef_[0])
     intercept = round(float(model.intercept_[0]), 2)
-    topics = fit_topic(kinds, features)
-    table_prior = float(np.median([row[3] for row, kind in zip(best, kinds, strict=True) if kind == "answerable"]))
+    table_prior = float(np.median([row[3] for row, is_answered in zip(best, answered, strict=True) if is_answered]))
     return replace(
         present,
         intercept=intercept,
@@ -89,37 +135,66 @@ def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
         unmet=unmet,
         reading=reading,
         table_prior=round(table_prior, 2),
-        on_topic=topics,
+        on_topic=fit_topic(samples),
+        after_reading=fit_reading(samples),
     )
 
 
-def fit_topic(kinds: Sequence[str], features: Sequence[FloatArray]) -> TopicCalibration:
+def _choose_passage(sample: Sample, weights: FloatArray) -> FloatArray:
+    """Return the features of the passage with the highest weighted sum."""
+    rows = sample.passages
+    return rows[int((rows @ weights).argmax())] if len(rows) else np.zeros(4, np.float32)
+
+
+def fit_topic(samples: Sequence[Sample]) -> TopicCalibration:
     """Fit a logistic regression that predicts from the best passage whether a question is on topic.
 
     Adversarial questions count as on topic.
     """
     present = load_calibration().on_topic
     weights = np.array([present.closeness, present.topic, 0.0, present.reading])
-    best = [rows[int((rows @ weights).argmax())] if len(rows) else np.zeros(4) for rows in features]
-    on_topic = [kind != "off-corpus" for kind in kinds]
+    best = [_choose_passage(one, weights) for one in samples]
+    on_topic = [one.kind != "off-corpus" for one in samples]
     model = LogisticRegression(C=1e3, max_iter=5000, class_weight="balanced")
     model.fit(np.array(best)[:, [0, 1, 3]], on_topic)
     closeness, topic, reading = (round(float(value), 2) for value in model.coef_[0])
     return TopicCalibration(round(float(model.intercept_[0]), 2), closeness, topic, reading)
 
 
-def topic_scores(fitted: TopicCalibration, features: Sequence[FloatArray]) -> FloatArray:
+def fit_reading(samples: Sequence[Sample]) -> ReadingCalibration:
+    """Fit a logistic regression that predicts from the gate and the reading whether a question is answerable.
+
+    The intercept is shifted so that the probability `READING_THRESHOLD` becomes the default threshold.
+    """
+    features = np.column_stack(
+        [compute_log_odds([getattr(one, name) for one in samples]) for name in ("gate", "reading")]
+    )
+    answered = [one.kind == "answerable" for one in samples]
+    model = LogisticRegression(C=100, max_iter=2000).fit(features, answered)
+    gate, reading = (round(float(value), 2) for value in model.coef_[0])
+    shift = math.log(DEFAULT_THRESHOLD / (1 - DEFAULT_THRESHOLD)) - math.log(
+        READING_THRESHOLD / (1 - READING_THRESHOLD)
+    )
+    return ReadingCalibration(round(float(model.intercept_[0]) + shift, 2), gate, reading)
+
+
+def reading_scores(fitted: ReadingCalibration, samples: Sequence[Sample]) -> FloatArray:
+    """Return for each question the probability after reading."""
+    return np.array([fitted.probability(one.gate, one.reading) for one in samples], np.float32)
+
+
+def topic_scores(fitted: TopicCalibration, samples: Sequence[Sample]) -> FloatArray:
     """Return for each question the highest on-topic probability of a passage."""
     values = [
-        max((fitted.probability(float(c), float(c), float(t), float(r)) for c, t, _, r in rows), default=0.0)
-        for rows in features
+        max((fitted.probability(float(c), float(c), float(t), float(r)) for c, t, _, r in one.passages), default=0.0)
+        for one in samples
     ]
     return np.array(values, np.float32)
 
 
-def scores(fitted: Calibration, features: Sequence[FloatArray]) -> FloatArray:
+def scores(fitted: Calibration, samples: Sequence[Sample]) -> FloatArray:
     """Return for each question the highest probability that the gate gives to a passage."""
-    values = [max((_probability(fitted, row) for row in rows), default=0.0) for rows in features]
+    values = [max((_probability(fitted, row) for row in one.passages), default=0.0) for one in samples]
     return np.array(values, np.float32)
 
 
@@ -144,21 +219,26 @@ def main() -> None:
     parser.add_argument("--check", type=Path)
     parser.add_argument("--write", action="store_true", help="replace the current coefficients")
     arguments = parser.parse_args()
-    kinds, features = collect_features(arguments.data)
-    held_out, topic_held_out = np.zeros(len(kinds), np.float32), np.zeros(len(kinds), np.float32)
+    samples = collect_samples(arguments.data)
+    kinds = [one.kind for one in samples]
+    held_out, topic_held_out, reading_held_out = np.zeros((3, len(kinds)), np.float32)
     for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(kinds, kinds):
-        fold = fit([kinds[one] for one in train], [features[one] for one in train])
-        held_out[test] = scores(fold, [features[one] for one in test])
-        topic_held_out[test] = topic_scores(fold.on_topic, [features[one] for one in test])
+        fold, tested = fit([samples[one] for one in train]), [samples[one] for one in test]
+        held_out[test] = scores(fold, tested)
+        topic_held_out[test] = topic_scores(fold.on_topic, tested)
+        reading_held_out[test] = reading_scores(fold.after_reading, tested)
     show("cross-validated", kinds, held_out)
     show("on the topic, cross-validated", kinds, topic_held_out)
+    show("after reading, cross-validated", kinds, reading_held_out)
     identity = BundledEmbedder().identity
-    fitted = replace(fit(kinds, features), embedder=identity.weights, projection=identity.projection)
+    fitted = replace(fit(samples), embedder=identity.weights, projection=identity.projection)
     print(json.dumps(asdict(fitted), indent=2))
     if arguments.check:
-        others, other_features = collect_features(arguments.check)
-        show("on other questions", others, scores(fitted, other_features))
-        show("on the topic, on other questions", others, topic_scores(fitted.on_topic, other_features))
+        others = collect_samples(arguments.check)
+        other_kinds = [one.kind for one in others]
+        show("on other questions", other_kinds, scores(fitted, others))
+        show("on the topic, on other questions", other_kinds, topic_scores(fitted.on_topic, others))
+        show("after reading, on other questions", other_kinds, reading_scores(fitted.after_reading, others))
     if arguments.write:
         CALIBRATION_FILE.write_text(json.dumps(asdict(fitted), indent=2) + "\n", "utf-8")
 
