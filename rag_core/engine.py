@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
 from rag_core.answering.follow_up import FollowUps
+from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies import Strategies
@@ -107,7 +107,8 @@ class Engine:
         )
         self._strategies = Strategies(settings, stores, self._searcher, self.models)
         summarizer = Summarizer(settings, stores, self._generations, self.models)
-        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models)
+        pages = PageReader(stores, self._local_models, computes_figures=settings.finance)
+        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer)
         self.continuations = Continuations(self.models, self._generations, self.preferences)
         self.conversations = Conversations(self.models, stores.conversations)
@@ -284,7 +285,6 @@ class Engine:
         ``options`` are the keyword arguments of `ask`. If ``suggest`` is true, the answer contains the suggested
         questions.
         """
-        started = time.perf_counter()
         answer = None
         for event in self.ask(question, **options):
             if isinstance(event, Answer):
@@ -293,7 +293,7 @@ class Engine:
                 answer = answer.with_suggestions(event)
         if answer is not None:
             return answer
-        raise RagError(f"No answer came in {time.perf_counter() - started:.0f} s.")
+        raise RagError("The question ended without an answer. Ask it again.")
 
     def explain(self, question: str, **options: Any) -> Explanation:
         """Return the ranking of each stage of a search; ``options`` are those of `Explanations.explain`."""

@@ -20,7 +20,10 @@ def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
     Only text that a model wrote is parsed as Markdown.
     """
     if answer.generator == "extractive":
-        return [*build_short_answer(answer), *build_quoted_text(answer.text, markers, answer.statements)]
+        blocks = build_quoted_text(answer.text, markers, answer.statements)
+        return (
+            _embolden_start(blocks, answer.short) if answer.opens_with_short else [*build_short_answer(answer), *blocks]
+        )
     end = len(answer.text) if answer.quotes_start is None else answer.quotes_start
     model = [one for one in answer.statements if one.start < end]
     quotes = [replace(one, start=one.start - end, end=one.end - end) for one in answer.statements if one.start >= end]
@@ -40,6 +43,13 @@ def build_quoted_text(text: str, markers: Collection[int], statements: Iterable[
     for node in nodes:
         node["c"] = [{**one, "s": one["s"].replace(_BRACKET, "[")} if "s" in one else one for one in node["c"]]
     return nodes
+
+
+def _embolden_start(blocks: list[Node], text: str) -> list[Node]:
+    """Return the blocks with a text, with which the first one begins, in bold."""
+    first, *others = blocks[0]["c"]
+    bold = {"t": "b", "c": [text_node(text)]}
+    return [{**blocks[0], "c": [bold, {**first, "s": first["s"][len(text) :]}, *others]}, *blocks[1:]]
 
 
 def build_short_answer(answer: Answer) -> list[Node]:

@@ -24,7 +24,9 @@ def format_for_copy(answer: Answer) -> str:
     if answer.state is AnswerState.ABSTAINED:
         return ""
     listed = "\n".join(f"[{rank}] {name}" for rank, name in name_sources(answer).items() if f"[{rank}]" in answer.text)
-    return "\n\n".join(part for part in (answer.short, answer.marked_text, listed) if part)
+    return "\n\n".join(
+        part for part in ("" if answer.opens_with_short else answer.short, answer.marked_text, listed) if part
+    )
 
 
 def find_linked_sources(answer: Answer) -> dict[int, str]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from rag_core.answering.quotes import FindDate, describe_disagreement, quote_answer
+from rag_core.answering.drafts import Draft, join_quotes
+from rag_core.answering.figures import answer_with_figure
+from rag_core.answering.page_reading import PageReader
+from rag_core.answering.quotes import Quotes, describe_disagreement, quote_answer
 from rag_core.answering.refusals import refuse
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
@@ -38,27 +41,6 @@ from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 # If no passage answers the question with at least this probability, the prompt contains rules with which models refuse
 # more often.
 ALL_BUT_CERTAIN = 0.99
-NOTHING_FOUND = "Nothing in this answer was found in the sources."
-CLOSEST_BELOW = "The closest sentences are quoted below it."
-QUOTES_BELOW = "Quotes from the documents follow the text."
-QUOTED_INSTEAD = "Quoted from the documents instead."
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A language model's answer.
-
-    ``problem`` describes a failure, after which quotes follow or replace the answer; empty if there was none.
-    """
-
-    answer: VerifiedAnswer
-    problem: str = ""
-
-    @property
-    def nothing_found(self) -> bool:
-        """Whether the answer has statements and the sources cover none of them."""
-        statements = self.answer.statements
-        return bool(statements) and all(one.mark == "not_found" for one in statements)
 
 
 class Answerer:
@@ -71,6 +53,7 @@ class Answerer:
     summarizer : Summarizer
     generators : LanguageModels
         The query's language model writes the answer. If it has none, the answer is quotes.
+    reader : PageReader
     """
 
     def __init__(
@@ -79,11 +62,13 @@ class Answerer:
         strategies: Strategies,
         summarizer: Summarizer,
         generators: LanguageModels,
+        reader: PageReader,
     ) -> None:
         self._searcher = searcher
         self._strategies = strategies
         self._summarizer = summarizer
         self._generators = generators
+        self._reader = reader
 
     def ask(
         self,
@@ -93,10 +78,14 @@ class Answerer:
         history: Sequence[Message],
         configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
         writer: Writer = DEFAULT_WRITER,
+        asked: str = "",
     ) -> Generator[AskEvent, None, None]:
-        """Yield the events of an answer; see `Engine.ask`."""
+        """Yield the events of an answer; see `Engine.ask`.
+
+        If ``text`` is only a part of the question, ``asked`` is the whole question.
+        """
         trace = AnswerTrace()
-        query = self._searcher.build_query(text, scope, top_k, configuration, writer)
+        query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
         if configuration.strategy == "summary":
             summary = yield from self._summarizer.summary(query, trace)
             if summary is not None:
@@ -119,14 +108,16 @@ class Answerer:
         trace.steps += result.steps
         trace.usage += result.usage
         writer = self._generators.active(query.writer.model)
-        if not result.gate.answerable:
-            refusal = refuse(result, has_model=writer is not None, quotes_only=query.writer.model == "")
-            yield Delta(refusal.text)
-            notices = tuple(notice for notice in result.notices if notice != refusal.text)
-            yield build_answer(query, replace(result, notices=notices), refusal, "extractive", trace)
+        figure = None if writer else answer_with_figure(query.asked, outcome, self._reader)
+        if figure is not None:
+            yield Delta(figure[0].text)
+            yield build_answer(query, figure[1], figure[0], "extractive", trace)
+            return
+        if not result.gate.answerable and writer is not None:
+            yield from self._refuse(query, result, trace, has_model=True)
             return
         yield Stage("generate", WRITING)
-        draft = _Draft(VerifiedAnswer(""))
+        draft = Draft(VerifiedAnswer(""))
         if writer is not None:
             draft = yield from self._write_draft(writer, query, outcome, history, trace)
         answer = draft.answer
@@ -134,9 +125,14 @@ class Answerer:
             gate = result.gate
             if draft.problem:
                 gate = self._searcher.quotes_gate(outcome.passages, query.configuration.threshold)
+            quotes = self._quote(outcome, gate, trace)
             if not answer.text:
-                result = replace(result, gate=gate)
-            answer = _append_quotes(draft, outcome, gate, trace, self._searcher.find_document_date)
+                result = replace(result, gate=quotes.gate)
+                if writer is None and not quotes.gate.answerable:
+                    yield from self._refuse(query, result, trace, has_model=False)
+                    return
+            answer = join_quotes(draft, quotes.answer, trace)
+            result = replace(result, passages=quotes.passages)
             # Quotes after an interrupted text are shown on demand, so they are not streamed.
             new_text = answer.text if not draft.problem or not draft.answer.text else ""
             for piece in re.findall(r"\s*\S+", new_text[len(draft.answer.text) :]):
@@ -149,6 +145,22 @@ class Answerer:
         generator = writer.name if writer is not None and draft.answer.text else "extractive"
         yield replace(build_answer(query, result, answer, generator, trace), interrupted=draft.problem)
 
+    def _refuse(
+        self, query: Query, result: SearchResult, trace: AnswerTrace, *, has_model: bool
+    ) -> Generator[AskEvent, None, None]:
+        refusal = refuse(result, has_model=has_model, quotes_only=query.writer.model == "")
+        yield Delta(refusal.text)
+        notices = tuple(notice for notice in result.notices if notice != refusal.text)
+        yield build_answer(query, replace(result, notices=notices), refusal, "extractive", trace)
+
+    def _quote(self, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> Quotes:
+        """Return quotes, without the passages that were added to the result and are not cited."""
+        quotes = quote_answer(outcome, gate, self._reader, trace.notices, self._searcher.find_document_date)
+        cited = {citation.passage_rank for citation in quotes.answer.citations}
+        found = len(outcome.result.passages)
+        kept = tuple(one for one in quotes.passages if one.rank <= found or one.rank in cited)
+        return replace(quotes, passages=kept)
+
     def _write_draft(
         self,
         writer: LanguageModel,
@@ -156,7 +168,7 @@ class Answerer:
         outcome: SearchOutcome,
         history: Sequence[Message],
         trace: AnswerTrace,
-    ) -> Generator[AskEvent, None, _Draft]:
+    ) -> Generator[AskEvent, None, Draft]:
         """Yield the model's answer while it is written, and return it with its statements attributed to passages.
 
         If the endpoint fails, the draft contains the problem; for a strict query, the error is raised.
@@ -187,40 +199,11 @@ class Answerer:
         if not contains_words(text):
             if pieces:
                 yield Restart(EMPTY_ANSWER)
-            return _Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
+            return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
         answer = draft_answer(text, question, passages, create_text_encoder(outcome.ranked.embedder))
         if answer.unchecked:
             trace.notices.append(NOT_CHECKED)
-        return _Draft(answer, problem)
-
-
-def _append_quotes(
-    draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace, find_date: FindDate
-) -> VerifiedAnswer:
-    """Return the draft with quotes after it, if the gate allows quotes.
-
-    If the draft has no text, return the quotes alone, or a refusal.
-    """
-    written = draft.answer
-    quotes = quote_answer(outcome, trace.notices, find_date) if gate.answerable else REFUSED
-    if draft.problem:
-        place = QUOTES_BELOW if written.text else QUOTED_INSTEAD
-        trace.notices.append(draft.problem if quotes.refused else f"{draft.problem} {place}")
-    elif draft.nothing_found:
-        trace.notices.append(NOTHING_FOUND if quotes.refused else f"{NOTHING_FOUND} {CLOSEST_BELOW}")
-    if not written.text:
-        return quotes
-    if quotes.refused:
-        return written
-    start = len(written.text) + 2
-    statements = [replace(one, start=one.start + start, end=one.end + start) for one in quotes.statements]
-    return replace(
-        written,
-        text=f"{written.text}\n\n{quotes.text}",
-        citations=(*written.citations, *quotes.citations),
-        statements=(*written.statements, *statements),
-        quotes_start=start,
-    )
+        return Draft(answer, problem)
 
 
 def build_answer(

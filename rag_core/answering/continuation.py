@@ -7,7 +7,7 @@ import time
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
-from rag_core.answering.ask import QUOTES_BELOW
+from rag_core.answering.drafts import QUOTES_BELOW
 from rag_core.answering.summary import WRITING
 from rag_core.errors import GeneratorError, SettingsError
 from rag_core.llm.reasoning import REASONING_REMOVED, text_after_reasoning

@@ -36,7 +36,7 @@ def markdown(settings: Settings, conversation: Conversation, messages: Sequence[
         if answer and answer.rewritten:
             lines.append(f"*Searched for: {_escape_markdown(answer.rewritten)}*")
         by_model = answer is not None and answer.generator != "extractive"
-        if answer and answer.short:
+        if answer and answer.short and not answer.opens_with_short:
             lines.append(f"**{_escape_markdown(answer.short)}**")
         text = answer.marked_text if answer else message.text
         quotes = answer.text[answer.quotes_start :] if answer and answer.quotes_start is not None else ""
@@ -84,7 +84,7 @@ def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iter
         answer = message.answer
         if answer and answer.rewritten:
             yield "note", f"Searched for: {answer.rewritten}"
-        if answer and answer.short:
+        if answer and answer.short and not answer.opens_with_short:
             yield "short", answer.short
         yield "answer", answer.marked_text if answer else message.text
         if answer:

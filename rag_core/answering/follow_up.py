@@ -59,11 +59,13 @@ class FollowUps:
         started = time.perf_counter()
         question = " ".join(text.split())
         rewriting = Rewriting()
+        asked = ""
         if search_for is not None:
             query = " ".join(search_for.split())
             rewriting = Rewriting("" if query == question else query)
         elif questions := extract_questions(question):
             rewriting = Rewriting(self._select_questions(questions, scope, configuration, writer))
+            asked = question
         elif history:
             yield Stage("rewrite", LABEL)
             rewriting = Rewriter(self._generators.active(writer.model)).rewrite(question, history)
@@ -71,7 +73,7 @@ class FollowUps:
         if rewriting.text:
             yield Rewritten(rewriting.text)
         elapsed_ms = 1000 * (time.perf_counter() - started)
-        events = self._answerer.ask(rewriting.text or text, scope, top_k, history, configuration, writer)
+        events = self._answerer.ask(rewriting.text or text, scope, top_k, history, configuration, writer, asked)
         with closing(events):
             for event in events:
                 yield _restore_question(event, question, rewriting, elapsed_ms) if isinstance(event, Answer) else event

@@ -3,38 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from rag_core.gate.features import ANSWERABLE_SCORE, contains_lookup
+from rag_core.answering.page_reading import PageReader
+from rag_core.gate.calibration import weigh_reading
+from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import find_missing_value
 from rag_core.reading.disagreements import Value, find_disagreement
 from rag_core.reading.labelled_values import find_labelled_value
 from rag_core.reading.reader import quote_sentences
 from rag_core.reading.sentence_scoring import Evidence, SentenceScorer
-from rag_core.reading.short_answers import extract_short_answer
+from rag_core.reading.short_answers import extend_answer
 from rag_core.text.identifiers import contains_identifier, find_identifiers, is_about_similar
 from rag_core.text.words import ALPHANUMERIC
-from rag_core.types import Citation, Passage
+from rag_core.types import Citation, Claim, Gate, Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer, create_claims_from_quotes
 
-# Minimum calibrated probability at which looked-up table rows are quoted instead of sentences.
-LEAST_PROBABILITY = 0.5
+# Minimum probability, and minimum log-odds of the span, of an answer that is given in short.
+SHORT_PROBABILITY, SHORT_SPAN = 0.5, 0.0
 # Returns the date of the document of a passage, as written in the document; empty if it is unknown.
 FindDate = Callable[[Passage], str]
 
 
-def quote_answer(outcome: SearchOutcome, notices: list[str], find_date: FindDate) -> VerifiedAnswer:
-    """Return quotes of the table rows or sentences that answer a question; if there are none, return a refusal.
+@dataclass(frozen=True, slots=True)
+class Quotes:
+    """An answer that consists of quotes.
 
-    If sentences give different values for what the question asks for, all of them are quoted. If the closest sentences
+    Attributes
+    ----------
+    answer : VerifiedAnswer
+    passages : tuple of Passage
+        All passages that the answer may cite.
+    gate : Gate
+        The decision whether to answer, after the passages were read.
+    """
+
+    answer: VerifiedAnswer
+    passages: tuple[Passage, ...]
+    gate: Gate
+
+
+def quote_answer(
+    outcome: SearchOutcome, gate: Gate, reader: PageReader, notices: list[str], find_date: FindDate
+) -> Quotes:
+    """Return quotes of the table rows or sentences that answer a question.
+
+    If there are no such quotes, or if the gate refuses the question after the passages were read, return a refusal. If
+    sentences give different values for what the question asks for, all of them are quoted. If the closest sentences
     lack the value that the question asks for, add a notice to ``notices``.
     """
     question, passages = outcome.result.question, _select_passages(outcome)
-    if (found := _quote_lookup(outcome) or _quote_labelled_value(question, passages)) is not None:
-        return found
+    if gate.answerable and (found := _quote_labelled_value(question, passages)) is not None:
+        return Quotes(found, outcome.result.passages, gate)
+    number = len(outcome.result.passages)
+    answers = reader.find_answers(question, passages)
+    best = max(answers, key=lambda one: one.probability, default=None)
+    if best is not None:
+        gate = weigh_reading(gate, best.probability, can_raise=not best.passage.lacks_name)
+    if not gate.answerable:
+        return Quotes(REFUSED, outcome.result.passages, gate)
+    if answers:
+        outcome = reader.add_passages(outcome, answers[0])
+        passages = [*passages, *outcome.result.passages[number:]]
+        if (row := _quote_row(answers[0], passages)) is not None:
+            return Quotes(row, outcome.result.passages, gate)
     scoring = _score_sentences(outcome, passages)
-    return _quote_disagreement(scoring, find_date) or _quote_sentences(question, scoring, notices)
+    lead = _select_lead(scoring, answers)
+    answer = _quote_disagreement(scoring, find_date) or _quote_sentences(question, scoring, lead, notices)
+    return Quotes(answer, outcome.result.passages, gate)
 
 
 def describe_disagreement(outcome: SearchOutcome, find_date: FindDate) -> str:
@@ -64,19 +102,6 @@ def _quote_disagreement(scoring: SentenceScorer, find_date: FindDate) -> Verifie
     return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations))
 
 
-def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
-    """Return quotes of the looked-up table rows; ``None`` if no passage with such rows is likely to answer."""
-    lookup = outcome.ranked.lookup
-    if lookup is None:
-        return None
-    passages = [one for one in outcome.result.passages if contains_lookup(outcome.ranked, one)]
-    best = max(passages, key=lambda one: one.scores.get(ANSWERABLE_SCORE) or 0.0, default=None)
-    if best is None or (best.scores.get(ANSWERABLE_SCORE) or 0.0) < LEAST_PROBABILITY:
-        return None
-    text, citations = lookup.plan.quote([one for one in passages if one.version_id == best.version_id])
-    return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations)) if citations else None
-
-
 def _quote_labelled_value(question: str, passages: Sequence[Passage]) -> VerifiedAnswer | None:
     """Return the line of a form with the value that the question asks for; ``None`` if there is none."""
     found = find_labelled_value(question, passages)
@@ -89,14 +114,56 @@ def _quote_labelled_value(question: str, passages: Sequence[Passage]) -> Verifie
     return VerifiedAnswer(text, (citation,), create_claims_from_quotes(text, (citation,)), found.value)
 
 
-def _quote_sentences(question: str, scoring: SentenceScorer, notices: list[str]) -> VerifiedAnswer:
+def _quote_row(answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnswer | None:
+    """Return the value in a table row with its labels; ``None`` if the answer is in no row or not probable enough."""
+    excerpt, cell = answer.excerpt, answer.place.cell
+    if excerpt.row is None or excerpt.table is None or cell is None or answer.probability < SHORT_PROBABILITY:
+        return None
+    page = (answer.passage.version_id, answer.passage.page_index)
+    for passage in passages:
+        start, end = excerpt.start - passage.start, excerpt.end - passage.start
+        if (passage.version_id, passage.page_index) == page and start >= 0 and end <= len(passage.first_page_text):
+            citation = Citation.of(passage, start, end)
+            labels = [excerpt.table.row_label(excerpt.row), excerpt.table.column_header(cell.column)]
+            named = ", ".join(label for label in labels if label and label != cell.text)
+            unit = f" {excerpt.table.unit}" if excerpt.table.unit else ""
+            statement = f"{named}: {cell.text}{unit}" if named else f"{cell.text}{unit}"
+            text = f"{statement} [{citation.marker}]"
+            return VerifiedAnswer(text, (citation,), (Claim(0, len(statement), True),), cell.text)
+    return None
+
+
+def _select_lead(scoring: SentenceScorer, answers: Sequence[FoundAnswer]) -> FoundAnswer | None:
+    """Make the sentence with the best answer the lead of the quotes; return this answer, or ``None``."""
+    for answer in answers:
+        page = (answer.passage.version_id, answer.passage.page_index)
+        for sentence in scoring.sentences:
+            start, end = sentence.place
+            if (sentence.passage.version_id, sentence.passage.page_index) == page and start <= answer.place.start < end:
+                scoring.best = sentence
+                return answer
+    return None
+
+
+def _quote_sentences(
+    question: str, scoring: SentenceScorer, lead: FoundAnswer | None, notices: list[str]
+) -> VerifiedAnswer:
     text, citations = quote_sentences(scoring)
     quotes = [citation.quote for citation in citations]
     if missing := find_missing_value(question, quotes):
         notices.append(f"The question asks for {missing}, but the closest sentences contain none.")
         return REFUSED
-    short = extract_short_answer(question, quotes)
+    short = _find_short_answer(lead, quotes)
     return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations), short) if citations else REFUSED
+
+
+def _find_short_answer(lead: FoundAnswer | None, quotes: Sequence[str]) -> str:
+    """Return the answer that the model found, with its article, if it is probable and quoted; else an empty string."""
+    if lead is None or lead.probability < SHORT_PROBABILITY or lead.span_score < SHORT_SPAN:
+        return ""
+    quote = next((one for one in (" ".join(quote.split()) for quote in quotes) if lead.text in one), "")
+    start = quote.find(lead.text)
+    return extend_answer(quote, start, start + len(lead.text)) if quote else ""
 
 
 def _score_sentences(outcome: SearchOutcome, passages: Sequence[Passage]) -> SentenceScorer:

@@ -1,4 +1,4 @@
-"""A cross-encoder that estimates whether a text answers a question; it is the bundled model with LoRA adapters."""
+"""A model that reads a question and a text together, and finds the answer in the text; the bundled model with LoRA."""
 
 from __future__ import annotations
 
@@ -6,27 +6,33 @@ import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rag_core.embedding import bundled
-from rag_core.embedding.bert import LENGTH_STEP, ScoringBert, arrays
+from rag_core.embedding.bert import LENGTH_STEP, ReadingBert, arrays
 from rag_core.embedding.transformer import check_weights, load_tokenizer, padded
+from rag_core.types import FloatArray, Reading
 
 FITTED = Path(__file__).with_name("answerability.safetensors")
 # Maximum number of tokens of question and text together. It is low because long inputs take more time, and most pairs
 # of question and text are shorter.
-WINDOW = 160
+WINDOW = 192
+# Longest answer, and number of its possible first tokens that are considered.
+MAX_ANSWER_TOKENS, STARTS = 40, 8
 
 
 class AnswerabilityModel:
-    """Estimates the probability that a short text answers a question.
+    """Estimates whether a short text answers a question, and where the answer is.
 
     The reranker embeds question and text separately and then compares their tokens. To the reranker, "who sold Alaska"
     is as similar to "America bought Alaska" as to "Russia sold Alaska to America". This model reads question and text
     together, so that it can distinguish such texts. It is the encoder of the bundled embedder, with a matrix of rank 16
     added to the weight matrices (Hu et al., "LoRA: Low-rank adaptation of large language models", ICLR 2022).
-    ``benchmarks/fit_answerability.py`` fits these adapters to classify pairs of question and text.
+    ``benchmarks/fit_answerability.py`` fits these adapters to two tasks: whether a text answers a question, and where
+    the answer starts and ends (Devlin et al., "BERT: Pre-training of deep bidirectional transformers for language
+    understanding", NAACL 2019).
 
     Parameters
     ----------
@@ -49,19 +55,43 @@ class AnswerabilityModel:
         adapters = {name: array.astype(np.float32) for name, array in arrays(FITTED).items()}
         names = [name.removesuffix(".up") for name in adapters if name.endswith(".up")]
         changes = {f"{name}.weight": adapters[f"{name}.up"] @ adapters[f"{name}.down"] for name in names}
-        self._model = ScoringBert(path, changes, adapters["head.weight"], precision)
-        self._bias = float(adapters["head.bias"][0])
+        self._model = ReadingBert(path, changes, adapters["head.weight"], precision)
+        self._bias = adapters["head.bias"]
         self._executor = ThreadPoolExecutor(self._model.max_parallel_calls, thread_name_prefix="answerability")
 
-    def __call__(self, question: str, texts: Sequence[str]) -> Iterator[float]:
-        """Yield, in the order of the texts, the probability that the text answers the question.
+    def __call__(self, question: str, texts: Sequence[str]) -> Iterator[Reading]:
+        """Yield the reading of each text, in the order of the texts.
 
-        The probabilities are computed in background threads, which start with the call. If question and text together
-        have more than `WINDOW` tokens, the longer of the two is cut off at its end.
+        The readings are computed in background threads, which start with the call. If question and text together have
+        more than `WINDOW` tokens, the longer of the two is cut off at its end.
         """
         encodings = self._tokenizer.encode_batch([(question, text) for text in texts])
-        return self._executor.map(self._score, [encoding.ids for encoding in encodings])
+        return self._executor.map(self._read, encodings)
 
-    def _score(self, ids: Sequence[int]) -> float:
-        log_odds = float(self._model.scores(*padded([ids], 0, LENGTH_STEP))[0]) + self._bias
-        return 1.0 / (1.0 + math.exp(-log_odds))
+    def _read(self, encoding: Any) -> Reading:
+        scores = self._model.scores(*padded([encoding.ids], 0, LENGTH_STEP))[0] + self._bias
+        probability = 1.0 / (1.0 + math.exp(-float(scores[0, 2])))
+        in_text = [at for at, part in enumerate(encoding.sequence_ids) if part == 1]
+        if not in_text:
+            return Reading(probability, 0, 0, -math.inf)
+        first, last, score = find_span(scores[in_text[0] : in_text[-1] + 1, :2])
+        start, end = encoding.offsets[in_text[first]][0], encoding.offsets[in_text[last]][1]
+        return Reading(probability, start, end, score - float(scores[0, :2].sum()))
+
+
+def find_span(scores: FloatArray) -> tuple[int, int, float]:
+    """Return the first and last token of the best span of at most `MAX_ANSWER_TOKENS` tokens, and its score.
+
+    Parameters
+    ----------
+    scores : FloatArray, shape (n, 2)
+        Scores of each token as the first and as the last of the span.
+    """
+    best = (0, 0, -math.inf)
+    for first in np.argsort(-scores[:, 0])[:STARTS].tolist():
+        ends = scores[first : first + MAX_ANSWER_TOKENS, 1]
+        last = int(ends.argmax())
+        score = float(scores[first, 0] + ends[last])
+        if score > best[2]:
+            best = (first, first + last, score)
+    return best

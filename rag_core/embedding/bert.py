@@ -80,8 +80,8 @@ class Bert:
         return _first_output(self._low_priority_model, ids, mask)
 
 
-class ScoringBert:
-    """A BERT model that computes one score per text from the hidden state of the first token, compiled for the CPU.
+class ReadingBert:
+    """A BERT model that computes some scores per token from the hidden states, compiled for the CPU.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ class ScoringBert:
         Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
     changes : mapping of str to FloatArray
         Maps the names of weights to arrays that are added to these weights.
-    head : FloatArray, shape (dimension,)
-        The score is the inner product of this vector and the hidden state.
+    head : FloatArray, shape (n, dimension)
+        The scores of a token are the inner products of these vectors and its hidden state.
     precision : {"auto", "fp32", "bf16"}
         Arithmetic for texts. ``auto`` uses bf16 if the processor supports bf16 multiplication.
     """
@@ -101,11 +101,11 @@ class ScoringBert:
         core = openvino.Core()
         # Use one core per call, so that cores do not wait for one another at each layer.
         hints = {**_compile_options(core, precision), "PERFORMANCE_HINT": "THROUGHPUT"}
-        self._compiled = core.compile_model(_scores(_Weights(folder, changes), head), "CPU", hints)
+        self._compiled = core.compile_model(_token_scores(_Weights(folder, changes), head), "CPU", hints)
         self.max_parallel_calls = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
 
     def scores(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return a score for each text, shape (texts,); see `Bert.states` for ``ids`` and ``mask``."""
+        """Return the scores of all tokens, shape (texts, tokens, n); see `Bert.states` for ``ids`` and ``mask``."""
         return _first_output(self._compiled, ids, mask)
 
 
@@ -192,16 +192,13 @@ def _last_states(weights: _Weights) -> Any:
     return openvino.Model([states], [ids, mask], "bert")
 
 
-def _scores(weights: _Weights, head: FloatArray) -> Any:
-    """Return a model that maps ``input_ids`` and ``attention_mask`` to one score per text."""
+def _token_scores(weights: _Weights, head: FloatArray) -> Any:
+    """Return a model that maps ``input_ids`` and ``attention_mask`` to the scores of each token."""
     import openvino
     from openvino import opset13 as ops
 
-    # The last layer computes only the hidden state of the first token. This is faster, and it does not change the
-    # scores, because they depend only on this state.
-    ids, mask, firsts = _encoder(weights, token_count=1)
-    scores = ops.matmul(ops.squeeze(firsts, _constant([1])), ops.constant(head), False, False)
-    return openvino.Model([scores], [ids, mask], "scoring_bert")
+    ids, mask, states = _encoder(weights)
+    return openvino.Model([ops.matmul(states, ops.constant(head), False, True)], [ids, mask], "reading_bert")
 
 
 def _unseen(mask: Any) -> Any:
@@ -212,11 +209,8 @@ def _unseen(mask: Any) -> Any:
     return ops.multiply(ops.subtract(_constant(1.0, np.float32), is_token), _constant(-1e9, np.float32))
 
 
-def _encoder(weights: _Weights, token_count: int | None = None) -> tuple[Any, Any, Any]:
+def _encoder(weights: _Weights) -> tuple[Any, Any, Any]:
     """Return graph nodes: the parameters ``input_ids`` and ``attention_mask``, and the last hidden states.
-
-    The hidden states are those of the first ``token_count`` tokens of each text, or those of all tokens if
-    ``token_count`` is ``None``.
 
     The graph implements the encoder of Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of deep bidirectional
     transformers for language understanding", NAACL 2019, with absolute positions and one token type.
@@ -242,12 +236,9 @@ def _encoder(weights: _Weights, token_count: int | None = None) -> tuple[Any, An
     summed = ops.add(ops.add(embedded(ids, "word_embeddings"), types), embedded(positions, "position_embeddings"))
     states = weights.normalized(summed, "embeddings.LayerNorm")
     bias = ops.unsqueeze(_unseen(mask), _constant([1, 2]))
-    layers = config["num_hidden_layers"]
-    for layer in range(layers):
+    for layer in range(config["num_hidden_layers"]):
         name = f"encoder.layer.{layer}"
         key, value = (by_head(weights.linear(states, f"{name}.attention.self.{part}")) for part in ("key", "value"))
-        if token_count is not None and layer == layers - 1:
-            states = ops.slice(states, _constant([0]), _constant([token_count]), _constant([1]), _constant([1]))
         query = by_head(weights.linear(states, f"{name}.attention.self.query"))
         attended = ops.transpose(ops.scaled_dot_product_attention(query, key, value, bias), _constant([0, 2, 1, 3]))
         joined = ops.reshape(attended, _constant([0, 0, dimension]), True)

@@ -175,5 +175,5 @@ class EvaluationRunner:
 def _lift_threshold(outcome: SearchOutcome) -> SearchOutcome:
     """Return the outcome with a gate that passes every question with a score, so that any threshold can be judged."""
     gate = outcome.result.gate
-    scored = apply_threshold(outcome.passages, -math.inf, gate.score_name).answerable
-    return replace(outcome, result=replace(outcome.result, gate=replace(gate, answerable=scored)))
+    lifted = apply_threshold(outcome.passages, -math.inf, gate.score_name)
+    return replace(outcome, result=replace(outcome.result, gate=replace(lifted, score=gate.score)))

@@ -10,24 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
+from rag_core.finance.line_items import Statement
 from rag_core.finance.relevance import is_other_entity_or_period
-from rag_core.finance.statement_rows import read_rows
 from rag_core.text.dates import YEAR
-from rag_core.types import Citation, Passage
+from rag_core.types import Passage
 
 # Most chunks of a statement that are retrieved. A question about a cause gets fewer, because prose states causes and
 # statements do not.
 MAX_CHUNKS, MAX_CHUNKS_FOR_CAUSE = 10, 1
-
-
-class Statement(Enum):
-    """The primary financial statements, by their most common titles."""
-
-    BALANCE = "Consolidated Balance Sheets"
-    INCOME = "Consolidated Statements of Income"
-    CASH = "Consolidated Statements of Cash Flows"
+# Most characters, beyond the length of the title, that a line with the title of a statement contains in addition to it.
+_MAX_TITLE_REST = 25
+_LONGEST_TITLE_LINE = 140
+# A word that each title contains.
+_TITLE_WORD = re.compile(r"sheet|statement|loss", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +72,6 @@ class StatementPlan:
     def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:
         """Return whether a passage has figures for the company and period of the question."""
         return not is_other_entity_or_period(self.rest, passage.text, title, document)
-
-    def quote(self, passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
-        """Return the rows that match the lines, with citations; empty if the question asks for a cause."""
-        return ("", ()) if self.of_a_cause else read_rows(self.lines, passages)
 
 
 _TITLES: Mapping[Statement, str] = {
@@ -203,6 +195,31 @@ _FORECAST = _compile_phrase(
     r"guidance|guid(?:es|ed|ing)|targets?|outlook|forecasts?|expects?|expected|project(?:ed|ions?)|authoriz(?:ed|ation)"
 )
 _YEAR = re.compile(rf"\b{YEAR}\b")
+
+
+def find_statement(head: str) -> Statement | None:
+    """Return the statement whose title a text contains last; ``None`` if it contains none."""
+    found = [(match.start(), one) for one, pattern in _TITLE_PATTERNS.items() for match in pattern.finditer(head)]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def find_title_lines(text: str) -> set[Statement]:
+    """Return the statements whose title is a line of a text, with little else in that line."""
+    found = set()
+    for line in text.splitlines():
+        line = line.strip()
+        if len(line) > _LONGEST_TITLE_LINE or line.endswith((".", ";")) or not _TITLE_WORD.search(line):
+            continue
+        for statement, pattern in _TITLE_PATTERNS.items():
+            match = pattern.search(line)
+            if match and len(line) <= 2 * (match.end() - match.start()) + _MAX_TITLE_REST:
+                found.add(statement)
+    return found
+
+
+def find_title_end(text: str) -> int:
+    """Return the end of the last title of a statement in a text; 0 if the text contains none."""
+    return max((match.end() for pattern in _TITLE_PATTERNS.values() for match in pattern.finditer(text)), default=0)
 
 
 def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -71,6 +71,7 @@ class Calibration:
         Hash of the weights, and projection, of the embedder with which the regression was fitted. Scores of other
         embedders are not comparable.
     on_topic : TopicCalibration
+    after_reading : ReadingCalibration
     """
 
     intercept: float
@@ -82,6 +83,7 @@ class Calibration:
     embedder: str
     projection: str
     on_topic: TopicCalibration
+    after_reading: ReadingCalibration
 
     def probability(self, rerank: float, sentence: float, topic: float, unmet: int, reading: float) -> float:
         """Return the probability that a passage answers the question, 0..1; ``reading`` is in log-odds."""
@@ -99,6 +101,48 @@ class Calibration:
         return (self.embedder, self.projection) == (embedder, projection)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingCalibration:
+    """A logistic regression that corrects the probability of the gate after the passages and their pages were read.
+
+    It is fitted by ``benchmarks/fit_gate.py``.
+
+    Attributes
+    ----------
+    intercept, gate, reading : float
+        ``gate`` is the weight of the log-odds of the gate's score, and ``reading`` that of the highest log-odds of the
+        answers that the answerability model finds.
+    """
+
+    intercept: float
+    gate: float
+    reading: float
+
+    def probability(self, gate: float, reading: float) -> float:
+        """Return the corrected probability, 0..1, given the two probabilities."""
+        first, second = compute_log_odds([gate])[0], compute_log_odds([reading])[0]
+        return 1.0 / (1.0 + math.exp(-(self.intercept + self.gate * first + self.reading * second)))
+
+
+def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:
+    """Return the gate's decision after the passages were read; only a gate of answerability changes.
+
+    Parameters
+    ----------
+    gate : Gate
+    reading : float
+        Highest probability of the answers that the answerability model finds.
+    can_raise : bool
+        Whether the score may become higher. It may not if the document lacks what the question names.
+    """
+    if gate.score_name != "answerable":
+        return gate
+    score = load_calibration().after_reading.probability(gate.score, reading)
+    if not can_raise:
+        score = min(score, gate.score)
+    return replace(gate, score=score, answerable=score >= gate.threshold)
+
+
 def compute_log_odds(readings: Sequence[float | None]) -> list[float]:
     """Return the log-odds of readings, limited by `MAX_ODDS`; passages without a reading get the mean of the others."""
     bounded = [min(max(reading, 1 / MAX_ODDS), 1 - 1 / MAX_ODDS) for reading in readings if reading is not None]
@@ -112,7 +156,11 @@ def compute_log_odds(readings: Sequence[float | None]) -> list[float]:
 def load_calibration() -> Calibration:
     """Return the bundled calibration."""
     fitted = json.loads(CALIBRATION_FILE.read_text(encoding="utf-8"))
-    return Calibration(**{**fitted, "on_topic": TopicCalibration(**fitted["on_topic"])})
+    parts = {
+        "on_topic": TopicCalibration(**fitted["on_topic"]),
+        "after_reading": ReadingCalibration(**fitted["after_reading"]),
+    }
+    return Calibration(**{**fitted, **parts})
 
 
 def apply_threshold(passages: Sequence[Passage], threshold: float, score_name: str) -> Gate:

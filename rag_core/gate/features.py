@@ -11,7 +11,7 @@ import numpy as np
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, compute_log_odds, load_calibration
 from rag_core.gate.presuppositions import find_unknown, find_unmet
 from rag_core.text.names import find_document_names, find_matched_names, find_names_in_title
-from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage
+from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage, Reading
 from rag_core.types.searches import PassageTokens, RankedChunks
 
 ANSWERABLE_SCORE = "answerable"
@@ -32,7 +32,7 @@ def score_answerability(
     tokens: Mapping[int, PassageTokens],
     ranked: RankedChunks,
     contains: Callable[[str, str, str], bool],
-    read: Callable[[str, Sequence[str]], Iterator[float]],
+    read: Callable[[str, Sequence[str]], Iterator[Reading]],
 ) -> tuple[Passage, ...]:
     """Return the passages with ``answerable``, the calibrated probability that a passage answers the question.
 
@@ -56,8 +56,7 @@ def score_answerability(
     contains : callable
         Arguments: version id, word, prefix. Returns whether the version has the word or any word with the prefix.
     read : callable
-        Arguments: question, texts. Starts to read the texts and returns an iterator over the probabilities that each
-        text answers the question.
+        Arguments: question, texts. Starts to read the texts and returns an iterator over their readings.
     """
     first = [
         passage
@@ -76,7 +75,7 @@ def score_answerability(
     pending = read(ranked.question.text, [_select_text(*place) for place in places[:PASSAGES_READ]])
     has_lines = [contains_lookup(ranked, passage) for passage in first]
     lacking = _find_missing(ranked, first, [_join_neighbours(*place) for place in places], has_lines, cache(contains))
-    readings = [*pending, *[None] * len(first[PASSAGES_READ:])]
+    readings = [*(one.probability for one in pending), *[None] * len(first[PASSAGES_READ:])]
     scored: dict[str, Passage] = {}
     for passage, chunk, (score, _), (other, missing), lines, reading, odds in zip(
         first, passage_tokens, best, lacking, has_lines, readings, compute_log_odds(readings), strict=True
@@ -92,7 +91,9 @@ def score_answerability(
         on_topic = load_calibration().on_topic.probability(passage.scores["rerank"] or 0.0, score, topic, odds)
         on_topic = max(on_topic, of_lookup)
         scores = {SENTENCE: score, TOPIC: topic, READING: reading, ANSWERABLE_SCORE: probability, ON_TOPIC: on_topic}
-        scored[passage.chunk_id] = replace(passage, scores={**passage.scores, **scores}, unmet=missing)
+        scored[passage.chunk_id] = replace(
+            passage, scores={**passage.scores, **scores}, unmet=missing, lacks_name=bool(other and missing)
+        )
     unscored = dict.fromkeys((SENTENCE, TOPIC, READING, ANSWERABLE_SCORE, ON_TOPIC))
     return tuple(
         scored.get(passage.chunk_id) or replace(passage, scores={**passage.scores, **unscored}) for passage in passages

@@ -13,7 +13,7 @@ from rag_core.store.database import MAX_BOUND, Database, as_utc, batches
 from rag_core.store.file_names import LONGEST_NAME, normalize_name
 from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, page_tables, pages, versions
 from rag_core.store.serialization import page_from_row, unpack_tables
-from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, Table, VersionRow
+from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, PageKey, Table, VersionRow
 
 # Database columns by field of `DocumentInfo`.
 _INFO_COLUMNS = {
@@ -285,6 +285,27 @@ class DocumentQueries:
                 rows = connection.execute(select(page_tables).where(place.in_(batch)))
                 found |= {(row.version_id, row.page_index): unpack_tables(row.tables) for row in rows}
         return found
+
+    def page_contents(self, keys: Sequence[PageKey]) -> dict[PageKey, tuple[str, tuple[Table, ...]]]:
+        """Return the text and the tables of pages by version id and page index, without pages that are not stored."""
+        is_same = and_(page_tables.c.version_id == pages.c.version_id, page_tables.c.page_index == pages.c.page_index)
+        query = select(pages.c.version_id, pages.c.page_index, pages.c.text, page_tables.c.tables).select_from(
+            pages.outerjoin(page_tables, is_same)
+        )
+        found: dict[PageKey, tuple[str, tuple[Table, ...]]] = {}
+        with self._db.read() as connection:
+            for batch in batches(list(keys), MAX_BOUND // 2):
+                rows = connection.execute(query.where(tuple_(pages.c.version_id, pages.c.page_index).in_(batch)))
+                for row in rows:
+                    tables = unpack_tables(row.tables) if row.tables else ()
+                    found[(row.version_id, row.page_index)] = row.text, tables
+        return found
+
+    def texts_of_version(self, version_id: str) -> dict[int, str]:
+        """Return the texts of all pages of a version by page index."""
+        query = select(pages.c.page_index, pages.c.text).where(pages.c.version_id == version_id)
+        with self._db.read() as connection:
+            return {row.page_index: row.text for row in connection.execute(query)}
 
     def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[ChunkRow]:
         """Return the chunks of a version in order, or only the chunks that have text on a page."""

@@ -128,8 +128,8 @@ class Answer:
     steps : tuple of str
         The steps of the search strategy, in words.
     short : str
-        The date, share or count that the question asks for, as it is written in a quote. Empty if the question asks for
-        something else, if the value is ambiguous, or if a language model wrote the answer.
+        What the question asks for, as it is written in a quote or in a cell of a table, or a figure that was computed
+        from cells. Empty if no such text is probable enough, or if a language model wrote the answer.
     quotes_start : int or None
         Offset in ``text`` of the quotes that follow the text of a language model; ``None`` if no quotes follow.
     interrupted : str
@@ -173,6 +173,11 @@ class Answer:
         """Marker of the first citation whose quote contains ``short``; ``None`` if no quote contains it."""
         quotes = ((citation.marker, " ".join(citation.quote.split())) for citation in self.citations)
         return next((marker for marker, quote in quotes if self.short and self.short in quote), None)
+
+    @property
+    def opens_with_short(self) -> bool:
+        """Whether the text begins with the short answer, so that it need not be shown before the text."""
+        return bool(self.short) and self.text.startswith(self.short)
 
     @property
     def marked_text(self) -> str:

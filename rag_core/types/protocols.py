@@ -8,7 +8,6 @@ from typing import Protocol
 from rag_core.types import (
     ChunkRow,
     ChunkVectors,
-    Citation,
     Embedding,
     FloatArray,
     Hit,
@@ -144,10 +143,6 @@ class LookupPlan(Protocol):
         ``title`` is the prefix of the chunk. ``document`` is the label of the document; it is ``None`` if only one
         document is searched.
         """
-        ...
-
-    def quote(self, passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
-        """Return the looked-up table rows as a text, and their citations; an empty text if no row is found."""
         ...
 
 

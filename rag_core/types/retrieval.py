@@ -45,6 +45,26 @@ def build_unembedded_question(text: str) -> Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What a model that reads a question and a text together finds.
+
+    Attributes
+    ----------
+    probability : float
+        Probability that the text answers the question.
+    start, end : int
+        Character span of the most probable answer in the text.
+    span_score : float
+        Log-odds of this span against "no answer".
+    """
+
+    probability: float
+    start: int
+    end: int
+    span_score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A chunk with the score that a retriever or reranker gave it."""
 
@@ -78,6 +98,8 @@ class Passage:
         Whether the text of the passage, or the hidden text of its page, reads like instructions to a language model.
     unmet : tuple of str
         Assumptions of the question that the passage does not support, in words.
+    lacks_name : bool
+        Whether the question names something that the document does not contain, or a year that it is not about.
     duplicates : tuple of PageReference
         Pages of chunks that the result omits, because they are near duplicates of this passage.
     hidden : str
@@ -99,6 +121,7 @@ class Passage:
     scores: Mapping[str, float | None]
     instructions: bool = False
     unmet: tuple[str, ...] = ()
+    lacks_name: bool = False
     duplicates: tuple[PageReference, ...] = ()
     hidden: str = ""
 

@@ -105,7 +105,8 @@ class Query:
     ``strict`` is true, an error of the language model's endpoint is raised. Otherwise, such an error has the effect
     that a plain search replaces the search strategy, or that quotes replace the answer. If ``gated`` is false, the
     passages are ranked, but the scores that only the gate needs are not computed. ``writer`` contains all instructions,
-    those for every conversation first.
+    those for every conversation first. If ``text`` is only a part of the question, ``asked`` is the whole question,
+    which may define the figure that it asks for.
     """
 
     text: str
@@ -116,6 +117,7 @@ class Query:
     depth: int = 0
     gated: bool = True
     writer: Writer = DEFAULT_WRITER
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)

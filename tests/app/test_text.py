@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.shared.blocks import build_quoted_text
+from pages.shared.blocks import build_answer_blocks, build_quoted_text
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import build_marked_text
 from pages.shared.text import escape_markdown, format_duration, format_score, format_threshold, truncate
-from rag_core.types import Gate, format_size
+from rag_core.types import Answer, AnswerState, Gate, format_size
 from tests.support.app import ALLOWED, kinds, plain_text
 
 
@@ -52,6 +52,23 @@ def test_only_known_numbers_become_citations() -> None:
     nodes = parse_markdown("As said [1][3] and [x].", {1})[0]["c"]
     assert [node["t"] for node in nodes] == ["text", "cite", "text"]
     assert plain_text(nodes) == "As said [1][3] and [x]."
+
+
+@pytest.mark.parametrize(
+    ("text", "short", "bold"),
+    [
+        ("$860 million · assets = 860 [1]", "$860 million", "$860 million"),
+        ("Assets 860 million [1]", "$860 million", None),
+        ("Assets 860 [1]", "", None),
+    ],
+)
+def test_value_with_which_an_answer_opens_is_bold(text: str, short: str, bold: str | None) -> None:
+    answer = Answer(
+        "Q?", AnswerState.ANSWERED, text, (), (), Gate(1.0, 0.5, True, "rerank"), "extractive", {}, short=short
+    )
+    first = build_answer_blocks(answer, {1})[0]["c"][0]
+    assert (first["c"][0]["s"] if first["t"] == "b" else None) == bold
+    assert plain_text(build_answer_blocks(answer, {1})) == text
 
 
 def test_citations_in_lists_and_tables_but_not_in_code() -> None:

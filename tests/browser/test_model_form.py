@@ -143,6 +143,11 @@ def test_endpoint_without_a_list_is_slow_and_has_the_responses_api(open_app: Ope
         press(page, "Connect")
         expect(page.get_by_text(f"small, at {endpoint.url}, over Responses")).to_be_visible()
         page.set_viewport_size({"width": 380, "height": 800})
+        # The page is laid out again some time after its size has changed.
+        for _ in range(50):
+            if width_overflow(page) <= 0:
+                break
+            page.wait_for_timeout(100)
         assert width_overflow(page) <= 0
         page.set_viewport_size({"width": 1280, "height": 800})
         page.get_by_role("link", name="Chat").click()

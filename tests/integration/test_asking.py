@@ -135,7 +135,7 @@ def test_answer_quotes_the_page_that_contains_it(
     assert answer.usage == Usage()
     assert library.models.usage_totals() == []
     assert answer.gate.answerable
-    assert answer.gate.score == max(passage.scores["answerable"] or 0 for passage in answer.passages)
+    assert answer.gate.score >= answer.gate.threshold
 
 
 def test_short_answer_is_extracted_and_stored(engine: Engine) -> None:

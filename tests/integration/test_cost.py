@@ -12,7 +12,7 @@ from tests.support.engines import ASK_BUDGET, BUDGET, indexed
 @pytest.mark.parametrize(
     "question", ["How large is the budget of the bridge?", "How large is the budget of Zanzibar and Kenya in 2021?"]
 )
-def test_question_needs_at_most_eight_statements(engine: Engine, question: str) -> None:
+def test_question_needs_at_most_nine_statements(engine: Engine, question: str) -> None:
     indexed(engine, "bridge.pdf", BUDGET)
     engine.answer(ASK_BUDGET)
     statements: list[str] = []
@@ -23,4 +23,4 @@ def test_question_needs_at_most_eight_statements(engine: Engine, question: str) 
             lambda connection, cursor, statement, *_: statements.append(statement),
         )
     assert engine.answer(question).passages
-    assert len(statements) <= 8, "\n".join(statements)
+    assert len(statements) <= 9, "\n".join(statements)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.answering.ask import CLOSEST_BELOW, NOTHING_FOUND
+from rag_core.answering.drafts import CLOSEST_BELOW, NOTHING_FOUND
 from rag_core.answering.refusals import NEEDS_MODEL_HERE
 from rag_core.errors import SettingsError, UnknownConversation
 from rag_core.types import Answer, AnswerState, ModelChoice, RetrievalConfig, Scope

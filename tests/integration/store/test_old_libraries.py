@@ -32,6 +32,7 @@ def test_library_of_the_first_schema_answers_as_before(settings: Settings) -> No
         "DROP TABLE alembic_version",
         "ALTER TABLE documents DROP COLUMN folder",
         "DROP TABLE aliases",
+        "DROP TABLE page_tables",
         "ALTER TABLE conversations DROP COLUMN model",
         "ALTER TABLE conversations DROP COLUMN instructions",
         "UPDATE preferences SET value = '1' WHERE name = 'schema'",

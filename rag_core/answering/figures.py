@@ -1,0 +1,110 @@
+"""Answer questions for figures of annual statements from the tables of the document that the question names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag_core.answering.page_reading import PageReader
+from rag_core.finance.computed_figures import ComputedFigure, Piece, compute_figure
+from rag_core.finance.figure_questions import FigureRequest, parse_figure_question
+from rag_core.finance.relevance import names_document
+from rag_core.finance.statements import Figure, Statements
+from rag_core.retrieval.passages import build_passage
+from rag_core.types import Citation, Claim, Passage, SearchResult
+from rag_core.types.searches import SearchOutcome
+from rag_core.verification.verifier import VerifiedAnswer
+
+# Most documents whose statements are read for a question.
+_MAX_DOCUMENTS = 3
+
+
+def answer_with_figure(
+    asked: str, outcome: SearchOutcome, reader: PageReader
+) -> tuple[VerifiedAnswer, SearchResult] | None:
+    """Return the figure that a question asks for, and the result with the passages it cites; ``None`` without one.
+
+    The statements are those of one document, whose name or cover has all names of the question. If several documents
+    have them, those that end with the last year of the question come first. The gate does not decide, because it
+    judges the passages. But if a line of the figure is missing, an answer needs passages that pass it.
+
+    Parameters
+    ----------
+    asked : str
+        The whole question; empty if it is that of the result.
+    outcome : SearchOutcome
+    reader : PageReader
+    """
+    request = parse_figure_question(asked or outcome.result.question) if reader.computes_figures else None
+    found = _find_figure(request, outcome, reader) if request is not None else None
+    if found is None or not (found[1].short or outcome.result.gate.answerable):
+        return None
+    passage, computed = found
+    figures = [piece.figure for piece in computed.pieces if piece.figure is not None]
+    places = [(figure.page_index, figure.start, figure.end) for figure in figures]
+    result = reader.add_places(outcome, passage, places).result
+    answer = _write(computed, passage.version_id, result.passages)
+    return answer, replace(result, gate=replace(result.gate, answerable=True))
+
+
+def _find_figure(
+    request: FigureRequest, outcome: SearchOutcome, reader: PageReader
+) -> tuple[Passage, ComputedFigure] | None:
+    """Return the figure and the best passage of its document."""
+    best: tuple[Passage, ComputedFigure] | None = None
+    for passage in _select_documents(request, outcome, reader):
+        statements = Statements(reader.read_texts(passage.version_id), reader.table_loader(passage.version_id))
+        computed = compute_figure(request, statements, passage.document)
+        if computed is None:
+            continue
+        if computed.short and max(statements.years) == request.years[-1]:
+            return passage, computed
+        if best is None or (computed.short and not best[1].short):
+            best = passage, computed
+    return best
+
+
+def _select_documents(request: FigureRequest, outcome: SearchOutcome, reader: PageReader) -> list[Passage]:
+    """Return the best passage of each document that the question may be about, best document first."""
+    first: dict[str, Passage] = {}
+    for passage in outcome.passages:
+        first.setdefault(passage.version_id, passage)
+    for row in outcome.ranked.rows.values():
+        if row.version_id not in first:
+            first[row.version_id] = build_passage(0, row, {})
+    only = len(first) == 1
+    named = [
+        passage
+        for passage in first.values()
+        if names_document(request.subject, passage.document, reader.read_cover(passage.version_id), only=only)
+    ]
+    year = str(request.years[-1])
+    return sorted(named, key=lambda one: year not in one.document)[:_MAX_DOCUMENTS]
+
+
+def _write(computed: ComputedFigure, version_id: str, passages: Sequence[Passage]) -> VerifiedAnswer:
+    text = ""
+    citations: dict[Citation, None] = {}
+    claims = []
+    start = 0
+    for piece in computed.pieces:
+        text += piece.text
+        citation = _cite(piece, version_id, passages)
+        if citation is not None:
+            citations.setdefault(citation)
+            claims.append(Claim(start, len(text), True))
+            text += f" [{citation.marker}]"
+            start = len(text) + 1
+    return VerifiedAnswer(text, tuple(citations), tuple(claims), computed.short)
+
+
+def _cite(piece: Piece, version_id: str, passages: Sequence[Passage]) -> Citation | None:
+    figure: Figure | None = piece.figure
+    if figure is None:
+        return None
+    for passage in passages:
+        start, end = figure.start - passage.start, figure.end - passage.start
+        on_page = (passage.version_id, passage.page_index) == (version_id, figure.page_index)
+        if on_page and 0 <= start < len(passage.first_page_text):
+            return Citation.of(passage, start, min(end, len(passage.first_page_text)))
+    return None

@@ -1,0 +1,104 @@
+"""Find the answer to a question on the pages of the first passages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rag_core.reading.answer_finding import FoundAnswer, find_answers
+from rag_core.reading.excerpts import WHOLE_PAGES
+from rag_core.retrieval.chunk_data import load_passage_tokens
+from rag_core.retrieval.passages import build_passage
+from rag_core.runtime.models import LocalModels
+from rag_core.runtime.stores import Stores
+from rag_core.types import ChunkRow, Passage, Table
+from rag_core.types.searches import SearchOutcome
+
+
+class PageReader:
+    """Reads passages, and the whole pages of the first ones, with the answerability model.
+
+    Parameters
+    ----------
+    stores : Stores
+    models : LocalModels
+    computes_figures : bool
+        Whether questions for figures are answered from financial statements.
+    """
+
+    def __init__(self, stores: Stores, models: LocalModels, *, computes_figures: bool) -> None:
+        self.computes_figures = computes_figures
+        self._stores = stores
+        self._models = models
+
+    def find_answers(self, question: str, passages: Sequence[Passage]) -> list[FoundAnswer]:
+        """Return the answers in passages and their pages, best first."""
+        pages = [(one.version_id, one.page_index) for one in passages]
+        contents = self._stores.documents.page_contents(sorted(set(pages)))
+        texts = {key: text for key, (text, _) in contents.items() if key in pages[:WHOLE_PAGES]}
+        tables = {key: tables for key, (_, tables) in contents.items()}
+        return find_answers(question, passages, texts, tables, self._models.answerability_model())
+
+    def read_cover(self, version_id: str) -> str:
+        """Return the text of the first two pages of a document."""
+        contents = self._stores.documents.page_contents([(version_id, 0), (version_id, 1)])
+        return "\n".join(text for text, _ in contents.values())
+
+    def read_texts(self, version_id: str) -> dict[int, str]:
+        """Return the texts of all pages of a document, by the index of the page."""
+        return self._stores.documents.texts_of_version(version_id)
+
+    def table_loader(self, version_id: str) -> Callable[[Sequence[int]], dict[int, tuple[Table, ...]]]:
+        """Return a function that returns the tables of pages of a document, by the index of the page."""
+
+        def load(pages: Sequence[int]) -> dict[int, tuple[Table, ...]]:
+            found = self._stores.documents.tables([(version_id, page) for page in pages])
+            return {page: tables for (_, page), tables in found.items()}
+
+        return load
+
+    def add_passages(self, outcome: SearchOutcome, found: FoundAnswer) -> SearchOutcome:
+        """Return the outcome with the chunk of an answer's page that contains it, if no passage contains it."""
+        return self.add_places(
+            outcome, found.passage, [(found.passage.page_index, found.place.start, found.place.start + 1)]
+        )
+
+    def add_places(
+        self, outcome: SearchOutcome, best: Passage, places: Sequence[tuple[int, int, int]]
+    ) -> SearchOutcome:
+        """Return the outcome with the chunks that contain places, if no passage contains them.
+
+        The added passages follow the others. They have the scores of ``best``.
+
+        Parameters
+        ----------
+        outcome : SearchOutcome
+        best : Passage
+            The best passage of the document that contains the places.
+        places : sequence of (int, int, int)
+            Page index, and the start and the end of characters in the text of the page.
+        """
+        passages = list(outcome.result.passages)
+        added: list[ChunkRow] = []
+        for page, start, end in places:
+            on_page = [one for one in passages if (one.version_id, one.page_index) == (best.version_id, page)]
+            if any(one.start <= start and end <= one.start + len(one.first_page_text) for one in on_page):
+                continue
+            rows = [
+                row
+                for row in self._stores.documents.chunk_rows(best.version_id, page)
+                if row.page_index == page and row.start <= start < row.start + len(row.text)
+            ]
+            # A chunk that contains the whole place is preferred to one that contains only its start.
+            rows.sort(key=lambda row: row.start + len(row.text) < end)
+            for row in rows[:1]:
+                if all(one.chunk_id != str(row.id) for one in passages):
+                    passages.append(replace(build_passage(len(passages) + 1, row, {}), scores=best.scores))
+                    added.append(row)
+        vectors = self._stores.embeddings.read_tokens([row.id for row in added])
+        tokens = load_passage_tokens(added, vectors, outcome.ranked.embedder)
+        return replace(
+            outcome,
+            result=replace(outcome.result, passages=tuple(passages)),
+            tokens={**outcome.tokens, **tokens},
+        )

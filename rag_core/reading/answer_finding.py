@@ -1,0 +1,85 @@
+"""Find the answer to a question in pages, with a model that reads question and text together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rag_core.reading.excerpts import Excerpt, Place, select_excerpts
+from rag_core.types import Passage, Reading
+from rag_core.types.documents import PageKey
+from rag_core.types.tables import Table
+
+# Weights of the reranker's score of the passage, and of the passages before it, relative to the model's log-odds.
+RERANK_WEIGHT, RANK_WEIGHT = 10.0, 0.5
+# Bounds of the probabilities, so that the model alone does not decide.
+LEAST = 1e-6
+
+Read = Callable[[str, Sequence[str]], Iterator[Reading]]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAnswer:
+    """An answer that the model found.
+
+    Attributes
+    ----------
+    excerpt : Excerpt
+    place : Place
+        Where the answer is.
+    text : str
+        The answer without line breaks.
+    probability, span_score : float
+        As in `Reading`.
+    score : float
+        How well it answers in comparison to answers in other excerpts.
+    """
+
+    excerpt: Excerpt
+    place: Place
+    text: str
+    probability: float
+    span_score: float
+    score: float
+
+    @property
+    def passage(self) -> Passage:
+        """The best passage of the page."""
+        return self.excerpt.passage
+
+
+def find_answers(
+    question: str,
+    passages: Sequence[Passage],
+    page_texts: Mapping[PageKey, str],
+    tables: Mapping[PageKey, Sequence[Table]],
+    read: Read,
+) -> list[FoundAnswer]:
+    """Return the answers that the model finds in passages and their pages, best first.
+
+    Parameters
+    ----------
+    question : str
+    passages : sequence of Passage
+        Best first.
+    page_texts, tables : mapping of PageKey
+        The texts and tables of the pages of the first passages.
+    read : callable
+        Arguments: question, texts. Returns an iterator over the readings of the texts.
+    """
+    excerpts = select_excerpts(question, passages, page_texts, tables)
+    found = []
+    for excerpt, reading in zip(excerpts, read(question, [one.text for one in excerpts]), strict=True):
+        place = excerpt.locate(reading.start, reading.end)
+        if place is None:
+            continue
+        probability = min(max(reading.probability, LEAST), 1 - LEAST)
+        score = (
+            math.log(probability / (1 - probability))
+            + RERANK_WEIGHT * (excerpt.passage.scores.get("rerank") or 0.0)
+            - RANK_WEIGHT * excerpt.rank
+        )
+        text = place.cell.text if place.cell else " ".join(excerpt.text[reading.start : reading.end].split())
+        found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score))
+    return sorted(found, key=lambda one: -one.score)

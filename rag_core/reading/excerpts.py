@@ -1,0 +1,172 @@
+"""Split pages into short excerpts: some sentences, or a row of a table with its headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rag_core.text.sentences import sentence_spans
+from rag_core.text.words import tokenize
+from rag_core.types import Passage
+from rag_core.types.documents import PageKey
+from rag_core.types.tables import Table, TableCell, TableRow
+
+# Maximum number of words of some sentences, unless one sentence is longer, and maximum number of excerpts.
+WINDOW_WORDS, MAX_EXCERPTS = 70, 28
+# Number of passages whose whole pages are split.
+WHOLE_PAGES = 3
+# Weights, relative to the share of the question's words in an excerpt: whether it is in a passage, and the rank of the
+# passage.
+INSIDE_WEIGHT, RANK_WEIGHT = 0.3, 0.03
+MAX_CAPTION_LINES = 2
+_SEPARATOR = " | "
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A span in the text of a page; ``cell`` is the cell of a table at this place, if there is one."""
+
+    start: int
+    end: int
+    cell: TableCell | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A text with the places of its parts on a page.
+
+    Attributes
+    ----------
+    passage : Passage
+        The best passage of the page.
+    rank : int
+        Number of passages before it.
+    text : str
+    parts : tuple of (int, int, Place)
+        Start and end of each part in ``text``, and its place on the page.
+    table : Table or None
+    row : TableRow or None
+        The row of the table, if the excerpt is a row.
+    """
+
+    passage: Passage
+    rank: int
+    text: str
+    parts: tuple[tuple[int, int, Place], ...]
+    table: Table | None = None
+    row: TableRow | None = None
+
+    @property
+    def start(self) -> int:
+        """Start of the excerpt in the text of the page."""
+        return min(place.start for *_, place in self.parts)
+
+    @property
+    def end(self) -> int:
+        """End of the excerpt in the text of the page."""
+        return max(place.end for *_, place in self.parts)
+
+    def locate(self, start: int, end: int) -> Place | None:
+        """Return the place of a span of the text; ``None`` if it is in no part."""
+        overlaps = [(min(end, last) - max(start, first), first, place) for first, last, place in self.parts]
+        length, first, place = max(overlaps, key=lambda one: one[0], default=(0, 0, None))
+        if place is None or length <= 0:
+            return None
+        return place if place.cell else Place(place.start + start - first, place.start + end - first)
+
+
+def select_excerpts(
+    question: str,
+    passages: Sequence[Passage],
+    page_texts: Mapping[PageKey, str],
+    tables: Mapping[PageKey, Sequence[Table]],
+) -> list[Excerpt]:
+    """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those most like the question first."""
+    asked = {word.stem for word in tokenize(question) if word.content}
+    scored: list[tuple[float, Excerpt]] = []
+    seen: set[tuple[PageKey, int, str]] = set()
+    for rank, passage in enumerate(passages):
+        for excerpt in _split_page(passage, rank, page_texts, tables):
+            key = ((passage.version_id, passage.page_index), excerpt.start, excerpt.text)
+            if key in seen:
+                continue
+            seen.add(key)
+            shared = asked & {word.stem for word in tokenize(excerpt.text)}
+            is_inside = excerpt.start < passage.start + len(passage.first_page_text) and passage.start < excerpt.end
+            score = len(shared) / max(1, len(asked)) + INSIDE_WEIGHT * is_inside - RANK_WEIGHT * rank
+            scored.append((score, excerpt))
+    scored.sort(key=lambda pair: -pair[0])
+    return [excerpt for _, excerpt in scored[:MAX_EXCERPTS]]
+
+
+def _split_page(
+    passage: Passage, rank: int, page_texts: Mapping[PageKey, str], tables: Mapping[PageKey, Sequence[Table]]
+) -> Iterator[Excerpt]:
+    key = (passage.version_id, passage.page_index)
+    text, shift = passage.first_page_text, passage.start
+    if rank < WHOLE_PAGES and key in page_texts:
+        text, shift = page_texts[key], 0
+    last = shift + len(text)
+    on_page = [one for one in tables.get(key, ()) if one.start < last and one.end > shift]
+    for table in on_page:
+        for row in table.body:
+            excerpt = build_row_excerpt(passage, rank, table, row)
+            if excerpt is not None and shift <= excerpt.start and excerpt.end <= last:
+                yield excerpt
+    inside = [(one.start - shift, one.end - shift) for one in on_page]
+    for start, end in split_windows(text, inside):
+        place = Place(start + shift, end + shift)
+        yield Excerpt(passage, rank, text[start:end], ((0, end - start, place),))
+
+
+def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) -> Excerpt | None:
+    """Return a row with its caption, its label and the header of each value; ``None`` if it has no value."""
+    values = [cell for cell in row.cells if cell.column or not row.label]
+    if row.is_section or not values:
+        return None
+    captions = [line for line in table.caption if line != table.unit][-MAX_CAPTION_LINES:]
+    text = "".join(f"{line}\n" for line in (*captions, table.unit) if line)
+    parts: list[tuple[int, int, Place]] = []
+    label = table.row_label(row)
+    if label:
+        text += label
+        if row.label:
+            first = row.cells[0]
+            parts.append((len(text) - len(row.label), len(text), Place(first.start, first.end, first)))
+    for cell in values:
+        header = table.column_header(cell.column)
+        text += (_SEPARATOR if parts or label else "") + (f"{header}: " if header else "")
+        parts.append((len(text), len(text) + len(cell.text), Place(cell.start, cell.end, cell)))
+        text += cell.text
+    return Excerpt(passage, rank, text, tuple(parts), table, row)
+
+
+def split_windows(text: str, without: Sequence[tuple[int, int]] = ()) -> list[tuple[int, int]]:
+    """Return spans of whole sentences, each of at most `WINDOW_WORDS` words; about half of each is in the next one.
+
+    Sentences that are inside one of the spans ``without`` are left out, and no window contains them.
+    """
+    runs: list[list[tuple[int, int]]] = [[]]
+    for start, end in sentence_spans(text):
+        if any(first <= start and end <= last for first, last in without):
+            runs.append([])
+        elif re.search(r"\w", text[start:end]):
+            runs[-1].append((start, end))
+    return [window for run in runs for window in _split_run(text, run)]
+
+
+def _split_run(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    words = [len(text[start:end].split()) for start, end in spans]
+    first = 0
+    while first < len(spans):
+        last = first + 1
+        while last < len(spans) and sum(words[first : last + 1]) <= WINDOW_WORDS:
+            last += 1
+        yield spans[first][0], spans[last - 1][1]
+        if last == len(spans):
+            break
+        middle = first
+        while middle < last and 2 * sum(words[first:middle]) < sum(words[first:last]):
+            middle += 1
+        first = max(first + 1, middle)

@@ -1,0 +1,103 @@
+"""Excerpts of pages, and the choice of the answer in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from rag_core.gate.calibration import weigh_reading
+from rag_core.reading.answer_finding import find_answers
+from rag_core.reading.excerpts import MAX_EXCERPTS, build_row_excerpt, select_excerpts, split_windows
+from rag_core.types import Gate, Passage, Reading
+from rag_core.types.tables import Table, TableCell, TableRow
+from tests.support.passages import passage
+
+PROSE = "The bridge was opened in 1931. It has 12 arches."
+PAGE = "Sales by region\nRegion 2022 2023\nNorth 41 47\nSouth 52 50\n" + PROSE
+
+
+def cell(text: str, column: int, after: int = 0, *, is_header: bool = False) -> TableCell:
+    start = PAGE.index(text, after)
+    return TableCell(text, ((start, start + len(text)),), column, is_header=is_header)
+
+
+HEADER = TableRow(tuple(cell(text, column, is_header=True) for column, text in enumerate(("Region", "2022", "2023"))))
+NORTH = TableRow((cell("North", 0), cell("41", 1), cell("47", 2)))
+SOUTH = TableRow((cell("South", 0), cell("52", 1), cell("50", 2)))
+TABLE = Table(
+    (HEADER, NORTH, SOUTH), 1, ((0.0, 9.0), (10.0, 19.0), (20.0, 29.0)), ("Sales by region",), "(in millions)"
+)
+KEY = ("v1", 0)
+
+
+def on_page(text: str = PAGE, version_id: str = "v1") -> Passage:
+    return passage(text=text, version_id=version_id, page_index=0, start=0, scores={"rerank": 0.6})
+
+
+def test_row_has_caption_unit_and_headers() -> None:
+    excerpt = build_row_excerpt(on_page(), 0, TABLE, NORTH)
+    assert excerpt is not None
+    assert excerpt.text == "Sales by region\n(in millions)\nNorth | 2022: 41 | 2023: 47"
+    start = excerpt.text.index("47")
+    place = excerpt.locate(start, start + 2)
+    assert place is not None
+    assert PAGE[place.start : place.end] == "47"
+    assert place.cell is NORTH.cells[2]
+
+
+def test_section_rows_are_no_excerpts() -> None:
+    section = TableRow((NORTH.cells[0],), is_section=True)
+    assert build_row_excerpt(on_page(), 0, TABLE, section) is None
+
+
+def test_sentences_of_a_table_are_read_as_rows_only() -> None:
+    excerpts = select_excerpts("How many arches?", [on_page()], {KEY: PAGE}, {KEY: (TABLE,)})
+    assert sum(one.row is not None for one in excerpts) == 2
+    assert [one.text for one in excerpts if one.row is None and "North" in one.text] == []
+    assert any(PROSE in one.text for one in excerpts)
+
+
+def test_whole_page_is_read_around_a_passage() -> None:
+    text = "Nothing of interest here at all. " * 20 + PROSE
+    near = on_page(text[:60])
+    found = select_excerpts("How many arches has the bridge?", [near], {KEY: text}, {})
+    assert any("12 arches" in one.text for one in found)
+    alone = select_excerpts("How many arches has the bridge?", [near], {}, {})
+    assert not any("12 arches" in one.text for one in alone)
+
+
+def test_number_of_excerpts_is_limited() -> None:
+    text = " ".join(f"Sentence {number} of the page has some words about bridges." for number in range(900))
+    assert len(select_excerpts("bridges", [on_page(text)], {KEY: text}, {})) == MAX_EXCERPTS
+
+
+@pytest.mark.parametrize("words", [1, 69, 70, 71, 400])
+def test_windows_cover_every_sentence(words: int) -> None:
+    text = " ".join(f"A{number} b c d e f." for number in range(words // 6 + 1))
+    windows = split_windows(text)
+    covered = {place for start, end in windows for place in range(start, end)}
+    assert all(place in covered for place, char in enumerate(text) if not char.isspace())
+    assert windows == sorted(windows)
+
+
+def test_answer_in_the_best_passage_is_preferred() -> None:
+    first, second = on_page(PROSE), on_page("The bridge was opened in 1950.", "v2")
+
+    def read(question: str, texts: Sequence[str]) -> Iterator[Reading]:
+        for text in texts:
+            at = text.index("19")
+            yield Reading(0.9, at, at + 4, 1.0)
+
+    answers = find_answers("When was it opened?", [first, second], {}, {}, read)
+    assert [answer.text for answer in answers] == ["1931", "1950"]
+
+
+def test_reading_corrects_the_gate() -> None:
+    gate = Gate("answerable", 0.7, 0.8, answerable=False)
+    assert weigh_reading(gate, 0.99, can_raise=True).answerable
+    assert not weigh_reading(gate, 0.99, can_raise=False).answerable
+    assert not weigh_reading(replace(gate, score=0.95, answerable=True), 0.001, can_raise=True).answerable
+    other = replace(gate, score_name="rerank")
+    assert weigh_reading(other, 0.99, can_raise=True) == other
