@@ -16,8 +16,8 @@ def show_answer_settings(engine: Engine) -> None:
     """Let the operator change the threshold and the number of passages."""
     st.subheader("Answering", anchor=False)
     # There is one threshold with a language model and one without. Show the other one after a model was connected or
-    # disconnected.
-    if st.session_state.get(_WITH_MODEL) != bool(engine.models.current):
+    # disconnected. Streamlit forgets the value of the slider when the operator leaves the page.
+    if st.session_state.get(_WITH_MODEL) != bool(engine.models.current) or _THRESHOLD not in st.session_state:
         st.session_state[_WITH_MODEL], st.session_state[_THRESHOLD] = (
             bool(engine.models.current),
             engine.preferences.threshold,

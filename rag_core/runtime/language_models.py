@@ -21,7 +21,7 @@ from rag_core.llm.presets import PRESETS, ModelPreset
 from rag_core.llm.prices import apply_price, load_prices
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, FORM_NAMES, SettingNames
-from rag_core.runtime.model_connection import CONNECTION, sets_model
+from rag_core.runtime.model_connection import CONNECTION, require_accepted_key, sets_model
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import ModelCheck, ModelChoice, ModelHost, Usage, UsageTotal
@@ -203,7 +203,7 @@ class LanguageModels:
         SettingsError
             The environment sets a model, the choice names no model, or the address or the key is invalid.
         GeneratorError
-            No endpoint answers at the address, or the GGUF file cannot be used.
+            No endpoint answers at the address, it refuses the key, or the GGUF file cannot be used.
         StoreError
             The key or the connection cannot be stored.
         """
@@ -211,6 +211,8 @@ class LanguageModels:
         found, secret = self._resolve(choice, key)
         if not found.gguf and not found.model:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
+        if not found.gguf:
+            require_accepted_key(self._apply(found, secret))
         found = self._adopt_context(found, secret)
         # The old connection is removed first, so that it never gets the new key if a step fails.
         self._stores.preferences.set(CONNECTION, None)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from rag_core.errors import GeneratorAuthError, GeneratorError
+from rag_core.llm.generator import LanguageModel
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
+from rag_core.llm.setting_names import FORM_NAMES
 from rag_core.settings import Settings
 from rag_core.store.database import Database
 from rag_core.store.preferences import PreferenceStore
@@ -38,3 +41,17 @@ def read_connection(settings: Settings) -> ModelChoice | None:
 def sets_model(settings: Settings) -> bool:
     """Return whether settings of the environment name a model or an endpoint."""
     return bool(settings.gguf or settings.openai_model or settings.openai_base_url)
+
+
+def require_accepted_key(settings: Settings) -> None:
+    """Raise `GeneratorAuthError` if the endpoint refuses the key when it is asked for its models."""
+    model = LanguageModel(settings, names=FORM_NAMES)
+    try:
+        model.models()
+    except GeneratorAuthError:
+        raise
+    except GeneratorError:
+        # An endpoint without a list of models can still have the model.
+        return
+    finally:
+        model.close()

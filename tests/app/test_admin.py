@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from pages.admin.index import _plan
 from rag_core.engine import Engine
 from rag_core.settings import Settings
-from tests.support.app import BRIDGE, LENGTH, OpenPage, ask, click, metric, settle, table, texts
+from tests.support.app import BRIDGE, LENGTH, PAGES, OpenPage, ask, click, metric, settle, table, texts
 from tests.support.engines import add_document
 
 
@@ -33,6 +33,13 @@ def test_threshold_and_top_k_can_be_saved_and_reset(open_page: OpenPage, engine:
     defaults = engine.settings.threshold, engine.settings.top_k
     assert (engine.preferences.threshold, engine.preferences.top_k) == defaults
     assert app.slider[0].value == engine.settings.threshold
+
+
+def test_threshold_is_shown_again_after_another_page(open_page: OpenPage, engine: Engine) -> None:
+    app = open_page("admin")
+    for name in ("lab", "admin"):
+        app.switch_page(PAGES[name]).run()
+    assert app.slider[0].value == engine.preferences.threshold
 
 
 def test_recent_scores_are_shown_with_the_threshold(open_page: OpenPage, engine: Engine, bridge: str) -> None:

@@ -140,6 +140,14 @@ def test_saving_replaces_the_model_at_once_and_running_answers_end(engine: Engin
     assert engine.models.choice is None
 
 
+def test_refused_key_is_not_stored(engine: Engine, endpoint: ScriptedEndpoint) -> None:
+    engine.models.connect(ModelChoice("openai", endpoint.url, "small"), KEY)
+    with pytest.raises(GeneratorAuthError):
+        engine.models.connect(ModelChoice("openai", endpoint.url, "large"), "sk-wrong")
+    assert engine.models.current == "small"
+    assert list(engine.models.list()) != []
+
+
 def test_stored_key_is_not_sent_to_another_address(engine: Engine, endpoint: ScriptedEndpoint) -> None:
     engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
     with ScriptedEndpoint(listing("a")) as other:

@@ -14,7 +14,13 @@ from tests.servers.conftest import ServerSettings
 from tests.support.engines import BUDGET, assert_found, indexed, opened
 
 # Remove what the migrations after the first schema add.
-WITHOUT_NEWER = ("ALTER TABLE documents DROP COLUMN folder", "DROP TABLE aliases", "DROP TABLE page_tables")
+WITHOUT_NEWER = (
+    "ALTER TABLE documents DROP COLUMN folder",
+    "DROP TABLE aliases",
+    "ALTER TABLE conversations DROP COLUMN model",
+    "ALTER TABLE conversations DROP COLUMN instructions",
+    "DROP TABLE page_tables",
+)
 
 
 def run(values: dict[str, Any], *statements: str) -> None:
