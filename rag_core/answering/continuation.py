@@ -151,7 +151,7 @@ def join_continuation(written: str, pieces: Iterable[str], passages: Sequence[st
     for piece in rest:
         start += piece
         # The start is complete when it no longer repeats the text and its first word has ended.
-        if (begun := start.strip()) not in written and re.search(r"\w\W", begun):
+        if (opening := start.strip()) not in written and re.search(r"\w\W", opening):
             break
     if fitting := _fit_start(written, start, passages):
         yield fitting
@@ -159,15 +159,15 @@ def join_continuation(written: str, pieces: Iterable[str], passages: Sequence[st
 
 
 def _fit_start(written: str, start: str, passages: Sequence[str]) -> str:
-    begun = start.lstrip()
-    for length in range(min(len(begun), len(written)), 0, -1):
+    opening = start.lstrip()
+    for length in range(min(len(opening), len(written)), 0, -1):
         if (
-            written.endswith(begun[:length])
+            written.endswith(opening[:length])
             and _is_boundary(written, len(written) - length)
-            and _is_boundary(begun, length)
+            and _is_boundary(opening, length)
         ):
-            return begun[length:]
-    if _is_boundary(written + start, len(written)) and not (begun == start and start[:1].isalnum()):
+            return opening[length:]
+    if _is_boundary(written + start, len(written)) and not (opening == start and start[:1].isalnum()):
         return start
     first, last = _FIRST_WORD.match(start), _LAST_WORD.search(written)
     joined = last[0] + first[0] if first and last else ""

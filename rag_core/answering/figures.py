@@ -104,7 +104,7 @@ def _cite(piece: Piece, version_id: str, passages: Sequence[Passage]) -> Citatio
         return None
     for passage in passages:
         start, end = figure.start - passage.start, figure.end - passage.start
-        on_page = (passage.version_id, passage.page_index) == (version_id, figure.page_index)
+        on_page = passage.page_key == (version_id, figure.page_index)
         if on_page and 0 <= start < len(passage.first_page_text):
             return Citation.of(passage, start, min(end, len(passage.first_page_text)))
     return None

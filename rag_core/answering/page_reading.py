@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
-from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
@@ -33,9 +32,8 @@ class PageReader:
 
     def find_answers(self, question: str, passages: Sequence[Passage]) -> list[FoundAnswer]:
         """Return the answers in passages and their pages, best first."""
-        pages = [(one.version_id, one.page_index) for one in passages]
-        contents = self._stores.documents.page_contents(sorted(set(pages)))
-        texts = {key: text for key, (text, _) in contents.items() if key in pages[:WHOLE_PAGES]}
+        contents = self._stores.documents.page_contents(sorted({one.page_key for one in passages}))
+        texts = {key: text for key, (text, _) in contents.items()}
         tables = {key: tables for key, (_, tables) in contents.items()}
         return find_answers(question, passages, texts, tables, self._models.answerability_model())
 
@@ -81,7 +79,7 @@ class PageReader:
         passages = list(outcome.result.passages)
         added: list[ChunkRow] = []
         for page, start, end in places:
-            on_page = [one for one in passages if (one.version_id, one.page_index) == (best.version_id, page)]
+            on_page = [one for one in passages if one.page_key == (best.version_id, page)]
             if any(one.start <= start and end <= one.start + len(one.first_page_text) for one in on_page):
                 continue
             rows = [

@@ -119,10 +119,9 @@ def _quote_row(answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnsw
     excerpt, cell = answer.excerpt, answer.place.cell
     if excerpt.row is None or excerpt.table is None or cell is None or answer.probability < SHORT_PROBABILITY:
         return None
-    page = (answer.passage.version_id, answer.passage.page_index)
     for passage in passages:
         start, end = excerpt.start - passage.start, excerpt.end - passage.start
-        if (passage.version_id, passage.page_index) == page and start >= 0 and end <= len(passage.first_page_text):
+        if passage.page_key == answer.passage.page_key and start >= 0 and end <= len(passage.first_page_text):
             citation = Citation.of(passage, start, end)
             labels = [excerpt.table.row_label(excerpt.row), excerpt.table.column_header(cell.column)]
             named = ", ".join(label for label in labels if label and label != cell.text)
@@ -136,10 +135,9 @@ def _quote_row(answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnsw
 def _select_lead(scoring: SentenceScorer, answers: Sequence[FoundAnswer]) -> FoundAnswer | None:
     """Make the sentence with the best answer the lead of the quotes; return this answer, or ``None``."""
     for answer in answers:
-        page = (answer.passage.version_id, answer.passage.page_index)
         for sentence in scoring.sentences:
             start, end = sentence.place
-            if (sentence.passage.version_id, sentence.passage.page_index) == page and start <= answer.place.start < end:
+            if sentence.passage.page_key == answer.passage.page_key and start <= answer.place.start < end:
                 scoring.best = sentence
                 return answer
     return None

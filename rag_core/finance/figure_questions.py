@@ -20,8 +20,8 @@ from rag_core.finance.line_items import LineItem, find_line_items
 from rag_core.finance.standard_measures import FORMULAS, StandardMeasure, Unit, find_measure
 from rag_core.finance.years import find_years
 from rag_core.text.dates import QUARTER
+from rag_core.text.numbers import SCALES
 
-_SCALES = {"thousand": 3, "million": 6, "billion": 9}
 _NUMBERS = {word: number for number, word in enumerate("zero one two three four five six seven eight nine ten".split())}
 _COUNT = rf"(\d|{'|'.join(_NUMBERS)})"
 _DEFINED = re.compile(
@@ -274,4 +274,4 @@ def _find_decimals(question: str) -> int | None:
 
 def _find_scale(question: str) -> int | None:
     match = _SCALE.search(question)
-    return _SCALES[(match["scale"] or match["bracketed"]).casefold()] if match else None
+    return SCALES[(match["scale"] or match["bracketed"]).casefold()] if match else None

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 
 from rag_core.finance.line_items import BY_NAME, LineItem, Statement, compile_label
 from rag_core.finance.measures import find_statement, find_title_end, find_title_lines
 from rag_core.text.dates import MONTHS, QUARTER, YEAR
-from rag_core.text.numbers import find_table_scales
+from rag_core.text.numbers import SCALES, find_table_scales
 from rag_core.types.tables import Table, TableCell, TableRow
 
 # How many characters at the top of a page, or before a table, may contain the title of its statement.
@@ -154,6 +155,11 @@ class Statements:
         self._tables = load_tables(sorted(followed))
         self._lines = {statement: self._find_lines(statement) for statement in Statement}
 
+    @cached_property
+    def _year_shift(self) -> int:
+        # All pages are searched, so this is done once, and only for years that end early.
+        return _find_year_shift(self._texts)
+
     @property
     def years(self) -> frozenset[int]:
         """The fiscal years of which the statements contain figures."""
@@ -244,7 +250,8 @@ class Statements:
             elif len(table.columns) != width:
                 columns = ()
             width = len(table.columns)
-            scale = _read_scale(table, text) if _read_scale(table, text) is not None else scale
+            own_scale = _read_scale(table, text)
+            scale = scale if own_scale is None else own_scale
             currency = _read_currency(table) or currency
             yield _Part(page, table, columns, scale, currency)
 
@@ -270,7 +277,7 @@ class Statements:
             first, short = years[-1]
             year = int(first or f"20{short}")
             if _EARLY_YEAR_END.search(f"{header} {context}"):
-                year += _find_year_shift(self._texts)
+                year += self._year_shift
             found.setdefault(year, _Column(index, year))
         return tuple(found.values())
 
@@ -335,7 +342,7 @@ def _read_scale(table: Table, text: str) -> int | None:
         if scales := find_table_scales(part):
             return min(scales)
         if words and part is table.unit:
-            return {"thousand": 3, "million": 6, "billion": 9}.get((words[1] or "thousand").casefold(), 3)
+            return SCALES[(words[1] or "thousand").casefold()]
     return None
 
 

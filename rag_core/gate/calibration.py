@@ -120,7 +120,7 @@ class ReadingCalibration:
 
     def probability(self, gate: float, reading: float) -> float:
         """Return the corrected probability, 0..1, given the two probabilities."""
-        first, second = compute_log_odds([gate])[0], compute_log_odds([reading])[0]
+        first, second = _to_log_odds(gate), _to_log_odds(reading)
         return 1.0 / (1.0 + math.exp(-(self.intercept + self.gate * first + self.reading * second)))
 
 
@@ -145,11 +145,15 @@ def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:
 
 def compute_log_odds(readings: Sequence[float | None]) -> list[float]:
     """Return the log-odds of readings, limited by `MAX_ODDS`; passages without a reading get the mean of the others."""
-    bounded = [min(max(reading, 1 / MAX_ODDS), 1 - 1 / MAX_ODDS) for reading in readings if reading is not None]
-    known = [math.log(probability / (1 - probability)) for probability in bounded]
+    known = [_to_log_odds(reading) for reading in readings if reading is not None]
     middle = sum(known) / max(len(known), 1)
     read = iter(known)
     return [middle if reading is None else next(read) for reading in readings]
+
+
+def _to_log_odds(probability: float) -> float:
+    bounded = min(max(probability, 1 / MAX_ODDS), 1 - 1 / MAX_ODDS)
+    return math.log(bounded / (1 - bounded))
 
 
 @cache

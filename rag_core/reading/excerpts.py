@@ -88,7 +88,7 @@ def select_excerpts(
     seen: set[tuple[PageKey, int, str]] = set()
     for rank, passage in enumerate(passages):
         for excerpt in _split_page(passage, rank, page_texts, tables):
-            key = ((passage.version_id, passage.page_index), excerpt.start, excerpt.text)
+            key = (passage.page_key, excerpt.start, excerpt.text)
             if key in seen:
                 continue
             seen.add(key)
@@ -103,7 +103,7 @@ def select_excerpts(
 def _split_page(
     passage: Passage, rank: int, page_texts: Mapping[PageKey, str], tables: Mapping[PageKey, Sequence[Table]]
 ) -> Iterator[Excerpt]:
-    key = (passage.version_id, passage.page_index)
+    key = passage.page_key
     text, shift = passage.first_page_text, passage.start
     if rank < WHOLE_PAGES and key in page_texts:
         text, shift = page_texts[key], 0

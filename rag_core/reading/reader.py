@@ -176,8 +176,7 @@ def _format_quote(quote: _Quote, citation: Citation) -> str:
 
 
 def _is_same_page(sentence: Sentence, other: Sentence) -> bool:
-    first, second = sentence.passage, other.passage
-    return (first.version_id, first.page_index) == (second.version_id, second.page_index)
+    return sentence.passage.page_key == other.passage.page_key
 
 
 def _is_overlap(sentence: Sentence, other: Sentence) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import PAGE_BREAK
-from rag_core.types.documents import PageReference
+from rag_core.types.documents import PageKey, PageReference
 from rag_core.types.formatting import count_decimals
 from rag_core.types.usage import Usage
 
@@ -124,6 +124,11 @@ class Passage:
     lacks_name: bool = False
     duplicates: tuple[PageReference, ...] = ()
     hidden: str = ""
+
+    @property
+    def page_key(self) -> PageKey:
+        """The version and the index of the first page of the passage."""
+        return self.version_id, self.page_index
 
     @property
     def first_page_text(self) -> str:
