@@ -1,10 +1,13 @@
-"""Create the PDFs and questions of a small office, for `benchmarks.with_model`.
+"""Create PDFs and their questions, for `benchmarks.with_model` and `benchmarks.list_answers`.
 
-    python -m benchmarks.office_documents OUT
+    python -m benchmarks.office_documents OUT [--set office|answers]
 
-The six documents are text files in ``benchmarks/office``. In these files, a line that starts with ``#`` is a heading,
-a line that starts with ``|`` is a table row, a line with only ``=`` is a page break, and any other line is a paragraph.
-Of the 40 questions, 28 have an answer in the documents; the other 12 are about facts that the documents do not state.
+Each set has 40 questions. ``benchmarks/office`` has six documents of a small office; 28 of its questions have an answer
+in the documents, and the other 12 are about facts that the documents do not state. ``benchmarks/answers`` has a
+contract, a manual, a standard, a scientific paper and minutes; 36 of its questions have an answer.
+
+The documents are text files. In these files, a line that starts with ``#`` is a heading, a line that starts with ``|``
+is a table row, a line with only ``=`` is a page break, and any other line is a paragraph.
 """
 
 from __future__ import annotations
@@ -46,12 +49,14 @@ def blocks(text: str) -> Iterator[Flowable]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
-    folder = parser.parse_args().out
+    parser.add_argument("--set", choices=("office", "answers"), default="office")
+    arguments = parser.parse_args()
+    folder, sources = arguments.out, SOURCES.with_name(arguments.set)
     (folder / "pdfs").mkdir(parents=True, exist_ok=True)
-    for source in sorted(SOURCES.glob("*.txt")):
+    for source in sorted(sources.glob("*.txt")):
         document = SimpleDocTemplate(str(folder / "pdfs" / f"{source.stem}.pdf"), pagesize=A4, title=source.stem)
         document.build(list(blocks(source.read_text("utf-8"))))
-    shutil.copy(SOURCES / "questions.jsonl", folder / "questions.jsonl")
+    shutil.copy(sources / "questions.jsonl", folder / "questions.jsonl")
 
 
 if __name__ == "__main__":
