@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.instructions import PLACEHOLDER, SCOPE_OF_INSTRUCTIONS
-from pages.shared.problems import show_errors
+from pages.shared.problems import show_errors_next_run, show_stored_error
 from rag_core.engine import Engine
 from rag_core.types import MAX_INSTRUCTION_CHARS
 
-_TEXT = "admin_instructions"
+_TEXT, _PROBLEM = "admin_instructions", "admin_instructions_problem"
 
 
 def show_instructions(engine: Engine) -> None:
@@ -20,10 +20,11 @@ def show_instructions(engine: Engine) -> None:
         st.text_area(
             "Instructions for every conversation",
             key=_TEXT,
-            max_chars=MAX_INSTRUCTION_CHARS,
             placeholder=PLACEHOLDER,
-            help="Instructions of a conversation, beside the input of the chat, come after these.",
+            help=f"At most {MAX_INSTRUCTION_CHARS:,} characters. Instructions of a conversation, beside the input of "
+            "the chat, come after these.",
         )
+        show_stored_error(_PROBLEM)
         st.form_submit_button(
             "Save instructions", type="primary", key="save_instructions", on_click=_save, args=[engine]
         )
@@ -33,6 +34,6 @@ def show_instructions(engine: Engine) -> None:
 
 
 def _save(engine: Engine) -> None:
-    with show_errors():
+    with show_errors_next_run(_PROBLEM):
         engine.preferences.set_instructions(st.session_state[_TEXT])
         st.toast("Saved", icon=":material/check:")

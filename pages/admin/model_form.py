@@ -75,10 +75,8 @@ def _find(engine: Engine) -> None:
     with show_errors_next_run(_PROBLEM):
         found, models = engine.models.find_models(read_choice(), read_key())
         set_found(found.base_url, list(models))
-        if models:
-            st.toast(f"{format_count(len(models), 'model')} found", icon=":material/check:")
-        else:
-            st.session_state[_NOTE] = NO_LIST
+        found_models = f"{format_count(len(models), 'model')} found. Choose one in the field Model."
+        st.session_state[_NOTE] = found_models if models else NO_LIST
 
 
 def _save(engine: Engine) -> None:

@@ -100,7 +100,8 @@ def read_choice() -> ModelChoice:
     """Return the connection in the fields."""
     state = st.session_state
     if state[_PRESET] == "gguf":
-        return ModelChoice("gguf", gguf=state[_ADDRESS].strip(), context_tokens=state.get(_CONTEXT))
+        # File managers copy a path with quotation marks.
+        return ModelChoice("gguf", gguf=state[_ADDRESS].strip().strip("\"'"), context_tokens=state.get(_CONTEXT))
     return ModelChoice(
         *(state[_PRESET], state[_ADDRESS].strip(), state.get(_MODEL) or ""),
         api=state.get(_API, "chat"),

@@ -1,4 +1,4 @@
-"""The Admin page: health, index, stores, watched folders, language model, instructions, costs and answer settings."""
+"""The Admin page: health, language model, instructions, index, stores, watched folders, costs and answer settings."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ back = start_page("admin", "Admin")
 with st.spinner("Checking every store"):
     status = back.engine.status()
 show_health(status)
+with st.container(key=keys.ADMIN_MODEL):
+    show_model(back.engine)
+show_instructions(back.engine)
 show_jobs(back.engine)
 show_index(back.engine, status)
 show_stores(status)
 show_watched_folders(back.engine)
-with st.container(key=keys.ADMIN_MODEL):
-    show_model(back.engine)
-show_instructions(back.engine)
 show_usage(back.engine)
 show_answer_settings(back.engine)
 show_installation(status)

@@ -128,7 +128,8 @@ def _text(message: Message, answer: Answer) -> None:
     if answer.stopped:
         unchecked = "" if answer.generator == "extractive" else " It was not checked against the sources."
         st.caption(f":material/stop_circle: Stopped before the end. The text so far is kept.{unchecked}")
-    written_by = f"Written by {answer.generator}" if answer.generator != "extractive" else ""
+    # The part before the colon is the API, which is the same for servers of all kinds.
+    written_by = f"Written by {answer.generator.partition(':')[2]}" if answer.generator != "extractive" else ""
     if note := " · ".join(filter(None, (written_by, answer.usage.label if answer.usage.calls else ""))):
         st.caption(escape_markdown(note))
 

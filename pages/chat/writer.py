@@ -88,7 +88,8 @@ def _edit_instructions(engine: Engine, conversation: Conversation | None, writer
     key = f"{keys.WRITER}_instructions_{conversation.conversation_id if conversation else 'new'}"
 
     def changed() -> None:
-        _store_instructions(engine, conversation, st.session_state[key])
+        if len(st.session_state[key].strip()) <= MAX_INSTRUCTION_CHARS:
+            _store_instructions(engine, conversation, st.session_state[key])
 
     label = "Instructions: on" if writer.instructions else "Instructions"
     with st.popover(label, icon=":material/tune:", type="tertiary", key=keys.INSTRUCTIONS_POPOVER):
@@ -96,10 +97,12 @@ def _edit_instructions(engine: Engine, conversation: Conversation | None, writer
         st.text_area(
             "Instructions for answers in this conversation",
             key=key,
-            max_chars=MAX_INSTRUCTION_CHARS,
             placeholder=PLACEHOLDER,
             on_change=changed,
         )
+        # The field has no limit of its own, because it would ignore a longer text that is pasted into it.
+        if (length := len(st.session_state[key].strip())) > MAX_INSTRUCTION_CHARS:
+            st.error(f"Not saved: {length:,} characters; the limit is {MAX_INSTRUCTION_CHARS:,}. Shorten the text.")
         if not by_model:
             st.caption("Answers are quoted from the documents now, so instructions have no effect.")
         elif engine.preferences.instructions:

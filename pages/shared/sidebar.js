@@ -1,14 +1,21 @@
 const CHOICES = '[data-testid="stSidebarNav"] a, .st-key-new_chat button, [class*="st-key-open_"] button';
+const OPEN = '[data-testid="stSidebar"][data-collapsed="false"]';
 const CLOSE = '[data-testid="stSidebarCollapseButton"] button';
 
 export default function () {
     // The listener stays, because Streamlit removes the component while it changes the page.
     if (window.footnoteClosesSidebar) return;
     window.footnoteClosesSidebar = true;
-    const close = (event) => {
+    // A click on the close button has no effect while the sidebar still opens, so it is repeated until the sidebar closes.
+    const close = (attempts) => {
+        if (!attempts || !document.querySelector(OPEN)) return;
+        document.querySelector(CLOSE)?.click();
+        setTimeout(() => close(attempts - 1), 100);
+    };
+    const choose = (event) => {
         if (window.innerWidth < 768 && event.target.closest('[data-testid="stSidebar"]') && event.target.closest(CHOICES))
-            setTimeout(() => document.querySelector(CLOSE)?.click()); // after Streamlit has handled the click
+            setTimeout(() => close(20)); // after Streamlit has handled the click
     };
     // Streamlit stops the event at the navigation link, so catch it on its way to the link.
-    document.addEventListener("click", close, { capture: true });
+    document.addEventListener("click", choose, { capture: true });
 }

@@ -7,12 +7,12 @@ import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from rag_core.errors import GeneratorUnavailable, SettingsError
-from rag_core.llm.presets import PRESETS
+from rag_core.llm.presets import PRESETS, ModelPreset
 from rag_core.llm.request import DEFAULT_BASE_URL, is_loopback, parse_host
 from rag_core.types import ModelHost
 
@@ -64,7 +64,7 @@ def build_base_urls(address: str) -> tuple[str, ...]:
         return (f"{root}{_AZURE_PATH.sub('', path)}/openai/v1",)
     if _VERSION.search(path):
         return (root + path,)
-    return f"{root}{path}/v1", root + path
+    return f"{root}{path}/v1", root + path, f"{root}{path}/openai/v1"
 
 
 def find_host(address: str) -> ModelHost | None:
@@ -122,23 +122,25 @@ def find_base_url(address: str, key: str = "", *, timeout_s: float = _TIMEOUT_S)
     )
 
 
+def find_presets() -> tuple[ModelPreset, ...]:
+    """Return the kinds of servers and files; the environment variable ``OLLAMA_HOST`` replaces Ollama's address."""
+    variable = os.environ.get(_OLLAMA_VARIABLE, "").strip()
+    elsewhere = build_ollama_url(variable) if variable else ""
+    return tuple(
+        replace(preset, base_url=elsewhere) if preset.id == "ollama" and elsewhere else preset for preset in PRESETS
+    )
+
+
 def find_local_servers(addresses: Sequence[tuple[str, str, str]] | None = None) -> tuple[LocalServer, ...]:
     """Return the running model servers of this machine.
 
     Parameters
     ----------
     addresses : Sequence[tuple[str, str, str]], optional
-        Preset, base URL and path of the list of models; by default the usual addresses of Ollama and LM Studio. The
-        environment variable ``OLLAMA_HOST`` replaces that of Ollama.
+        Preset, base URL and path of the list of models; by default those of `find_presets` for Ollama and LM Studio.
     """
     if addresses is None:
-        variable = os.environ.get(_OLLAMA_VARIABLE, "").strip()
-        elsewhere = {"ollama": build_ollama_url(variable)} if variable else {}
-        addresses = [
-            (preset.id, elsewhere.get(preset.id) or preset.base_url, preset.list_path)
-            for preset in PRESETS
-            if preset.list_path
-        ]
+        addresses = [(preset.id, preset.base_url, preset.list_path) for preset in find_presets() if preset.list_path]
     loopback = [entry for entry in addresses if is_loopback(parse_host(entry[1]))]
     if not loopback:
         return ()

@@ -58,15 +58,15 @@ ENVIRONMENT_NAMES = SettingNames(
     _context_value="RAG_OPENAI_CONTEXT_TOKENS={}",
 )
 FORM_NAMES = SettingNames(
-    key="the API key of the language model (page Admin)",
-    address="the address of the language model (page Admin)",
-    context="Context length of the language model (page Admin)",
+    key="the API key on the page Admin",
+    address="the address on the page Admin",
+    context="Context length on the page Admin",
     use_chat="choose Chat Completions on the page Admin",
     unset_file="choose another model on the page Admin",
     _address_value="{}",
     _model_value="model {}",
     _file_value="the file {}",
-    _context_value="the context length of {:,} tokens (page Admin)",
+    _context_value="the context length of {:,} tokens on the page Admin",
 )
 
 

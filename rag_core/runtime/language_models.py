@@ -13,11 +13,18 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from rag_core.errors import GeneratorUnavailable, ModelListMissing, SettingsError, StoreError
-from rag_core.llm.addresses import LocalServer, find_base_url, find_host, find_local_servers, is_openai_address
+from rag_core.llm.addresses import (
+    LocalServer,
+    find_base_url,
+    find_host,
+    find_local_servers,
+    find_presets,
+    is_openai_address,
+)
 from rag_core.llm.context_length import adopt_context_length
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf import find_gguf_problem
-from rag_core.llm.presets import PRESETS, ModelPreset
+from rag_core.llm.presets import ModelPreset
 from rag_core.llm.prices import apply_price, load_prices
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, FORM_NAMES, SettingNames
@@ -65,7 +72,7 @@ class LanguageModels:
     @property
     def presets(self) -> tuple[ModelPreset, ...]:
         """The kinds of servers and files that a model can be connected from."""
-        return PRESETS
+        return find_presets()
 
     @property
     def is_from_environment(self) -> bool:

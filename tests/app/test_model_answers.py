@@ -93,7 +93,7 @@ def test_unsupported_answer_is_marked_above_quotes(
     assert text.startswith("Cheese ripens in caves.not found in the sources")
     assert "It is 412 metres long" in text
     assert "Nothing in this answer was found in the sources" in texts(app)
-    assert "Written by openai" in texts(app)
+    assert "Written by " in texts(app)
 
 
 def test_foreign_language_answer_is_reported_as_unchecked(
@@ -159,7 +159,7 @@ def test_continuation_follows_the_model_and_the_instructions_of_the_conversation
     library.conversations.set_model(conversation_of(app), "other")
     library.conversations.set_instructions(conversation_of(app), "Be formal.")
     app = answered(click(app, "Continue"))
-    assert "Written by openai\\:other" in texts(app)
+    assert "Written by other" in texts(app)
     assert "Be formal." in endpoint.requests[-1]["messages"][-3]["content"]
 
 

@@ -56,8 +56,8 @@ def test_model_is_downloaded_and_used_with_one_click(open_page: OpenPage, server
     shown = texts(app)
     assert f"{tmp_path / 'data' / 'models' / 'tiny.gguf'}, run inside this app" in shown
     assert "no text leaves this machine" in shown
-    # The form shows the connection, too.
-    assert app.selectbox(key="connect_preset").value == "gguf"
+    # The form shows the connection, too, when the last step of the setup has ended.
+    settle(app, lambda app: app.selectbox(key="connect_preset").value == "gguf")
     press(app, "connect_remove")
     assert labels(app) == {"use_tiny": "Use", "remove_tiny": "Remove"}
 

@@ -74,7 +74,7 @@ def test_choice_belongs_to_its_conversation(
     click(other, "List models")
     ask(choose(other, "large"), LENGTH)
     assert models_asked(endpoint) == ["large"]
-    assert "Written by openai:large" in texts(other).replace("\\", "")
+    assert "Written by large" in texts(other).replace("\\", "")
     ask(quoting, LENGTH)
     assert models_asked(endpoint) == ["large"]
     reloaded = open_page(c=first)
@@ -83,7 +83,7 @@ def test_choice_belongs_to_its_conversation(
     assert models_asked(endpoint) == ["large", "small"]
     assert engine.conversations.get(first).model is None
     shown = texts(open_page(c=first)).replace("\\", "")
-    assert shown.count("Written by openai:small") == 1
+    assert shown.count("Written by small") == 1
     assert "Answer: quoted from the documents" in shown
 
 
@@ -105,8 +105,11 @@ def test_instructions_of_a_conversation_reach_the_model(
 ) -> None:
     app = open_page()
     field = next(one for one in app.text_area if one.label == "Instructions for answers in this conversation")
-    assert field.max_chars == MAX_INSTRUCTION_CHARS
+    field.set_value("x" * (MAX_INSTRUCTION_CHARS + 1)).run()
+    assert "Not saved: 1,001 characters; the limit is 1,000." in texts(app)
+    field = next(one for one in app.text_area if one.label == "Instructions for answers in this conversation")
     field.set_value("Answer in German.").run()
+    assert "Not saved" not in texts(app)
     assert "have no effect" not in texts(app)
     ask(app, LENGTH)
     assert "<wishes>\nAnswer in German.\n</wishes>" in endpoint.requests[0]["messages"][-1]["content"]
@@ -125,8 +128,11 @@ def test_instructions_for_every_conversation(
 ) -> None:
     admin = open_page("admin")
     field = admin.text_area(key="admin_instructions")
-    assert field.max_chars == MAX_INSTRUCTION_CHARS
-    field.set_value("Be formal.")
+    field.set_value("x" * (MAX_INSTRUCTION_CHARS + 1))
+    admin.button(key="save_instructions").click().run()
+    assert "The instructions have 1,001 characters; the limit is 1,000." in texts(admin).replace("\\", "")
+    assert engine.preferences.instructions == ""
+    admin.text_area(key="admin_instructions").set_value("Be formal.")
     admin.button(key="save_instructions").click().run()
     assert engine.preferences.instructions == "Be formal."
     app = open_page()

@@ -128,7 +128,7 @@ def test_only_the_endpoint_is_contacted_and_gets_only_what_is_named(
     assert not any(word in text for text in sent_texts(endpoint) for word in ("Harrow", "Lindow", "bridge.pdf"))
     ask_new(page, address, LENGTH)
     ask(page, FOLLOW_UP)
-    expect(page.get_by_text("Written by openai:small")).to_have_count(2)
+    expect(page.get_by_text("Written by small")).to_have_count(2)
     quiet(page)
     page.goto(f"{address}/lab?question={LENGTH}")
     quiet(page)

@@ -111,7 +111,7 @@ def test_streamed_answer_is_harmless(open_app: OpenApp, address: str) -> None:
     expect(page.get_by_role("button", name="Source 1: tower.pdf, page 1").first).to_be_visible()
     quiet(page)
     message = page.get_by_test_id("stChatMessage").last
-    expect(message.get_by_text("Written by openai:hostile")).to_be_visible()
+    expect(message.get_by_text("Written by hostile")).to_be_visible()
     expect(message.get_by_text("999").first).to_be_hidden()
     assert message.locator("img, a, script, iframe, form, object").count() == 0
     assert page.title() != "owned"

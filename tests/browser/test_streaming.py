@@ -72,7 +72,7 @@ def test_streamed_answer_survives_reload(open_app: OpenApp, address: str, model:
     expect(page.get_by_text(HOSTILE)).to_be_visible()
     expect(page.get_by_text("Lena Holm finished it in 1902").first).to_be_visible()
     expect(page.get_by_test_id("stChatMessage").locator("strong", has_text="The Vardo tower")).to_be_visible()
-    expect(page.get_by_text("Written by openai:slow")).to_be_visible()
+    expect(page.get_by_text("Written by slow")).to_be_visible()
 
 
 def test_next_question_can_be_asked_after_slow_answer(open_app: OpenApp, address: str, model: SlowModel) -> None:
@@ -81,10 +81,10 @@ def test_next_question_can_be_asked_after_slow_answer(open_app: OpenApp, address
         model.go_on.clear()
         ask(page, QUESTION)
         expect(page.get_by_text("88 metres tall [1]. " + HOSTILE).last).to_be_visible()
-        expect(page.get_by_text("Written by openai:slow")).to_have_count(number - 1)  # none below the text
+        expect(page.get_by_text("Written by slow")).to_have_count(number - 1)  # none below the text
         page.wait_for_timeout(1500)  # the page polls for the answer in this time
         model.go_on.set()
-        expect(page.get_by_text("Written by openai:slow")).to_have_count(number)
+        expect(page.get_by_text("Written by slow")).to_have_count(number)
         expect(page.get_by_test_id("stChatInputTextArea")).to_be_enabled()
 
 
@@ -111,7 +111,7 @@ def test_source_stays_open_when_an_answer_ends(open_app: OpenApp, address: str, 
     page = open_chat(open_app, address, {"tower.pdf": TOWER})
     model.go_on.set()
     ask(page, QUESTION)
-    expect(page.get_by_text("Written by openai:slow")).to_be_visible()
+    expect(page.get_by_text("Written by slow")).to_be_visible()
     quiet(page)
     model.go_on.clear()
     ask(page, QUESTION)
@@ -120,7 +120,7 @@ def test_source_stays_open_when_an_answer_ends(open_app: OpenApp, address: str, 
     drawer = page.get_by_role("dialog", name="Source 1 of")
     expect(drawer.get_by_alt_text("Page 1 of tower.pdf")).to_be_visible()
     model.go_on.set()
-    expect(page.get_by_text("Written by openai:slow")).to_have_count(2)
+    expect(page.get_by_text("Written by slow")).to_have_count(2)
     quiet(page)
     expect(drawer.get_by_alt_text("Page 1 of tower.pdf")).to_be_visible()
     page.keyboard.press("Escape")
@@ -138,7 +138,7 @@ def test_title_dialog_stays_open_when_an_answer_ends(open_app: OpenApp, address:
     dialog = page.get_by_role("dialog", name="Rename conversation")
     dialog.get_by_label("Title").fill("The tower of Vardo")
     model.go_on.set()
-    expect(page.get_by_text("Written by openai:slow")).to_be_visible()
+    expect(page.get_by_text("Written by slow")).to_be_visible()
     quiet(page)
     dialog.get_by_role("button", name="Rename").click()
     expect(page.get_by_role("button", name="The tower of Vardo", exact=True)).to_be_visible()

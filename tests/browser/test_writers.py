@@ -48,7 +48,7 @@ def test_model_and_instructions_are_chosen_and_kept(open_app: OpenApp, tmp_path:
             page = open_chat(open_app, address, {"tower.pdf": TOWER})
             expect(page.get_by_test_id("stPopover").get_by_role("button", name="small")).to_be_visible()
             ask(page, QUESTION)
-            expect(page.get_by_text("Written by openai:small")).to_be_visible()
+            expect(page.get_by_text("Written by small")).to_be_visible()
             quiet(page)
             assert "/v1/models" not in endpoint.paths
             open_popover(page, "small")
@@ -57,8 +57,8 @@ def test_model_and_instructions_are_chosen_and_kept(open_app: OpenApp, tmp_path:
             choose_typed(page, "large")
             write_instructions(page, "Answer in German.")
             ask(page, QUESTION)
-            expect(page.get_by_text("Written by openai:large")).to_be_visible()
-            expect(page.get_by_text("Written by openai:small")).to_be_visible()
+            expect(page.get_by_text("Written by large")).to_be_visible()
+            expect(page.get_by_text("Written by small")).to_be_visible()
             quiet(page)
             conversation = page.url.removeprefix(address)
         assert [request["model"] for request in endpoint.requests] == ["small", "large"]

@@ -16,6 +16,7 @@ from rag_core.llm.addresses import (
     find_base_url,
     find_host,
     find_local_servers,
+    find_presets,
 )
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.presets import PRESETS
@@ -24,20 +25,22 @@ from rag_core.types import ModelHost
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, at, complete, listing, sent_json, status
 
 KEY = "sk-do-not-show-81aa"
+LOCAL = ("http://localhost:11434/v1", "http://localhost:11434", "http://localhost:11434/openai/v1")
+LLM = ("https://host.example/llm/v1", "https://host.example/llm", "https://host.example/llm/openai/v1")
 
 
 @pytest.mark.parametrize(
     ("typed", "urls"),
     [
-        ("localhost:11434", ("http://localhost:11434/v1", "http://localhost:11434")),
-        (" http://localhost:11434/ ", ("http://localhost:11434/v1", "http://localhost:11434")),
-        ("http://localhost:11434/api/chat", ("http://localhost:11434/v1", "http://localhost:11434")),
+        ("localhost:11434", LOCAL),
+        (" http://localhost:11434/ ", LOCAL),
+        ("http://localhost:11434/api/chat", LOCAL),
         ("192.168.1.5:8000/v1/", ("http://192.168.1.5:8000/v1",)),
         ("[::1]:8080/v1", ("http://[::1]:8080/v1",)),
         ("api.openai.com/v1/chat/completions", ("https://api.openai.com/v1",)),
         ("https://api.openai.com/v1/responses?x=1#y", ("https://api.openai.com/v1",)),
         ("https://host.example/llm//v1/models", ("https://host.example/llm/v1",)),
-        ("https://host.example/llm", ("https://host.example/llm/v1", "https://host.example/llm")),
+        ("https://host.example/llm", LLM),
         ("me.openai.azure.com", ("https://me.openai.azure.com/openai/v1",)),
         ("https://me.openai.azure.com/openai/v1/", ("https://me.openai.azure.com/openai/v1",)),
         (
@@ -192,6 +195,32 @@ def test_stopped_servers_are_not_offered() -> None:
     with ScriptedEndpoint() as endpoint:
         url = endpoint.url
     assert find_local_servers([("ollama", url, "/api/tags")]) == ()
+
+
+@pytest.mark.parametrize(
+    ("variable", "url"),
+    [
+        ("", "http://localhost:11434/v1"),
+        ("0.0.0.0:9999", "http://localhost:9999/v1"),
+        ("https://ollama.example", "https://ollama.example:443/v1"),
+    ],
+)
+def test_variable_of_ollama_sets_the_address_of_its_kind(
+    monkeypatch: pytest.MonkeyPatch, variable: str, url: str
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", variable)
+    (ollama,) = (preset for preset in find_presets() if preset.id == "ollama")
+    assert ollama.base_url == url
+    assert [one for one in find_presets() if one.id != "ollama"] == [one for one in PRESETS if one.id != "ollama"]
+
+
+def test_key_header_of_azure_is_used_on_any_host() -> None:
+    def play(exchange: Exchange) -> None:
+        known = exchange.path.startswith("/openai/v1/") and exchange.headers.get("api-key") == KEY
+        listing("small")(exchange) if known else exchange.error(404)
+
+    with ScriptedEndpoint(play) as endpoint:
+        assert find_base_url(endpoint.host, KEY) == f"http://{endpoint.host}/openai/v1"
 
 
 def test_presets_have_distinct_names_and_examples() -> None:

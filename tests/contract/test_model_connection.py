@@ -227,12 +227,12 @@ def test_messages_name_the_form_if_the_connection_is_stored(
     with pytest.raises(GeneratorAuthError) as refused:
         engine.models.list()
     assert str(refused.value) == (
-        f"The endpoint at {endpoint.url} refused the API key of the language model (page Admin) (HTTP 401). "
+        f"The endpoint at {endpoint.url} refused the API key on the page Admin (HTTP 401). "
         "Set a valid key that may use model small."
     )
     indexed(engine, "bridge.pdf", BUDGET)
     short = engine.answer(ASK_BUDGET).notices[-1]
-    assert short.startswith("The context length of 900 tokens (page Admin) leaves no room for passages")
+    assert short.startswith("The context length of 900 tokens on the page Admin leaves no room for passages")
     with pytest.raises(
         GeneratorUnavailable, match=r"^The file /absent\.gguf cannot be read .* choose another model on"
     ):
