@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -9,6 +11,7 @@ from tests.support.browser import OpenApp, ask, quiet
 from tests.support.pdfs import make_pdf
 
 PHONE = 380
+PATHS = ("documents", "evaluate", "lab", "admin")
 QUESTION = "How tall is the lighthouse of Utsira?"
 # Records each change of the title and of the icon of the browser tab, and whether Streamlit's status was ever visible.
 WATCH = """() => {
@@ -48,16 +51,17 @@ def test_navigation_link_leaves_the_sidebar_of_a_wide_screen_open(open_app: Open
 
 
 @pytest.mark.parametrize("width", [PHONE, 1280])
-@pytest.mark.parametrize("path", ["documents", "evaluate", "lab", "admin"])
-def test_conversation_is_opened_from_every_page(open_app: OpenApp, address: str, path: str, width: int) -> None:
-    page = open_app(address)
+def test_conversation_is_opened_from_every_page(open_app: OpenApp, address: str, width: int) -> None:
+    page = open_app(address, width=width)
     ask(page, QUESTION)
     expect(page.get_by_test_id("stChatMessage").first).to_contain_text(QUESTION)
     quiet(page)
     conversation = page.url
-    page = open_app(f"{address}/{path}", width=width)
     sidebar = page.get_by_test_id("stSidebar")
-    for name, shown in ((QUESTION[:20], page.get_by_test_id("stChatMessage").first), ("New chat", None)):
+    messages = page.get_by_test_id("stChatMessage").first
+    for path, (name, shown) in product(PATHS, ((QUESTION[:20], messages), ("New chat", None))):
+        page.goto(f"{address}/{path}")
+        quiet(page)
         if width == PHONE:
             open_sidebar(page)
         sidebar.get_by_role("button", name=name).first.click()

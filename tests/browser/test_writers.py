@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import OpenApp, ask, open_chat, quiet, serve, width_overflow
@@ -80,22 +80,25 @@ def test_model_and_instructions_are_chosen_and_kept(open_app: OpenApp, tmp_path:
         assert len(endpoint.requests) == 2
 
 
-@pytest.mark.parametrize("width", [1440, 380])
-@pytest.mark.parametrize("dark", [False, True])
-def test_choosers_fit_the_screen(open_app: OpenApp, tmp_path: Path, width: int, dark: bool) -> None:
+def test_choosers_fit_the_screen(open_app: OpenApp, tmp_path: Path) -> None:
     with (
         ScriptedEndpoint(WRITTEN) as endpoint,
         serve(tmp_path / "data", RAG_OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="small") as address,
     ):
-        page = open_app(address, width=width, dark=dark)
-        for label, inside in (
-            ("small", page.get_by_text("Quotes only", exact=True)),
-            ("Instructions", page.get_by_label("Instructions for answers in this conversation")),
-        ):
-            open_popover(page, label)
-            expect(inside).to_be_in_viewport()
-            assert width_overflow(page) == 0
-            page.keyboard.press("Escape")
+        page = open_app(address)
+        for width, theme in product((1440, 380), ("light", "dark")):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=theme)
+            page.reload()
+            quiet(page)
+            for label, inside in (
+                ("small", page.get_by_text("Quotes only", exact=True)),
+                ("Instructions", page.get_by_label("Instructions for answers in this conversation")),
+            ):
+                open_popover(page, label)
+                expect(inside).to_be_in_viewport()
+                assert width_overflow(page) == 0
+                page.keyboard.press("Escape")
 
 
 def test_missing_model_leads_to_the_form(open_app: OpenApp, tmp_path: Path) -> None:
