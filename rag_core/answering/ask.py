@@ -6,6 +6,7 @@ import re
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
+from rag_core.answering.comparisons import Comparer
 from rag_core.answering.drafts import Draft, join_quotes
 from rag_core.answering.figures import answer_with_figure
 from rag_core.answering.page_reading import PageReader
@@ -20,6 +21,7 @@ from rag_core.gate.features import ANSWERABLE_SCORE
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.stores import Stores
 from rag_core.types import (
     Answer,
     AnswerState,
@@ -54,6 +56,7 @@ class Answerer:
     generators : LanguageModels
         The query's language model writes the answer. If it has none, the answer is quotes.
     reader : PageReader
+    stores : Stores
     """
 
     def __init__(
@@ -63,12 +66,14 @@ class Answerer:
         summarizer: Summarizer,
         generators: LanguageModels,
         reader: PageReader,
+        stores: Stores,
     ) -> None:
         self._searcher = searcher
         self._strategies = strategies
         self._summarizer = summarizer
         self._generators = generators
         self._reader = reader
+        self._comparer = Comparer(stores, searcher, self.answer)
 
     def ask(
         self,
@@ -93,6 +98,13 @@ class Answerer:
                 return
             configuration = replace(configuration, strategy="plain")
         outcome = yield from self._strategies.search(replace(query, configuration=configuration), trace.timer)
+        if self._generators.active(writer.model) is None and configuration.strategy == "plain":
+            compared = yield from self._comparer.compare(query, outcome, trace)
+            if compared is not None:
+                yield compared[1]
+                yield Delta(compared[0].text)
+                yield build_answer(query, compared[1], compared[0], "extractive", trace)
+                return
         yield outcome.result
         yield from self._write_answer(query, outcome, history, trace)
 
