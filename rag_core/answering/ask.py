@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
-from rag_core.answering.comparisons import Comparer
+from rag_core.answering.comparisons import Comparer, ExtractSteps
 from rag_core.answering.drafts import Draft, join_quotes
 from rag_core.answering.figures import answer_with_figure
 from rag_core.answering.page_reading import PageReader
@@ -91,6 +91,9 @@ class Answerer:
         """
         trace = AnswerTrace()
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
+        by_quotes = self._generators.active(writer.model) is None and configuration.strategy in ("plain", "summary")
+        if by_quotes and (yield from self._finish(query, self._summarizer.extracts.summarize(query, history), trace)):
+            return
         if configuration.strategy == "summary":
             summary = yield from self._summarizer.summary(query, trace)
             if summary is not None:
@@ -98,15 +101,18 @@ class Answerer:
                 return
             configuration = replace(configuration, strategy="plain")
         outcome = yield from self._strategies.search(replace(query, configuration=configuration), trace.timer)
-        if self._generators.active(writer.model) is None and configuration.strategy == "plain":
-            compared = yield from self._comparer.compare(query, outcome, trace)
-            if compared is not None:
-                yield compared[1]
-                yield Delta(compared[0].text)
-                yield build_answer(query, compared[1], compared[0], "extractive", trace)
-                return
+        if by_quotes and (yield from self._finish(query, self._comparer.compare(query, outcome, trace), trace)):
+            return
         yield outcome.result
         yield from self._write_answer(query, outcome, history, trace)
+
+    def _finish(self, query: Query, steps: ExtractSteps, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
+        """Yield the answer that ``steps`` return; return whether there is one."""
+        if (extract := (yield from steps)) is not None:
+            yield extract.result
+            yield Delta(extract.answer.text)
+            yield build_answer(query, extract.result, extract.answer, "extractive", trace)
+        return extract is not None
 
     def answer(self, query: Query, outcome: SearchOutcome) -> Answer:
         """Return the answer to a query, given the outcome of its search."""
@@ -187,9 +193,8 @@ class Answerer:
         """
         pieces: list[str] = []
         question, passages = outcome.result.question, outcome.result.passages
-        doubtful = (
-            max((one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in outcome.passages), default=0.0) < ALL_BUT_CERTAIN
-        )
+        scores = (one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in outcome.passages)
+        doubtful = max(scores, default=0.0) < ALL_BUT_CERTAIN
         stream = writer.stream_answer(
             question, passages, history, doubtful=doubtful, instructions=query.writer.instructions
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from rag_core.answering.named_documents import NamedDocuments, contains_name
 from rag_core.answering.search import Searcher
 from rag_core.answering.trace import AnswerTrace
 from rag_core.reading.comparable_values import find_extreme, parse_value
 from rag_core.reading.comparison_questions import Comparison, is_explicit_comparison, parse_comparison
+from rag_core.reading.document_words import is_any_document, is_kind_of_document
 from rag_core.runtime.stores import Stores
 from rag_core.text.normalize import normalize
 from rag_core.text.words import tokenize
@@ -22,6 +24,18 @@ from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 MAX_DOCUMENTS = 12
 NOT_STATED = "Not stated"
 _HEADER = ("Document", "Answer", "Source")
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """An answer from several documents, and the result with the passages that it cites."""
+
+    answer: VerifiedAnswer
+    result: SearchResult
+
+
+# Yields stages, and returns an answer, or ``None`` if the question asks for another kind of answer.
+ExtractSteps: TypeAlias = Generator[Stage, None, Extract | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +87,8 @@ class Comparer:
         self._searcher = searcher
         self._answer = answer
 
-    def compare(
-        self, query: Query, outcome: SearchOutcome, trace: AnswerTrace
-    ) -> Generator[Stage, None, tuple[VerifiedAnswer, SearchResult] | None]:
-        """Yield the searches as stages; return the answer and its passages, or ``None`` if nothing is compared.
+    def compare(self, query: Query, outcome: SearchOutcome, trace: AnswerTrace) -> ExtractSteps:
+        """Yield the searches as stages; return the answer, or ``None`` if nothing is compared.
 
         If no part has an answer, the question is refused if it is explicitly a comparison.
         """
@@ -101,7 +113,7 @@ class Comparer:
             return None
         if not answered:
             refusal = replace(outcome.result, gate=replace(outcome.result.gate, answerable=False))
-            return (REFUSED, refusal) if parts and comparison.is_explicit else None
+            return Extract(REFUSED, refusal) if parts and comparison.is_explicit else None
         gate = max((one.gate for one in answered), key=lambda gate: gate.score)
         return _write(comparison, rows, outcome.result, gate)
 
@@ -115,8 +127,8 @@ class Comparer:
     ) -> list[Part]:
         """Return the parts to look up; none if the question does not compare documents or things in them."""
         if not comparison.names:
-            found = documents.find_kind(comparison.noun, by_cover=comparison.is_kind_of_document)
-            found = documents.documents if comparison.is_any_document else found
+            found = documents.find_kind(comparison.noun, by_cover=is_kind_of_document(comparison.noun))
+            found = documents.documents if is_any_document(comparison.noun) else found
             found = _order_by_rank(found, outcome)
             if len(found) > MAX_DOCUMENTS:
                 trace.notices.append(
@@ -170,10 +182,8 @@ def _names(answer: Answer, citation: Citation, name: str) -> bool:
     return any(normalize(name) in normalize(f"{one.document} {one.heading} {one.text}") for one in passages)
 
 
-def _write(
-    comparison: Comparison, rows: Sequence[Row], result: SearchResult, gate: Gate
-) -> tuple[VerifiedAnswer, SearchResult]:
-    """Return the answer as a table in Markdown, below the row that the question asks for, and its passages."""
+def _write(comparison: Comparison, rows: Sequence[Row], result: SearchResult, gate: Gate) -> Extract:
+    """Return the answer as a table in Markdown, below the row that the question asks for."""
     passages: list[Passage] = []
     cited = [_cite(row, passages) for row in rows]
     text, claims = "", []
@@ -194,7 +204,7 @@ def _write(
             claims.append(Claim(start, len(text), True))
         text += f" | page {citation.page_label} [{citation.marker}] |" if citation else " | |"
     answer = VerifiedAnswer(text, tuple(one for one in cited if one), tuple(claims), short)
-    return answer, replace(result, passages=tuple(passages), gate=replace(gate, answerable=True))
+    return Extract(answer, replace(result, passages=tuple(passages), gate=replace(gate, answerable=True)))
 
 
 def _cite(row: Row, passages: list[Passage]) -> Citation | None:

@@ -15,6 +15,7 @@ from rag_core.answering.suggestions import suggest_questions
 from rag_core.errors import GeneratorError, RagError
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.query_planning import build_rewrite_messages, format_conversation, parse_rewritten_question
+from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.text.grammar import split_tokens
 from rag_core.text.noun_phrases import find_content_words
@@ -157,7 +158,7 @@ class Rewriter:
         If the model fails to rewrite a question that refers to earlier turns, rules complete the question, and a notice
         says so.
         """
-        depends = is_dependent(question)
+        depends = is_dependent(question) and not (self._generator is None and asks_for_summary(question))
         if not history or not (
             depends or (self._generator and find_content_words(question) and not is_anchored(question))
         ):

@@ -15,6 +15,8 @@ from rag_core.types import DocumentInfo
 
 # Most documents whose title and first page are read, and most characters of a first page.
 MAX_COVERS, COVER_CHARACTERS = 40, 1000
+# The noun after a name, as in "the Bajaj policy".
+_LOWER_CASE_END = re.compile(r"(?<=\w)(?:\s+[^\W\d_A-Z]+)+$")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 
 
@@ -36,13 +38,12 @@ class NamedDocuments:
 
     def find_mentions(self, question: str) -> list[str]:
         """Return the runs of words in a question that are in the names of some documents, but not of all."""
-        names = [normalize(one.all_names) for one in self.documents]
+        names = [set(ALPHANUMERIC.findall(normalize(one.all_names))) for one in self.documents]
         found: list[str] = []
         end = 0
         for token in split_tokens(question):
-            number = (
-                0 if token.is_function else sum(normalize(token.word) in ALPHANUMERIC.findall(one) for one in names)
-            )
+            parts = set(ALPHANUMERIC.findall(normalize(token.word)))
+            number = 0 if token.is_function else sum(parts <= words for words in names)
             if not 0 < number < len(names):
                 continue
             if found and question[end : token.start].isspace():
@@ -57,6 +58,7 @@ class NamedDocuments:
 
         If several documents match, those with a year of the question in their name are preferred.
         """
+        name = _LOWER_CASE_END.sub("", name) or name
         matched = [one for one in self.documents if contains_name(one.all_names, name)]
         if not matched and by_cover:
             matched = [one for one in self.documents[:MAX_COVERS] if contains_name(self._read_cover(one), name)]
@@ -84,9 +86,10 @@ class NamedDocuments:
 
 def contains_name(text: str, name: str) -> bool:
     """Return whether a text contains a name, in any case and with any separators: OAK-STREET contains "Oak Street"."""
-    words = ALPHANUMERIC.findall(normalize(text))
-    wanted = "".join(ALPHANUMERIC.findall(normalize(name)))
-    return bool(wanted) and (wanted in words if len(wanted) < MIN_NAME_CHARS else wanted in "".join(words))
+    words, parts = ALPHANUMERIC.findall(normalize(text)), ALPHANUMERIC.findall(normalize(name))
+    wanted = "".join(parts)
+    joined = len(wanted) >= MIN_NAME_CHARS and wanted in "".join(words)
+    return bool(parts) and (joined or set(parts) <= set(words))
 
 
 def _stems(text: str) -> set[str]:

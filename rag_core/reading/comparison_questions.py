@@ -10,7 +10,7 @@ from itertools import pairwise
 from rag_core.text.dates import MONTH, QUARTER
 from rag_core.text.grammar import AUXILIARIES, COORDINATORS, DO, FUNCTION_WORDS, PREPOSITIONS, WH, split_tokens
 from rag_core.text.noun_phrases import Phrase, find_names
-from rag_core.text.words import find_lemma, stem
+from rag_core.text.words import find_lemma
 
 # Adjectives and adverbs of size and time, with the end of the scale that their comparative asks for.
 _SCALES = {
@@ -71,15 +71,6 @@ _OF_NAME = re.compile(
 _SUBJECT = re.compile(r"(?:\bthe\s+)?\{\}")
 # The name of a file, such as "lease.pdf" or "lease_2021".
 _FILE = re.compile(r"[^\s,;()“”\"]+\.pdf\b|\w+_\w+", re.IGNORECASE)
-_GENERIC = frozenset(map(stem, "document file pdf source".split()))
-_KINDS = frozenset(
-    map(
-        stem,
-        "agreement bid budget certificate contract filing handbook invoice lease letter licence license loan manual "
-        "minutes offer order paper plan policy proposal protocol quotation quote receipt report standard statement "
-        "study tender".split(),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +105,6 @@ class Comparison:
     def question_within(self) -> str:
         """The question without the name, to ask of a document that the name means."""
         return " ".join(_SUBJECT.sub("it", _OF_NAME.sub("", self.template)).split())
-
-    @property
-    def is_any_document(self) -> bool:
-        """Whether the noun is a word for documents of any kind."""
-        return stem(self.noun) in _GENERIC
-
-    @property
-    def is_kind_of_document(self) -> bool:
-        """Whether the noun is a word for a kind of documents, such as "contract"."""
-        return stem(self.noun) in _KINDS
 
 
 def parse_comparison(question: str, known: Sequence[str] = ()) -> Comparison | None:
