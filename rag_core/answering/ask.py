@@ -9,6 +9,7 @@ from dataclasses import replace
 from rag_core.answering.comparisons import Comparer, ExtractSteps
 from rag_core.answering.drafts import Draft, join_quotes
 from rag_core.answering.figures import answer_with_figure
+from rag_core.answering.foreign_questions import bridge_languages
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.quotes import Quotes, describe_disagreement, quote_answer
 from rag_core.answering.refusals import refuse
@@ -143,7 +144,7 @@ class Answerer:
             gate = result.gate
             if draft.problem:
                 gate = self._searcher.quotes_gate(outcome.passages, query.configuration.threshold)
-            quotes = self._quote(outcome, gate, trace)
+            quotes = bridge_languages(query, self._quote(outcome, gate, trace), self._searcher, trace.notices)
             if not answer.text:
                 result = replace(result, gate=quotes.gate)
                 if writer is None and not quotes.gate.answerable:
