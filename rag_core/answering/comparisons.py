@@ -96,11 +96,12 @@ class Comparer:
         comparison = parse_comparison(question)
         if comparison is None and not is_explicit_comparison(question):
             return None
-        documents = NamedDocuments(self._stores, query.documents)
+        ranked = _rank_documents(outcome)
+        documents = NamedDocuments(self._stores, query.documents, ranked)
         comparison = comparison or parse_comparison(question, documents.find_mentions(question))
         if comparison is None:
             return None
-        parts = self._select_parts(comparison, documents, question, outcome, trace)
+        parts = self._select_parts(comparison, documents, question, ranked, trace)
         rows = []
         for number, part in enumerate(parts, 1):
             label = f"Looking at {part.name or (part.documents or ())[0].name} ({number} of {len(parts)})"
@@ -122,19 +123,18 @@ class Comparer:
         comparison: Comparison,
         documents: NamedDocuments,
         question: str,
-        outcome: SearchOutcome,
+        ranked: Sequence[str],
         trace: AnswerTrace,
     ) -> list[Part]:
         """Return the parts to look up; none if the question does not compare documents or things in them."""
         if not comparison.names:
             found = documents.find_kind(comparison.noun, by_cover=is_kind_of_document(comparison.noun))
             found = documents.documents if is_any_document(comparison.noun) else found
-            found = _order_by_rank(found, outcome)
             if len(found) > MAX_DOCUMENTS:
                 trace.notices.append(
                     f"{MAX_DOCUMENTS} of {len(found)} documents were compared. Choose documents to compare others."
                 )
-            return [Part("", (one,)) for one in found[:MAX_DOCUMENTS]] if len(found) > 1 else []
+            return [Part("", (one,)) for one in _select_documents(found, ranked)] if len(found) > 1 else []
         matches = {name: documents.find(name, question, by_cover=comparison.is_explicit) for name in comparison.names}
         counts: dict[str, int] = {}
         for one in (one for found in matches.values() for one in found):
@@ -147,10 +147,11 @@ class Comparer:
         return [Part(name, None) for name in comparison.names] if comparison.is_explicit else []
 
     def _look_up(self, comparison: Comparison, part: Part, query: Query, trace: AnswerTrace) -> Row:
-        within = part.documents is not None
+        # Among several documents, such as reports of several years, the name shows which passages are meant.
+        within = part.documents is not None and len(part.documents) == 1
         text = comparison.question_within if within else comparison.question_about(part.name)
         scope = query.documents if part.documents is None else tuple(one.document_id for one in part.documents)
-        where = f" in {part.documents[0].name}" if part.documents and len(part.documents) == 1 else ""
+        where = f" in {part.documents[0].name}" if part.documents and within else ""
         trace.steps.append(f"Searched{where} for “{text}”")
         sub_query = replace(query, text=text, documents=scope, asked="")
         answer = self._answer(sub_query, self._searcher.search(sub_query, Timer()))
@@ -167,13 +168,19 @@ def _shares_words(question: str, answer: Answer) -> bool:
     return bool(said) and 2 * len(asked & said) >= len(asked)
 
 
-def _order_by_rank(documents: Sequence[DocumentInfo], outcome: SearchOutcome) -> list[DocumentInfo]:
-    """Return the documents in order of name, but only the best ranked ones first if there are too many."""
+def _rank_documents(outcome: SearchOutcome) -> list[str]:
+    """Return the ids of the documents that a search found, best first."""
+    rows, order = outcome.ranked.rows, outcome.ranked.ranking.order
+    return list(dict.fromkeys(rows[chunk_id].document_id for chunk_id in order if chunk_id in rows))
+
+
+def _select_documents(documents: Sequence[DocumentInfo], ranked: Sequence[str]) -> list[DocumentInfo]:
+    """Return the documents in their order; if there are too many, only the best ranked ones."""
     if len(documents) <= MAX_DOCUMENTS:
         return list(documents)
-    rows, order = outcome.ranked.rows, outcome.ranked.ranking.order
-    rank = {rows[one].document_id: position for position, one in reversed(list(enumerate(order))) if one in rows}
-    return sorted(documents, key=lambda one: rank.get(one.document_id, len(order)))
+    rank = {document_id: position for position, document_id in enumerate(ranked)}
+    best = sorted(documents, key=lambda one: rank.get(one.document_id, len(rank)))[:MAX_DOCUMENTS]
+    return [one for one in documents if one in best]
 
 
 def _names(answer: Answer, citation: Citation, name: str) -> bool:

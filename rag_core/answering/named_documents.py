@@ -28,12 +28,22 @@ class NamedDocuments:
     stores : Stores
     scope : sequence of str, optional
         Ids of documents; by default all.
+    preferred : sequence of str
+        Ids of the documents whose titles and first pages are read first, if there are too many.
+
+    Attributes
+    ----------
+    documents : list of DocumentInfo
+        The searchable documents of the scope, in order of name.
     """
 
-    def __init__(self, stores: Stores, scope: Sequence[str] | None) -> None:
+    def __init__(self, stores: Stores, scope: Sequence[str] | None, preferred: Sequence[str] = ()) -> None:
         self._stores = stores
         found = stores.documents.documents(None if scope is None else list(scope))
         self.documents = sorted((one for one in found if one.chunks), key=lambda one: (one.name.casefold(), one.name))
+        rank = {document_id: position for position, document_id in enumerate(preferred)}
+        by_rank = sorted(self.documents, key=lambda one: rank.get(one.document_id, len(rank)))
+        self._readable = by_rank[:MAX_COVERS]
         self._covers: dict[str, str] = {}
 
     def find_mentions(self, question: str) -> list[str]:
@@ -61,7 +71,7 @@ class NamedDocuments:
         name = _LOWER_CASE_END.sub("", name) or name
         matched = [one for one in self.documents if contains_name(one.all_names, name)]
         if not matched and by_cover:
-            matched = [one for one in self.documents[:MAX_COVERS] if contains_name(self._read_cover(one), name)]
+            matched = [one for one in self._readable if contains_name(self._read_cover(one), name)]
         years = {*_YEAR.findall(question), *find_fiscal_years(question)}
         dated = [one for one in matched if years & set(_YEAR.findall(one.name))]
         return dated or matched
@@ -71,7 +81,7 @@ class NamedDocuments:
         wanted = stem(normalize(noun))
         named = [one for one in self.documents if wanted in _stems(one.name)]
         if len(named) < 2 and by_cover:
-            named = [one for one in self.documents[:MAX_COVERS] if wanted in _stems(self._read_cover(one))]
+            named = [one for one in self._readable if wanted in _stems(self._read_cover(one))]
         return named
 
     def _read_cover(self, document: DocumentInfo) -> str:

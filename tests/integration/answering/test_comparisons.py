@@ -129,3 +129,28 @@ def test_question_about_one_document_is_answered_as_before(engine: Engine) -> No
     answer = engine.answer("What is the rent of Oak Street?")
     assert "|" not in answer.text
     assert answer.steps == ()
+
+
+def test_names_are_found_on_first_pages(tmp_path: Path) -> None:
+    pages = {
+        "scan-0001.pdf": ["Offer of Kestrel Metals Ltd, dated 3 May 2024.", "The price is 18,400 euros."],
+        "scan-0002.pdf": ["Offer of Brandt Castings, dated 7 May 2024.", "The price is 17,950 euros."],
+        "scan-0003.pdf": ["Minutes of the works council of 9 May 2024.", "The canteen closes at two."],
+    }
+    with open_library(tmp_path, pages) as engine:
+        answer = engine.answer("Which of Kestrel Metals and Brandt Castings has the lower price?")
+        assert answer.short == "Brandt Castings"
+        assert "| Kestrel Metals (scan-0001.pdf) | 18,400 euros | page 2 [1] |" in answer.text
+
+
+def test_document_of_the_year_of_the_question_is_compared(tmp_path: Path) -> None:
+    staff = {"Orrin_2021": 310, "Orrin_2022": 345, "Calder_2021": 120, "Calder_2022": 98}
+    pages = {
+        f"{name}.pdf": [f"Annual report of {name[:-5]}.", f"The staff numbered {number} in {name[-4:]}."]
+        for name, number in staff.items()
+    }
+    with open_library(tmp_path, pages) as engine:
+        answer = engine.answer("How many staff did Orrin and Calder have in 2022?")
+        assert [row.split(" | ")[0] for row in answer.text.split("\n")[2:]] == ["| Orrin_2022.pdf", "| Calder_2022.pdf"]
+        assert ("345" in answer.text, "98" in answer.text) == (True, True)
+        assert "2021" not in answer.text
