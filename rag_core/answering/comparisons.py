@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -23,6 +24,7 @@ from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 # Most documents that are looked at for a question about each document.
 MAX_DOCUMENTS = 12
 NOT_STATED = "Not stated"
+_HOW = re.compile(r"^How \w+ ")
 _HEADER = ("Document", "Answer", "Source")
 
 
@@ -162,10 +164,11 @@ class Comparer:
 
 
 def _shares_words(question: str, answer: Answer) -> bool:
-    """Return whether the first quote has at least half of the content words of a question."""
-    asked = {word.stem for word in tokenize(question) if word.content}
+    """Return whether the first quote has most of the content words of a question, without its adjective and numbers."""
+    words = tokenize(_HOW.sub("", question))
+    asked = {word.stem for word in words if word.content and not word.text[0].isdigit()}
     said = {word.stem for one in answer.citations[:1] for word in tokenize(one.quote)}
-    return bool(said) and 2 * len(asked & said) >= len(asked)
+    return bool(said) and 2 * len(asked & said) > len(asked)
 
 
 def _rank_documents(outcome: SearchOutcome) -> list[str]:

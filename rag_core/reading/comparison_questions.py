@@ -50,7 +50,8 @@ _OPENER = re.compile(
     re.IGNORECASE,
 )
 _RESPECT = re.compile(
-    r"\b(?:in terms of|in respect of|with respect to|with regard to|regarding|concerning|as to|by)\s+(?P<measure>.+)$",
+    r"\b(?:in terms of|in respect of|with respect to|with regard to|regarding|concerning|as to|by|differ(?:s|ed)?\s+in)"
+    r"\s+(?P<measure>.+)$",
     re.I,
 )
 _WHICH = re.compile(

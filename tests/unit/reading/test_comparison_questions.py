@@ -24,6 +24,7 @@ from rag_core.reading.comparison_questions import parse_comparison
         ),
         ("net sales of Amcor and of Boeing in 2022", ("Amcor", "Boeing"), "What is the net sales of {} in 2022?", 0),
         ("What were 3M's and AMD's sales in FY2022?", ("3M", "AMD"), "What were {}'s sales in FY2022?", 0),
+        ("How do Amcor and Boeing differ in their staffing?", ("Amcor", "Boeing"), "What is the staffing of {}?", 0),
         ("Who pays more rent, Amcor or Boeing?", ("Amcor", "Boeing"), "How much rent does {} pay?", 1),
         ("Does Amcor have fewer employees than Boeing?", ("Amcor", "Boeing"), "How many employees does {} have?", -1),
         (
