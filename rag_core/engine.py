@@ -108,7 +108,7 @@ class Engine:
         self._strategies = Strategies(settings, stores, self._searcher, self.models)
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         pages = PageReader(stores, self._local_models, computes_figures=settings.finance)
-        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages)
+        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages, stores)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer)
         self.continuations = Continuations(self.models, self._generations, self.preferences)
         self.conversations = Conversations(self.models, stores.conversations)

@@ -6,8 +6,10 @@ import re
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
+from rag_core.answering.comparisons import Comparer, ExtractSteps
 from rag_core.answering.drafts import Draft, join_quotes
 from rag_core.answering.figures import answer_with_figure
+from rag_core.answering.foreign_questions import bridge_languages
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.quotes import Quotes, describe_disagreement, quote_answer
 from rag_core.answering.refusals import refuse
@@ -20,6 +22,7 @@ from rag_core.gate.features import ANSWERABLE_SCORE
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.stores import Stores
 from rag_core.types import (
     Answer,
     AnswerState,
@@ -54,6 +57,7 @@ class Answerer:
     generators : LanguageModels
         The query's language model writes the answer. If it has none, the answer is quotes.
     reader : PageReader
+    stores : Stores
     """
 
     def __init__(
@@ -63,12 +67,14 @@ class Answerer:
         summarizer: Summarizer,
         generators: LanguageModels,
         reader: PageReader,
+        stores: Stores,
     ) -> None:
         self._searcher = searcher
         self._strategies = strategies
         self._summarizer = summarizer
         self._generators = generators
         self._reader = reader
+        self._comparer = Comparer(stores, searcher, self.answer)
 
     def ask(
         self,
@@ -86,6 +92,9 @@ class Answerer:
         """
         trace = AnswerTrace()
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
+        by_quotes = self._generators.active(writer.model) is None and configuration.strategy in ("plain", "summary")
+        if by_quotes and (yield from self._finish(query, self._summarizer.extracts.summarize(query, history), trace)):
+            return
         if configuration.strategy == "summary":
             summary = yield from self._summarizer.summary(query, trace)
             if summary is not None:
@@ -93,8 +102,18 @@ class Answerer:
                 return
             configuration = replace(configuration, strategy="plain")
         outcome = yield from self._strategies.search(replace(query, configuration=configuration), trace.timer)
+        if by_quotes and (yield from self._finish(query, self._comparer.compare(query, outcome, trace), trace)):
+            return
         yield outcome.result
         yield from self._write_answer(query, outcome, history, trace)
+
+    def _finish(self, query: Query, steps: ExtractSteps, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
+        """Yield the answer that ``steps`` return; return whether there is one."""
+        if (extract := (yield from steps)) is not None:
+            yield extract.result
+            yield Delta(extract.answer.text)
+            yield build_answer(query, extract.result, extract.answer, "extractive", trace)
+        return extract is not None
 
     def answer(self, query: Query, outcome: SearchOutcome) -> Answer:
         """Return the answer to a query, given the outcome of its search."""
@@ -125,7 +144,7 @@ class Answerer:
             gate = result.gate
             if draft.problem:
                 gate = self._searcher.quotes_gate(outcome.passages, query.configuration.threshold)
-            quotes = self._quote(outcome, gate, trace)
+            quotes = bridge_languages(query, self._quote(outcome, gate, trace), self._searcher, trace.notices)
             if not answer.text:
                 result = replace(result, gate=quotes.gate)
                 if writer is None and not quotes.gate.answerable:
@@ -175,9 +194,8 @@ class Answerer:
         """
         pieces: list[str] = []
         question, passages = outcome.result.question, outcome.result.passages
-        doubtful = (
-            max((one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in outcome.passages), default=0.0) < ALL_BUT_CERTAIN
-        )
+        scores = (one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in outcome.passages)
+        doubtful = max(scores, default=0.0) < ALL_BUT_CERTAIN
         stream = writer.stream_answer(
             question, passages, history, doubtful=doubtful, instructions=query.writer.instructions
         )

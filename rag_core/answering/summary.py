@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.extractive_summary import LEAST_SUPPORTED, SUPPORTED_SCORE, ExtractiveSummarizer
 from rag_core.answering.strategies import require_model
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
 from rag_core.answering.trace import AnswerTrace
@@ -40,9 +41,6 @@ from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
 WRITING = "Writing the answer"
-# Name and threshold of the score of a summary's gate. The score is the share of the noted statements that the cited
-# passages support. If the model makes up more than half of its statements, the summary is not reliable.
-SUPPORTED_SCORE, LEAST_SUPPORTED = "supported", 0.5
 # Chunks may be only half as long as the setting allows, so the selection starts with twice as many chunks as would fit
 # at full length. Chunks that do not fit are then dropped.
 _SHORTER = 2.0
@@ -68,6 +66,10 @@ class Summarizer:
     stores : Stores
     generations : IndexGenerations
     generators : LanguageModels
+
+    Attributes
+    ----------
+    extracts : ExtractiveSummarizer
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Summarizer:
         self._stores = stores
         self._generations = generations
         self._generators = generators
+        self.extracts = ExtractiveSummarizer(stores, generations)
 
     def summary(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary | None]:
         """Yield the events of writing a summary, and return the summary.
@@ -112,9 +115,8 @@ class Summarizer:
         budget = CallBudget(self._settings, model, trace)
         with trace.timer.measure("notes"):
             notes = yield from self._take_notes(query.text, passages, capacity, checker, budget, trace)
-            gate = Gate(
-                SUPPORTED_SCORE, checker.share, LEAST_SUPPORTED, bool(notes) and checker.share >= LEAST_SUPPORTED
-            )
+            is_reliable = bool(notes) and checker.share >= LEAST_SUPPORTED
+            gate = Gate(SUPPORTED_SCORE, checker.share, LEAST_SUPPORTED, is_reliable)
             if gate.answerable:
                 notes = yield from self._condense_notes(query.text, notes, capacity, checker, budget)
         shown, notes = renumber_passages(passages, notes)

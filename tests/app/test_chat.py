@@ -172,9 +172,17 @@ def test_refusal_names_the_document_that_is_named_in_the_question(open_page: Ope
     assert "Zanzibar.pdf is named after “Zanzibar”. Choose that document above and ask again." in captions
 
 
-def test_summary_without_a_model_says_what_is_needed(open_page: OpenPage, bridge: str) -> None:
+def test_summary_of_a_topic_without_a_model_says_what_is_needed(open_page: OpenPage, bridge: str) -> None:
     app = ask(open_page(), "Give me an overview of the main points of the treaty")
-    assert answer_texts(app)[0].startswith("A summary needs a language model, and none is set.")
+    assert answer_texts(app)[0].startswith(
+        "A summary of what documents say about a topic needs a language model, and none is set."
+    )
+
+
+def test_summary_of_a_document_quotes_its_sentences(open_page: OpenPage, bridge: str) -> None:
+    app = ask(open_page(), "Summarise this document")
+    assert answer_texts(app)[0].startswith("bridge.pdf (2 pages)")
+    assert "Maintenance of the Harrow Bridge costs 2.4 million crowns a year" in answer_texts(app)[0]
 
 
 def test_source_opens_with_page_image_and_quote(open_page: OpenPage, bridge: str) -> None:

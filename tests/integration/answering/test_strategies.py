@@ -47,7 +47,7 @@ def documents(result: SearchResult | Answer) -> list[str]:
     return [passage.document for passage in result.passages]
 
 
-@pytest.mark.parametrize("strategy", [*ASKING, "summary"])
+@pytest.mark.parametrize("strategy", ASKING)
 def test_strategy_without_model_raises_error(folder: Path, strategy: Strategy) -> None:
     with opened(folder) as engine, pytest.raises(SettingsError, match=r"RAG_OPENAI_MODEL.*OPENAI_BASE_URL"):
         engine.answer(ASK_BUDGET, configuration=by(strategy))

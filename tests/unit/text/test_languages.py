@@ -8,7 +8,7 @@ import pytest
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.contradictions import find_antonyms
-from rag_core.text.languages import ANTONYMS, INTERJECTION, detect_language, languages_differ
+from rag_core.text.languages import ANTONYMS, INTERJECTION, detect_language, identify_language, languages_differ
 from rag_core.verification.verifier import verify_answer
 from tests.support.passages import passage
 
@@ -191,3 +191,21 @@ def test_other_words_are_not_interjections(text: str) -> None:
 )
 def test_different_languages_are_recognised(text: str, source: str, differ: bool) -> None:
     assert languages_differ(text, source) is differ
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Wie hoch ist das Budget der Brücke?", "German"),
+        ("Quel est le budget du pont ?", "French"),
+        ("¿Cuál es el presupuesto del puente?", "Spanish"),
+        ("Qual è il costo della nuova rete?", "Italian"),
+        ("What is the budget of the bridge?", "English"),
+        ("Jaki jest budżet mostu?", ""),
+        ("Income per share 1.96 2.40, income per unit 3.10", ""),
+        ("What tribes were in Father Le Loutre's War?", ""),
+        ("", ""),
+    ],
+)
+def test_language_is_identified_by_several_words(text: str, language: str) -> None:
+    assert identify_language(text) == language

@@ -1,0 +1,241 @@
+"""Summarize documents without a language model: key sentences, key figures and contents, each cited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_core.answering.comparisons import Extract, ExtractSteps
+from rag_core.answering.named_documents import NamedDocuments
+from rag_core.llm.context_budget import spread_evenly
+from rag_core.reading.key_sentences import is_complete_sentence, rank_sentences, select_sentences, states_figure
+from rag_core.reading.summary_requests import SummaryRequest, parse_summary_request
+from rag_core.retrieval.chunk_data import load_passage_tokens
+from rag_core.retrieval.passages import build_passage
+from rag_core.runtime.index_generations import IndexGenerations
+from rag_core.runtime.stores import Stores
+from rag_core.text.sentences import sentence_spans
+from rag_core.text.words import LETTERS
+from rag_core.types import (
+    ChunkRow,
+    Citation,
+    Claim,
+    DocumentInfo,
+    FloatArray,
+    Gate,
+    Message,
+    Passage,
+    SearchResult,
+    Stage,
+    format_count,
+)
+from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.searches import Query
+from rag_core.verification.verifier import VerifiedAnswer
+
+# Name and threshold of the score of a summary's gate. The score is the share of the statements that the cited passages
+# support. If a model makes up more than half of its statements, the summary is not reliable.
+SUPPORTED_SCORE, LEAST_SUPPORTED = "supported", 0.5
+# Most documents of a summary.
+MAX_DOCUMENTS = 12
+# Most chunks of a document that are read; those of a longer document are spread evenly over it.
+MAX_CHUNKS = 80
+# Words of the key sentences by number of documents, of the key figures, and number of headings.
+_WORDS = {1: 110, 2: 65, 3: 50}
+_WORDS_EACH, _FIGURE_WORDS, _HEADINGS, _HEADING_WORDS = 32, 40, 7, 9
+# The first page states what a document is about.
+_FIRST_PAGE_WEIGHT = 1.3
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a chunk, with its place in the text of the chunk."""
+
+    row: ChunkRow
+    start: int
+    end: int
+    vector: FloatArray
+
+    @property
+    def text(self) -> str:
+        """The sentence without line breaks."""
+        return " ".join(self.row.text[self.start : self.end].split())
+
+
+class ExtractiveSummarizer:
+    """Summarizes documents with sentences from them.
+
+    Parameters
+    ----------
+    stores : Stores
+    generations : IndexGenerations
+    """
+
+    def __init__(self, stores: Stores, generations: IndexGenerations) -> None:
+        self._stores = stores
+        self._generations = generations
+
+    def summarize(self, query: Query, history: Sequence[Message]) -> ExtractSteps:
+        """Yield a stage for each document; return the summary.
+
+        Return ``None`` if the question asks for no summary of whole documents, or if they have no sentences.
+        """
+        request = parse_summary_request(query.text)
+        if request is None and query.configuration.strategy != "summary":
+            return None
+        documents = self._select_documents(request or SummaryRequest(), query, history)
+        if not documents:
+            return None
+        if len(documents) > MAX_DOCUMENTS:
+            text = (
+                f"{len(documents):,} documents are in scope, and a summary covers up to {MAX_DOCUMENTS}. Choose the "
+                f"documents beside the input, or name one, as in “Summarise {documents[0].name}”."
+            )
+            return Extract(VerifiedAnswer(text, refused=True), _build_result(query, [], answerable=False))
+        summary = _Writer()
+        for document in documents:
+            label = f"Reading {document.name}"
+            yield Stage(document.document_id, label)
+            self._add_document(summary, document, len(documents))
+            yield Stage(document.document_id, label, done=True)
+        if not summary.citations:
+            return None
+        return Extract(summary.answer, _build_result(query, summary.passages, answerable=True))
+
+    def _select_documents(
+        self, request: SummaryRequest, query: Query, history: Sequence[Message]
+    ) -> list[DocumentInfo]:
+        """Return the documents that a request means; none if it asks for a topic rather than for documents."""
+        known = NamedDocuments(self._stores, query.documents)
+        names = [*request.names, *known.find_mentions(" ".join(request.topics))]
+        named = {one.document_id: one for name in names for one in known.find(name, query.text, by_cover=True)}
+        if named:
+            return list(named.values())
+        if request.topics or request.names:
+            return []
+        if request.kind:
+            of_kind = known.find_kind(request.kind, by_cover=True)
+            return of_kind or known.documents
+        if query.documents is None and re.search(r"\b(?:this|it)\b", query.text, re.IGNORECASE):
+            cited = {one.document_id for one in _find_last_citations(history)}
+            return [one for one in known.documents if one.document_id in cited] or known.documents
+        return known.documents
+
+    def _add_document(self, summary: _Writer, document: DocumentInfo, number: int) -> None:
+        rows = self._stores.documents.chunk_rows(document.version_id)
+        [places] = spread_evenly([len(rows)], MAX_CHUNKS)
+        sentences = self._read_sentences([rows[place] for place in places])
+        summary.begin(f"{document.name} ({format_count(document.pages, 'page')})")
+        if not sentences:
+            summary.add_text("No whole sentences were found in it.")
+            return
+        vectors = np.stack([one.vector for one in sentences])
+        ranks = rank_sentences(vectors)
+        ranks = ranks * np.array([1.0 if one.row.page_index else _FIRST_PAGE_WEIGHT for one in sentences], np.float32)
+        words = [len(one.text.split()) for one in sentences]
+        chosen = select_sentences(vectors, ranks, words, _WORDS.get(number, _WORDS_EACH))
+        for position in chosen:
+            summary.add_sentence(sentences[position])
+        if number > 1:
+            return
+        figures = [place for place, one in enumerate(sentences) if place not in chosen and states_figure(one.text)]
+        if figures:
+            summary.begin("Key figures:")
+            for position in select_sentences(vectors, ranks, words, _FIGURE_WORDS, figures):
+                summary.add_sentence(sentences[position])
+        if headings := _find_headings(rows):
+            summary.begin("Contents:")
+            [places] = spread_evenly([len(headings)], _HEADINGS)
+            for row, start, end in (headings[place] for place in places):
+                summary.add(row, start, end)
+
+    def _read_sentences(self, rows: Sequence[ChunkRow]) -> list[Sentence]:
+        """Return the whole sentences of chunks, without those in tables and without repeated ones."""
+        vectors = self._stores.embeddings.read_tokens([row.id for row in rows])
+        tokens = load_passage_tokens(rows, vectors, self._generations.active().embedder)
+        tables = self._stores.documents.tables([(row.version_id, row.page_index) for row in rows])
+        found: dict[str, Sentence] = {}
+        for row in (one for one in rows if one.id in tokens):
+            passage = build_passage(0, row, {})
+            offsets, token_vectors = tokens[row.id].offsets, tokens[row.id].vectors.to_float()
+            inside = [(one.start - row.start, one.end - row.start) for one in tables.get(passage.page_key, ())]
+            for start, end in sentence_spans(passage.first_page_text):
+                text = " ".join(row.text[start:end].split())
+                covered = (offsets[:, 0] >= start) & (offsets[:, 1] <= end)
+                if not is_complete_sentence(text) or not covered.any() or text in found:
+                    continue
+                if any(first < end and start < last for first, last in inside):
+                    continue
+                mean = token_vectors[covered].mean(axis=0)
+                found[text] = Sentence(row, start, end, mean / max(float(np.linalg.norm(mean)), 1e-6))
+        return list(found.values())
+
+
+class _Writer:
+    """Builds the text of a summary with its citations."""
+
+    def __init__(self) -> None:
+        self.passages: list[Passage] = []
+        self.citations: list[Citation] = []
+        self._claims: list[Claim] = []
+        self._text = ""
+
+    @property
+    def answer(self) -> VerifiedAnswer:
+        return VerifiedAnswer(self._text, tuple(self.citations), tuple(self._claims))
+
+    def begin(self, title: str) -> None:
+        """Begin a part with a title."""
+        self._text += f"\n\n{title}\n\n" if self._text else f"{title}\n\n"
+
+    def add_text(self, text: str) -> None:
+        """Add a text that is not quoted."""
+        self._text += text
+
+    def add_sentence(self, sentence: Sentence) -> None:
+        """Add a sentence and its citation."""
+        self.add(sentence.row, sentence.start, sentence.end)
+
+    def add(self, row: ChunkRow, start: int, end: int) -> None:
+        """Add a span of a chunk and its citation."""
+        passage = next((one for one in self.passages if one.chunk_id == str(row.id)), None)
+        if passage is None:
+            passage = build_passage(len(self.passages) + 1, row, {})
+            self.passages.append(passage)
+        citation = Citation.of(passage, start, end)
+        self._text += "" if self._text.endswith("\n") else " "
+        begin = len(self._text)
+        self._text += " ".join(citation.quote.split())
+        self._claims.append(Claim(begin, len(self._text), True))
+        self._text += f" [{citation.marker}]"
+        self.citations.append(citation)
+
+
+def _find_headings(rows: Sequence[ChunkRow]) -> list[tuple[ChunkRow, int, int]]:
+    """Return the headings that chunks contain as a line, in order, each once, with their places."""
+    found: dict[str, tuple[ChunkRow, int, int]] = {}
+    for row in rows:
+        heading = " ".join(row.heading.split(HEADING_SEPARATOR)[0].split())
+        words = heading.split()
+        # A heading of one word may be a label in a drawing, unless it has a number.
+        long_words = sum(len(word) > 2 for word in LETTERS.findall(heading))
+        if heading in found or len(words) > _HEADING_WORDS or long_words < 1 + (not heading[:1].isdigit()):
+            continue
+        written = r"\s+".join(map(re.escape, words))
+        line = re.compile(rf"^\s*({written})[ \t]*$", re.MULTILINE)
+        if match := line.search(build_passage(0, row, {}).first_page_text):
+            found[heading] = row, match.start(1), match.end(1)
+    return list(found.values()) if len(found) > 1 else []
+
+
+def _find_last_citations(history: Sequence[Message]) -> Sequence[Citation]:
+    answers = [message.answer for message in history if message.answer is not None]
+    return answers[-1].citations if answers else ()
+
+
+def _build_result(query: Query, passages: Sequence[Passage], *, answerable: bool) -> SearchResult:
+    gate = Gate(SUPPORTED_SCORE, float(answerable), LEAST_SUPPORTED, answerable)
+    return SearchResult(query.text, tuple(passages), gate, {})

@@ -1,0 +1,102 @@
+"""Select the sentences that represent a text, by LexRank with maximal marginal relevance.
+
+LexRank: Erkan and Radev, "LexRank: Graph-based lexical centrality as salience in text summarization", JAIR 2004; here
+with cosines of sentence vectors instead of words. Maximal marginal relevance: Carbonell and Goldstein, "The use of MMR,
+diversity-based reranking for reordering documents and producing summaries", SIGIR 1998.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from rag_core.reading.clauses import has_back_reference, is_introduction, is_question
+from rag_core.text.injection import contains_instructions
+from rag_core.text.numbers import parse_numbers
+from rag_core.text.words import LETTERS
+from rag_core.types import FloatArray
+
+# Fewest and most words of a sentence that is selected, and the least share of its characters that are in words.
+MIN_WORDS, MAX_WORDS, LETTER_SHARE = 8, 40, 0.7
+# Damping factor and number of iterations of LexRank, and the weight of relevance against novelty.
+_DAMPING, _ITERATIONS, _RELEVANCE = 0.85, 30, 0.7
+_COMPLETE = re.compile(r"^[\"'“‘«(]?[^\W_a-z].*[.!…][\"'”’»)]?$", re.DOTALL)
+# The first words of a caption, and of a sentence that continues the one before it.
+_CONTINUES = re.compile(
+    r"(?:Fig(?:ure|\.)|Table|Note|However|Therefore|Thus|Hence|Moreover|Furthermore|In addition|Additionally|"
+    r"For example|For instance|In this case|Otherwise|Consequently|As a result|Similarly|Likewise|Instead|Then)\b",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"\bwww\.|https?:|@|\.{4,}|\. \. \.")
+
+
+def is_complete_sentence(text: str) -> bool:
+    """Return whether a text is a whole sentence of prose that can be understood without the sentence before it."""
+    words = text.split()
+    letters = sum(map(len, LETTERS.findall(text)))
+    return (
+        MIN_WORDS <= len(words) <= MAX_WORDS
+        and letters >= LETTER_SHARE * len("".join(words))
+        and _COMPLETE.match(text) is not None
+        and not (_CONTINUES.match(text) or has_back_reference(text) or is_introduction(text) or is_question(text))
+        and _ADDRESS.search(text) is None
+        and not contains_instructions(text)
+    )
+
+
+def states_figure(text: str) -> bool:
+    """Return whether a sentence states an amount of money, a percentage or a number with a word of scale."""
+    return any(one.currency or one.kind == "percent" or not one.unscaled for one in parse_numbers(text))
+
+
+def rank_sentences(vectors: FloatArray) -> FloatArray:
+    """Return the LexRank of each sentence, shape (n,); the highest is 1.
+
+    Parameters
+    ----------
+    vectors : FloatArray, shape (n, dimension)
+        Vectors of unit length; at least one.
+    """
+    similar = np.maximum(vectors @ vectors.T, 0.0)
+    transitions = similar / similar.sum(axis=1, keepdims=True)
+    ranks: FloatArray = np.full(len(vectors), 1 / len(vectors), np.float32)
+    for _ in range(_ITERATIONS):
+        ranks = ((1 - _DAMPING) / len(vectors) + _DAMPING * (ranks @ transitions)).astype(np.float32)
+    scaled: FloatArray = ranks / ranks.max()
+    return scaled
+
+
+def select_sentences(
+    vectors: FloatArray, ranks: FloatArray, words: Sequence[int], most_words: int, among: Sequence[int] | None = None
+) -> list[int]:
+    """Return the positions of sentences with high ranks that differ from each other, in their order.
+
+    The first sentence is selected even if it has more than ``most_words`` words.
+
+    Parameters
+    ----------
+    vectors : FloatArray, shape (n, dimension)
+    ranks : FloatArray, shape (n,)
+    words : sequence of int
+        Number of words of each sentence.
+    most_words : int
+        Number of words of all selected sentences.
+    among : sequence of int, optional
+        The positions to select from; by default all.
+    """
+    left = list(range(len(words)) if among is None else among)
+    selected: list[int] = []
+    closest = np.zeros(len(words), np.float32)
+    room = most_words
+    while left:
+        best = max(left, key=lambda one: _RELEVANCE * ranks[one] - (1 - _RELEVANCE) * closest[one])
+        if selected and words[best] > room:
+            left.remove(best)
+            continue
+        selected.append(best)
+        left.remove(best)
+        room -= words[best]
+        closest = np.maximum(closest, vectors @ vectors[best])
+    return sorted(selected)
