@@ -128,6 +128,11 @@ class Table:
         """The highest offset of the cells in the text of the page."""
         return max(cell.end for row in self.rows for cell in row.cells)
 
+    @property
+    def unit_above(self) -> str:
+        """The unit to show above the table; empty if a header cell contains the unit."""
+        return "" if any(self.unit in cell.text for row in self.headers for cell in row.cells) else self.unit
+
     def column_header(self, column: int) -> str:
         """Return the headers of a column, from all levels, such as "Year ended December 31 › 2023"; it may be empty."""
         found = (row.cell(column) for row in self.headers)
