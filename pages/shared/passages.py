@@ -48,8 +48,8 @@ def _passage(
     show_unmet(passage)
     show_richtext(
         [
-            build_score_bars(passage, answer.passages, answer.gate),
             *build_passage(passage, tables, find_quotes(answer, passage)),
+            build_score_bars(passage, answer.passages, answer.gate),
         ],
         key=f"{key}_text",
         small=True,

@@ -42,6 +42,21 @@ function shapeCell(cell, node) {
   if (node.indent > 0) cell.style.paddingLeft = `${0.6 + node.indent}em`;
 }
 
+// Scrolls a wide table sideways to its first marked figure, as soon as the table is visible. The labels in the first
+// column stay in view anyway.
+function scrollToMarks(frame) {
+  const cell = frame.querySelector("td.marked:not(:first-child)");
+  if (!cell) return;
+  const watch = new ResizeObserver(() => {
+    if (!frame.clientWidth) return;
+    watch.disconnect();
+    if (cell.offsetLeft + cell.offsetWidth <= frame.clientWidth) return;
+    const labels = cell.parentElement.firstElementChild.offsetWidth;
+    frame.scrollLeft = cell.offsetLeft - labels - (frame.clientWidth - labels - cell.offsetWidth) / 2;
+  });
+  watch.observe(frame);
+}
+
 // The button that opened a dialog. When the dialog closes, it cannot return the focus to this button, so
 // `awaitReturn` does.
 let left = null;
@@ -169,4 +184,5 @@ export default function (component) {
   }
   if (old) old.replaceWith(root);
   else parentElement.append(root);
+  root.querySelectorAll(".table").forEach(scrollToMarks);
 }

@@ -42,8 +42,8 @@ def parse_answer_text(text: str, quotes: Iterable[str] = ()) -> list[Paragraph |
     Parameters
     ----------
     text : str
-        Lines that begin with ``|`` are a table if the second of them is a row of dashes, such as ``|---|---|``. A
-        ``|`` in a cell is written ``\\|``.
+        Lines that begin with ``|`` are a table if the second of them is a row of dashes, such as ``|---|---|``, with as
+        many cells as the first. A ``|`` in a cell is written ``\\|``.
     quotes : iterable of str
         Quotes from documents. Asterisks in them are ordinary characters.
     """
@@ -78,6 +78,8 @@ def _parse_part(lines: Sequence[str]) -> Iterator[Paragraph | TextTable]:
 def _find_table_end(lines: Sequence[str], start: int) -> int:
     """Return the index after the last row of the table that begins at ``start``; ``start`` if there is no table."""
     if start + 1 >= len(lines) or not lines[start].startswith("|") or not _RULE.fullmatch(lines[start + 1]):
+        return start
+    if len(_split_cells(lines[start])) != len(_split_cells(lines[start + 1])):
         return start
     end = start + 2
     while end < len(lines) and lines[end].startswith("|"):
