@@ -111,7 +111,7 @@ def _build_row(label: str, row: TableRow, width: int, right: set[int], is_marked
             nodes[-1]["span"] += 1
             continue
         before = cell
-        is_label = column == 0 and cell is not None and kind == "td"
+        is_label = column == 0 and kind == "td"
         text = label if is_label else cell.text if cell else ""
         nodes.append(
             {

@@ -15,6 +15,8 @@ from rag_core.types.answers import MARKER
 _MAX_ROWS = 6
 # Minimum share of the letters and digits of a quote that are in cells; a quote with fewer is prose beside a table.
 _IN_CELLS = 0.9
+# Most characters of a cell of such a row; a longer cell is prose, which the quote shows better.
+_LONGEST_CELL = 200
 _MARKERS = re.compile(rf"(?:\s*{MARKER.pattern})+")
 _NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f'’]\d+)*")
 _SEPARATORS = re.compile(r"\D")
@@ -85,6 +87,8 @@ def _find_cells_by_row(table: Table, citation: Citation) -> dict[int, list[Table
             piece = citation.quote[max(0, start - citation.start) : max(0, end - citation.start)]
             covered += _count_characters(piece)
         if within and number >= table.header_rows and not row.is_section:
+            if any(len(cell.text) > _LONGEST_CELL for cell in row.cells):
+                return {}
             cells[number] = within
     return cells if covered >= _IN_CELLS * _count_characters(citation.quote) else {}
 

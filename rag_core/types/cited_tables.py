@@ -48,7 +48,7 @@ class CitedTable:
         header = tuple(_build_runs(self.table.column_header(column)) for column in range(width))
         rows = [header]
         for row in self.table.body:
-            texts = [_build_runs("")] * width
+            texts = [_build_runs(self.table.row_label(row)), *[_build_runs("")] * (width - 1)]
             for cell in row.cells:
                 text = self.table.row_label(row) if _is_label(cell, row) else cell.text
                 texts[cell.column] = _build_runs(text, bold=self.is_cited(cell))

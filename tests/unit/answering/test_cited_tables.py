@@ -116,10 +116,22 @@ def test_tables_are_stored_with_the_answer() -> None:
     assert answer_from_json(stored).tables == ()
 
 
-def test_row_without_its_page_is_shown_with_its_section() -> None:
-    rows = (TABLE.rows[0], replace(TABLE.rows[1], section=("Continuing operations",)))
-    answer = build_answer("3,507 [1]", SALES)
-    (found,) = find_cited_tables(answer, {("v", 0): [replace(TABLE, rows=rows)]})
+def test_cell_of_prose_is_quoted_and_not_shown_as_a_table() -> None:
+    long = "The year was good for all of the mills. " * 6
+    page, table = draw(("", "Remark"), ("Net sales", long.strip()))
+    quote = page.strip().split("\n")[2]
+    assert cited(build_answer("It was good [1]", quote, page=page), table) == []
+
+
+@pytest.mark.parametrize("label", ["Net sales", ""])
+def test_cited_row_is_shown_with_its_section(label: str) -> None:
+    page, table = draw(("", "2023", "2022"), (label, "$ 3,642", "$ 3,507"))
+    rows = (table.rows[0], replace(table.rows[1], section=("Continuing operations",)))
+    answer = build_answer("3,507 [1]", page.strip().split("\n")[2], page=page)
+    (found,) = find_cited_tables(answer, {("v", 0): [replace(table, rows=rows)]})
     texts = [["".join(run.text for run in cell) for cell in row] for row in found.to_text_table().rows]
-    assert texts == [["", "2023", "2022"], ["Continuing operations › Net sales", "$ 3,642", "$ 3,507"]]
+    assert texts == [
+        ["", "2023", "2022"],
+        [" › ".join(filter(None, ["Continuing operations", label])), "$ 3,642", "$ 3,507"],
+    ]
     assert [run.bold for run in found.to_text_table().rows[1][2]] == [True]
