@@ -50,7 +50,7 @@ def build_page_text(
         Offsets in ``text``.
     """
     marks = list(marks)
-    shown = [table for table in tables if find_rows(table, start, start + length)]
+    shown = [table for table in tables if not table.is_list and find_rows(table, start, start + length)]
     if not shown:
         return build_marked_text(text, marks)
 

@@ -43,15 +43,15 @@ class _Found:
 def find_cited_tables(answer: Answer, tables: Mapping[PageKey, Sequence[Table]]) -> tuple[CitedTable, ...]:
     """Return the tables of which an answer quotes rows, at most six rows in all.
 
-    The cited cells of a row are those whose text the answer states before the marker of the citation. If it states
-    none of them, the whole row is cited.
+    The cited cells of a row are those whose text the answer states before the marker of the citation. Lists are no
+    tables here.
     """
     stated = _find_stated_texts(answer.text)
     found: dict[tuple[str, int, int], _Found] = {}
     for citation in answer.citations:
         key = citation.version_id, citation.page_index
         for number, table in enumerate(tables.get(key, ())):
-            cells = _find_cells_by_row(table, citation)
+            cells = {} if table.is_list else _find_cells_by_row(table, citation)
             total = sum(len(one.rows) for one in found.values())
             if not cells or total + len(cells) > _MAX_ROWS:
                 continue
@@ -98,10 +98,10 @@ def _count_characters(text: str) -> int:
 
 
 def _select_cited_cells(cells: Sequence[TableCell], stated: str) -> list[TableCell]:
-    values = [cell for cell in cells if cell.column] or list(cells)
+    values = [cell for cell in cells if cell.column]
     numbers = {_SEPARATORS.sub("", number) for number in _NUMBER.findall(stated)}
     folded = f" {' '.join(stated.split()).casefold()} "
-    return [cell for cell in values if _is_stated(cell.text, folded, numbers)] or values
+    return [cell for cell in values if _is_stated(cell.text, folded, numbers)]
 
 
 def _is_stated(text: str, stated: str, numbers: set[str]) -> bool:

@@ -23,7 +23,8 @@ class CitedTable:
     table : Table
         The table without the rows that are not cited.
     cells : tuple of int
-        The start of each cited cell in the text of the page.
+        The start of each cited cell in the text of the page. If none of a row's cells is among them, the whole row is
+        cited.
     """
 
     marker: int
@@ -36,10 +37,12 @@ class CitedTable:
         return not cell.is_header and cell.start in self.cells
 
     def find_spans(self, start: int, end: int) -> list[Span]:
-        """Return the spans of the cited cells, and of the labels of their rows, in a span of the page's text."""
-        rows = [row for row in self.table.body if any(map(self.is_cited, row.cells))]
-        cells = [cell for row in rows for cell in row.cells if self.is_cited(cell) or _is_label(cell, row)]
-        spans = (span for cell in cells for span in cell.spans)
+        """Return the spans of cited rows in a span of the page's text: of the label and the cited cells, or of all."""
+        spans: list[Span] = []
+        for row in self.table.body:
+            is_whole = not any(map(self.is_cited, row.cells))
+            cells = (cell for cell in row.cells if is_whole or self.is_cited(cell) or _is_label(cell, row))
+            spans += (span for cell in cells for span in cell.spans)
         return sorted(span for span in spans if span[0] < end and span[1] > start)
 
     def to_text_table(self) -> TextTable:

@@ -113,6 +113,11 @@ def test_part_of_a_table_has_the_header_caption_and_unit() -> None:
     assert build_page_text("Cost is high.", len(text), 13, [table])[0]["t"] == "p"
 
 
+def test_list_is_prose() -> None:
+    text, table = draw(("", "Steps"), ("•", "Close the valve."))
+    assert [node["t"] for node in build_page_text(text, 0, len(text), [table])] == ["p"]
+
+
 def test_words_between_cells_are_kept() -> None:
     text, table = draw(("", "2023"), ("Net sales", "3,642"))
     text = text.replace(" .. 3,642", " ab 3,642")
