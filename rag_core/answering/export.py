@@ -90,9 +90,13 @@ def _build_flowable(block: Block, style: Any, width: float) -> Any:
         cells = [[platypus.Paragraph(_format_runs(cell), style) for cell in row] for row in block.rows]
         shares = [2, *[1] * (len(cells[0]) - 1)]
         widths = [width * share / sum(shares) for share in shares]
-        grid = ("GRID", (0, 0), (-1, -1), 0.5, "#bbbbbb")
+        look = [
+            ("GRID", (0, 0), (-1, -1), 0.5, "#bbbbbb"),
+            ("BACKGROUND", (0, 0), (-1, 0), "#f0f0f0"),
+            ("VALIGN", (0, 0), (-1, -1), "TOP"),
+        ]
         # A row may be higher than a page, so it can be split.
-        return platypus.Table(cells, widths, style=[grid], spaceAfter=6, repeatRows=1, splitInRow=1)
+        return platypus.Table(cells, widths, style=look, spaceAfter=6, repeatRows=1, splitInRow=1)
     return platypus.Paragraph(_format_runs(block.runs), style)
 
 
