@@ -8,8 +8,12 @@ from pages.chat.questions import ask, return_to_input
 from pages.chat.scope import add_to_scope
 from pages.shared import keys
 from pages.shared.backend import Backend
+from pages.shared.blocks import build_quoted_text
 from pages.shared.jobs import submit_files
+from pages.shared.markdown import parse_markdown
+from pages.shared.nodes import Node
 from pages.shared.problems import show_errors
+from pages.shared.richtext import show_richtext
 from pages.shared.runs import Progress, Run
 from pages.shared.text import escape_markdown
 from pages.shared.warmth import describe_warm_up
@@ -71,7 +75,7 @@ def show_running_answer(back: Backend, run: Run) -> None:
         with st.chat_message("assistant", avatar=":material/format_quote:"):
             with st.status(escape_markdown(_doing(back, progress)), type="compact"):
                 st.caption("  \n".join(_step(stage) for stage in progress.stages))
-            st.text(progress.text)
+            show_richtext(_build_text(back, run, progress.text), key="running_answer")
             st.caption(escape_markdown(progress.restarted))
             if run.stopping.is_set():
                 st.caption(":material/stop_circle: Stopping after the current step")
@@ -79,6 +83,12 @@ def show_running_answer(back: Backend, run: Run) -> None:
                 st.button("Stop", icon=":material/stop_circle:", type="tertiary", key="stop", on_click=run.stop)
 
     turn()
+
+
+def _build_text(back: Backend, run: Run, text: str) -> list[Node]:
+    """Return the blocks of an incomplete answer; its citations are text until the answer is stored."""
+    by_model = back.engine.models.find_generator_name(run.writer.model) != "extractive"
+    return parse_markdown(text, ()) if by_model else build_quoted_text(text, ())
 
 
 def _doing(back: Backend, progress: Progress) -> str:

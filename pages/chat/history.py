@@ -22,6 +22,7 @@ from pages.shared.richtext import show_richtext
 from pages.shared.runs import Run
 from pages.shared.source import open_source
 from pages.shared.strategies import STRATEGY_NAMES
+from pages.shared.tables import build_cited_tables
 from pages.shared.text import escape_markdown, format_duration
 from rag_core.types import Answer, AnswerState, Message, format_count
 
@@ -85,6 +86,7 @@ def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool
     if answer.state is AnswerState.ABSTAINED:
         show_refusal(back, answer)
     show_passages(
+        back.engine,
         answer,
         key=f"passage_{message.message_id}",
         on_open=lambda rank: open_source(message.message_id, rank),
@@ -118,8 +120,9 @@ def _work_done(answer: Answer) -> None:
 
 
 def _text(message: Message, answer: Answer) -> None:
+    sources = name_sources(answer)
     show_richtext(
-        build_answer_blocks(answer, name_sources(answer)),
+        [*build_answer_blocks(answer, sources), *build_cited_tables(answer, sources)],
         key=f"answer_{message.message_id}",
         sources=find_linked_sources(answer),
         on_cite=lambda marker: open_source(message.message_id, marker),

@@ -2,47 +2,75 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node, build_cited_text, text_node
-from rag_core.types import Answer, Claim
+from pages.shared.tables import align_figures
+from rag_core.types import Answer, Claim, Run, TextTable, parse_answer_text
 
-# Stands for an opening bracket in a quote. It is a Unicode noncharacter, which does not occur in text.
-_BRACKET = "\ufdd0"
+# Stand for an opening bracket in a quote, and for a bar at the beginning of a line. They are Unicode noncharacters,
+# which do not occur in text.
+_BRACKET, _BAR = "\ufdd0", "\ufdd2"
+_RESTORED = str.maketrans({_BRACKET: "[", _BAR: "|"})
 
 
 def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
     """Return the blocks of an answer, with its citations and with the verification marks of its statements.
 
-    Only text that a model wrote is parsed as Markdown.
+    Text that a model wrote is parsed as Markdown. In other text, only tables and bold text are recognised.
     """
+    cited = [one.quote for one in answer.citations]
     if answer.generator == "extractive":
-        blocks = build_quoted_text(answer.text, markers, answer.statements)
-        return (
-            _embolden_start(blocks, answer.short) if answer.opens_with_short else [*build_short_answer(answer), *blocks]
-        )
+        blocks = build_quoted_text(answer.text, markers, answer.statements, cited)
+        if not answer.opens_with_short:
+            return [*build_short_answer(answer), *blocks]
+        return _embolden_start(blocks, answer.short) if answer.text.startswith(answer.short) else blocks
     end = len(answer.text) if answer.quotes_start is None else answer.quotes_start
     model = [one for one in answer.statements if one.start < end]
     quotes = [replace(one, start=one.start - end, end=one.end - end) for one in answer.statements if one.start >= end]
-    return [*parse_markdown(answer.text[:end], markers, model), *build_quoted_text(answer.text[end:], markers, quotes)]
+    return [
+        *parse_markdown(answer.text[:end], markers, model),
+        *build_quoted_text(answer.text[end:], markers, quotes, cited),
+    ]
 
 
-def build_quoted_text(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
-    """Return text as paragraphs, in which each ``[n]`` outside a statement is a citation.
+def build_quoted_text(
+    text: str, markers: Collection[int], statements: Iterable[Claim] = (), quotes: Iterable[str] = ()
+) -> list[Node]:
+    """Return text as paragraphs and tables, in which each ``[n]`` outside a statement is a citation.
 
-    A ``[n]`` inside a statement is part of the text that is quoted from the document, as in "see [3]".
+    A ``[n]`` inside a statement is part of the text that is quoted from the document, as in "see [3]", and lines inside
+    a statement are no table. Asterisks in the ``quotes`` make no text bold.
     """
+    quotes = [quote.replace("[", _BRACKET) for quote in quotes]
     for one in statements:
-        quote = text[one.start : one.end].replace("[", _BRACKET)
+        quote = text[one.start : one.end].replace("[", _BRACKET).replace("\n|", f"\n{_BAR}")
         text = text[: one.start] + quote + text[one.end :]
-    paragraphs = [part.strip("\n") for part in re.split(r"\n\s*\n", text)]
-    nodes: list[Node] = [{"t": "p", "c": build_cited_text(part, markers)} for part in paragraphs if part.strip()]
-    for node in nodes:
-        node["c"] = [{**one, "s": one["s"].replace(_BRACKET, "[")} if "s" in one else one for one in node["c"]]
+    return [
+        _build_table(block, markers)
+        if isinstance(block, TextTable)
+        else {"t": "p", "c": _build_runs(block.runs, markers)}
+        for block in parse_answer_text(text, quotes)
+    ]
+
+
+def _build_runs(runs: Sequence[Run], markers: Collection[int]) -> list[Node]:
+    nodes: list[Node] = []
+    for run in runs:
+        pieces = build_cited_text(run.text, markers)
+        texts = [{**one, "s": one["s"].translate(_RESTORED)} if "s" in one else one for one in pieces]
+        nodes += [{"t": "b", "c": texts}] if run.bold else texts
     return nodes
+
+
+def _build_table(table: TextTable, markers: Collection[int]) -> Node:
+    rows: list[Node] = []
+    for number, row in enumerate(table.rows):
+        cells = [{"t": "td" if number else "th", "c": _build_runs(runs, markers)} for runs in row]
+        rows.append({"t": "row", "c": cells})
+    return {"t": "table", "c": align_figures(rows)}
 
 
 def _embolden_start(blocks: list[Node], text: str) -> list[Node]:

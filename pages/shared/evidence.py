@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pages.shared.nodes import Node
 from pages.shared.text import format_score, order_scores
-from rag_core.types import Answer, AnswerState, Citation, Gate, Passage
+from rag_core.types import Answer, AnswerState, Citation, Gate, Passage, remove_formatting
 
 # Scores that are from 0 to 1 by definition. The bar of any other score is relative to the best passage's score.
 _BOUNDED = frozenset("answerable on_topic rerank statement named cross_encoder sentence topic reading dense".split())
@@ -25,7 +25,9 @@ def format_for_copy(answer: Answer) -> str:
         return ""
     listed = "\n".join(f"[{rank}] {name}" for rank, name in name_sources(answer).items() if f"[{rank}]" in answer.text)
     return "\n\n".join(
-        part for part in ("" if answer.opens_with_short else answer.short, answer.marked_text, listed) if part
+        part
+        for part in ("" if answer.opens_with_short else answer.short, remove_formatting(answer.marked_text), listed)
+        if part
     )
 
 
@@ -53,11 +55,12 @@ def find_passage(answer: Answer, marker: int) -> Passage | None:
 def find_highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[int, int]]:
     """Return the ``(start, end)`` offsets to highlight on a page.
 
-    If the answer cites the passage, these are the quotes on the page; otherwise the passage's text on the page.
+    If the answer cites the passage, these are the cited cells and quotes on the page; otherwise the passage's text on
+    the page.
     """
     cited = find_citations(answer, passage)
     if cited:
-        return [(one.start, one.end) for one in cited if one.page_index == page_index]
+        return [span for one in cited if one.page_index == page_index for span in answer.find_cited_spans(one)]
     if page_index == passage.page_index:
         return [(passage.start, passage.start + len(passage.first_page_text))]
     if page_index == passage.page_index_end:
@@ -66,11 +69,13 @@ def find_highlights(answer: Answer, passage: Passage, page_index: int) -> list[t
 
 
 def find_quotes(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
-    """Return the quotes on the passage's first page as ``(start, end)`` offsets into the passage's text."""
+    """Return the cited cells and quotes on the passage's first page, as ``(start, end)`` offsets into its text."""
     return [
-        (one.start - passage.start, one.end - passage.start)
+        (start - passage.start, end - passage.start)
         for one in find_citations(answer, passage)
-        if one.page_index == passage.page_index and one.start >= passage.start
+        if one.page_index == passage.page_index
+        for start, end in answer.find_cited_spans(one)
+        if start >= passage.start
     ]
 
 

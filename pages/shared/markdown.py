@@ -10,6 +10,7 @@ from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from pages.shared.nodes import Node, build_cited_text, text_node
+from pages.shared.tables import align_figures
 from rag_core.types import Claim
 
 # These characters enclose a statement while the Markdown is parsed. They are punctuation, so that the parser still
@@ -24,7 +25,6 @@ _BLOCKS = {
     "ordered_list": "ol",
     "list_item": "li",
     "blockquote": "quote",
-    "table": "table",
     "tr": "row",
     "strong": "b",
     "em": "i",
@@ -101,6 +101,8 @@ def _node(node: SyntaxTreeNode, markers: Collection[int]) -> list[Node]:
     children = _convert(node.children, markers)
     if kind in ("th", "td"):
         return [{"t": kind, "c": children}]
+    if kind == "table":
+        return [{"t": "table", "c": align_figures(children)}]
     if kind == "ordered_list":
         return [{"t": "ol", "n": int(node.attrs.get("start", 1)), "c": children}]
     if kind in _BLOCKS:

@@ -3,9 +3,11 @@
 Text of a document or of a model cannot become markup. There are no nodes for HTML, links or images, so the
 browser shows such markup as plain characters.
 
-A node is a dictionary ``{"t": kind, ...}``. The kinds of blocks are ``p h ul ol li quote pre hr table row th td
-scores``. The kinds of inline nodes are ``text b i s code mark br cite doubt verdict``. A node has its children
-under ``c``, its text under ``s``, and its number under ``n``.
+A node is a dictionary ``{"t": kind, ...}``. The kinds of blocks are ``p h ul ol li quote pre hr caption table row th
+td scores``. The kinds of inline nodes are ``text b i s code mark br cite doubt verdict``. A node has its children
+under ``c``, its text under ``s``, and its number under ``n``; ``s`` of a table is its accessible name. A cell may have
+the number of its columns under ``span``, its level of indentation under ``indent``, and the flags ``right`` and
+``marked``.
 """
 
 from __future__ import annotations

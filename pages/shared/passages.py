@@ -7,9 +7,10 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.shared.evidence import build_score_bars, find_citations, find_quotes
-from pages.shared.nodes import build_marked_text
+from pages.shared.page_text import Tables, build_passage, load_tables
 from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
 from rag_core.types import Answer, AnswerState, Passage, format_count
 
 # Maximum number of copies of a passage that are listed.
@@ -18,21 +19,28 @@ _HIDDEN_SHOWN = 300
 
 
 def show_passages(
-    answer: Answer, *, key: str, on_open: Callable[[int], None], on_confirm: Callable[[int], None]
+    engine: Engine, answer: Answer, *, key: str, on_open: Callable[[int], None], on_confirm: Callable[[int], None]
 ) -> None:
     """List the passages of an answer, best first.
 
     ``on_open`` is called with the rank of a passage that the reader opens, and ``on_confirm`` with the rank of a
     passage that the reader marks as right.
     """
+    tables = load_tables(engine, answer.passages)
     with st.container(gap="xsmall"):
         for passage in answer.passages:
             with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
-                _passage(answer, passage, key=f"{key}_{passage.rank}", on_open=on_open, on_confirm=on_confirm)
+                _passage(answer, passage, tables, key=f"{key}_{passage.rank}", on_open=on_open, on_confirm=on_confirm)
 
 
 def _passage(
-    answer: Answer, passage: Passage, *, key: str, on_open: Callable[[int], None], on_confirm: Callable[[int], None]
+    answer: Answer,
+    passage: Passage,
+    tables: Tables,
+    *,
+    key: str,
+    on_open: Callable[[int], None],
+    on_confirm: Callable[[int], None],
 ) -> None:
     show_instructions_note(passage)
     show_hidden_text(passage)
@@ -40,8 +48,8 @@ def _passage(
     show_unmet(passage)
     show_richtext(
         [
+            *build_passage(passage, tables, find_quotes(answer, passage)),
             build_score_bars(passage, answer.passages, answer.gate),
-            *build_marked_text(passage.text, find_quotes(answer, passage)),
         ],
         key=f"{key}_text",
         small=True,

@@ -19,6 +19,8 @@ function build(node, context) {
   if (node.t === "table") {
     const frame = element("div", "table");
     frame.tabIndex = 0;
+    frame.setAttribute("role", "region");
+    frame.setAttribute("aria-label", node.s || "Table");
     const table = frame.appendChild(element("table"));
     for (const row of node.c) table.append(build(row, context));
     return frame;
@@ -26,8 +28,33 @@ function build(node, context) {
   const tag = TAGS[node.t];
   const made = element(tag || "div", tag ? "" : node.t, node.s);
   if (node.t === "ol" && Number.isInteger(node.n)) made.start = node.n;
+  if (node.t === "th" || node.t === "td") shapeCell(made, node);
   for (const child of node.c || []) made.append(build(child, context));
   return made;
+}
+
+function shapeCell(cell, node) {
+  if (node.span > 1) cell.colSpan = node.span;
+  if (node.t === "th") cell.scope = node.span > 1 ? "colgroup" : "col";
+  cell.classList.toggle("right", node.right === true && !(node.span > 1));
+  cell.classList.toggle("group", node.t === "th" && node.span > 1);
+  cell.classList.toggle("marked", node.marked === true);
+  if (node.indent > 0) cell.style.paddingLeft = `${0.6 + node.indent}em`;
+}
+
+// Scrolls a wide table sideways to its first marked figure, as soon as the table is visible. The labels in the first
+// column stay in view anyway.
+function scrollToMarks(frame) {
+  const cell = frame.querySelector("td.marked:not(:first-child)");
+  if (!cell) return;
+  const watch = new ResizeObserver(() => {
+    if (!frame.clientWidth) return;
+    watch.disconnect();
+    if (cell.offsetLeft + cell.offsetWidth <= frame.clientWidth) return;
+    const labels = cell.parentElement.firstElementChild.offsetWidth;
+    frame.scrollLeft = cell.offsetLeft - labels - (frame.clientWidth - labels - cell.offsetWidth) / 2;
+  });
+  watch.observe(frame);
 }
 
 // The button that opened a dialog. When the dialog closes, it cannot return the focus to this button, so
@@ -157,4 +184,5 @@ export default function (component) {
   }
   if (old) old.replaceWith(root);
   else parentElement.append(root);
+  root.querySelectorAll(".table").forEach(scrollToMarks);
 }

@@ -6,8 +6,8 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.evidence import build_score_bars, find_citations, find_passage, find_quotes
-from pages.shared.nodes import build_marked_text
 from pages.shared.openpdf import show_open_button
+from pages.shared.page_text import Tables, build_chunk, build_passage
 from pages.shared.passages import show_duplicates, show_hidden_text, show_instructions_note
 from pages.shared.richtext import show_richtext
 from pages.shared.source_page import show_source_page
@@ -87,16 +87,19 @@ def _text(engine: Engine, answer: Answer, passage: Passage) -> None:
     except RagError as error:
         before = after = None
         st.warning(escape_markdown(str(error)), icon=":material/error:")
-    _beside("Text before", before)
-    quotes = build_marked_text(passage.text, find_quotes(answer, passage))
+    pages = {(passage.version_id, one.page_index) for one in (before, after) if one} | {passage.page_key}
+    tables = engine.documents.tables(pages)
+    _beside("Text before", before, tables, passage.version_id)
+    quotes = build_passage(passage, tables, find_quotes(answer, passage))
     show_richtext([*quotes, build_score_bars(passage, answer.passages, answer.gate)], key="source_text", small=True)
-    _beside("Text after", after)
+    _beside("Text after", after, tables, passage.version_id)
 
 
-def _beside(label: str, chunk: ChunkSpan | None) -> None:
+def _beside(label: str, chunk: ChunkSpan | None, tables: Tables, version_id: str) -> None:
     if chunk is not None:
         with st.expander(f"{label} (p. {chunk.page_index + 1:,})", type="compact"):
-            show_richtext(build_marked_text(chunk.text, []), key=f"source_{label.lower()}", small=True)
+            blocks = build_chunk(chunk, tables.get((version_id, chunk.page_index), ()))
+            show_richtext(blocks, key=f"source_{label.lower()}", small=True)
 
 
 def _take_away(engine: Engine, document: DocumentInfo | None, answer: Answer, passage: Passage) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
+from rag_core.answering.cited_tables import add_cited_tables
 from rag_core.answering.drafts import QUOTES_BELOW
 from rag_core.answering.summary import WRITING
 from rag_core.errors import GeneratorError, SettingsError
@@ -14,6 +15,7 @@ from rag_core.llm.reasoning import REASONING_REMOVED, text_after_reasoning
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
+from rag_core.runtime.stores import Stores
 from rag_core.types import Answer, AskEvent, Delta, Message, Restart, Stage
 from rag_core.verification.attribution import NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
@@ -32,12 +34,16 @@ class Continuations:
         The embedder of the active index checks the answer.
     preferences : Preferences
         They contain the instructions for all answers.
+    stores : Stores
     """
 
-    def __init__(self, generators: LanguageModels, generations: IndexGenerations, preferences: Preferences) -> None:
+    def __init__(
+        self, generators: LanguageModels, generations: IndexGenerations, preferences: Preferences, stores: Stores
+    ) -> None:
         self._generators = generators
         self._generations = generations
         self._preferences = preferences
+        self._stores = stores
 
     def continue_answer(
         self, answer: Answer, history: Sequence[Message] = (), *, model: str | None = None, instructions: str = ""
@@ -101,7 +107,8 @@ class Continuations:
         verified = draft_answer((written + added).strip(), question, answer.passages, encode)
         if verified.unchecked:
             notices.append(NOT_CHECKED)
-        yield _replace_text(base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(notices)))
+        whole = _replace_text(base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(notices)))
+        yield add_cited_tables(whole, self._stores)
 
 
 def _replace_text(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from typing import Any
 from xml.sax.saxutils import escape
 
 from rag_core.settings import Settings
-from rag_core.types import Answer, Conversation, Message
+from rag_core.types import Answer, Conversation, Message, Paragraph, Run, TextTable, parse_answer_text
 
 REMOVED = "[removed]"
 # Minimum length of a secret value that is removed from exports. For endpoints that need no key, users set words such as
@@ -21,6 +21,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!<>|~&$])")
 # A dash, or a number with its full stop, begins a list; in "4.1 Scope" there is no list to escape.
 _LEADING = re.compile(r"^(\s*)(?:(?=[-=])|(\d+)(?=[.)](?:\s|$)))", re.MULTILINE)
 _LINK_MARKUP = re.compile(r"([\\`\[\]<>!&|$])")
+Block = Paragraph | TextTable
 _FONTS = {"Export": "Vera.ttf", "Export-Bold": "VeraBd.ttf"}
 _MISSING_GLYPHS = "Characters that are missing in this PDF’s font appear as “?”. The Markdown export contains them."
 
@@ -40,11 +41,13 @@ def markdown(settings: Settings, conversation: Conversation, messages: Sequence[
             lines.append(f"**{_escape_markdown(answer.short)}**")
         text = answer.marked_text if answer else message.text
         quotes = answer.text[answer.quotes_start :] if answer and answer.quotes_start is not None else ""
-        text = text.removesuffix(quotes)
-        lines.append(_LINK_MARKUP.sub(r"\\\1", text) if by_model else _escape_markdown(text))
-        lines.append(_escape_markdown(quotes))
+        cited = [one.quote for one in answer.citations] if answer else []
+        lines.append(_format_text(text.removesuffix(quotes), cited, _escape_links if by_model else _escape_markdown))
+        lines.append(_format_text(quotes, cited, _escape_markdown))
         if answer:
             lines += [f"*{_escape_markdown(note)}*" for note in _describe_origin(answer)]
+            for title, table in _list_tables(answer):
+                lines += [_escape_markdown(title), _format_table(table, _escape_markdown)]
             lines.append("\n".join(f"- {_escape_markdown(line)}" for line in _list_sources(answer)))
     return _remove_secrets(settings, "\n\n".join(line for line in lines if line) + "\n")
 
@@ -53,15 +56,21 @@ def pdf(settings: Settings, conversation: Conversation, messages: Sequence[Messa
     """Return a conversation as a PDF in A4 with selectable text."""
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
-    from reportlab.platypus import Paragraph, SimpleDocTemplate
+    from reportlab.platypus import SimpleDocTemplate
 
     styles, known = _load_styles()
-    plain = [(style, _remove_secrets(settings, text)) for style, text in _paragraphs(conversation, messages)]
-    shown = [(style, "".join(char if ord(char) in known else "?" for char in text)) for style, text in plain]
+    plain = [
+        (style, _map_runs(block, lambda text: _remove_secrets(settings, text)))
+        for style, block in _paragraphs(conversation, messages)
+    ]
+    shown = [
+        (style, _map_runs(block, lambda text: "".join(char if ord(char) in known else "?" for char in text)))
+        for style, block in plain
+    ]
+    title = "".join(run.text for _, block in shown[:1] if isinstance(block, Paragraph) for run in block.runs)
     if shown != plain:
-        shown.insert(2, ("note", _MISSING_GLYPHS))
+        shown.insert(2, ("note", _plain(_MISSING_GLYPHS)))
     target = BytesIO()
-    title = shown[0][1]
     document = SimpleDocTemplate(
         target,
         pagesize=A4,
@@ -69,27 +78,96 @@ def pdf(settings: Settings, conversation: Conversation, messages: Sequence[Messa
         title=title,
         author="Footnote",
     )
-    document.build([Paragraph(escape(text).replace("\n", "<br/>"), styles[style]) for style, text in shown])
+    document.build([_build_flowable(block, styles[style], document.width) for style, block in shown])
     return target.getvalue()
 
 
-def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
-    """Yield the paragraphs in order, as pairs of style name and text."""
-    yield "title", " ".join(conversation.title.split())
-    yield "note", _format_date(conversation)
+def _build_flowable(block: Block, style: Any, width: float) -> Any:
+    """Return a paragraph or a table of the PDF; the first column of a table is twice as wide as the others."""
+    from reportlab import platypus
+
+    if isinstance(block, TextTable):
+        cells = [[platypus.Paragraph(_format_runs(cell), style) for cell in row] for row in block.rows]
+        shares = [2, *[1] * (len(cells[0]) - 1)]
+        widths = [width * share / sum(shares) for share in shares]
+        look = [
+            ("GRID", (0, 0), (-1, -1), 0.5, "#bbbbbb"),
+            ("BACKGROUND", (0, 0), (-1, 0), "#f0f0f0"),
+            ("VALIGN", (0, 0), (-1, -1), "TOP"),
+        ]
+        # A row may be higher than a page, so it can be split.
+        return platypus.Table(cells, widths, style=look, spaceAfter=6, repeatRows=1, splitInRow=1)
+    return platypus.Paragraph(_format_runs(block.runs), style)
+
+
+def _format_runs(runs: Sequence[Run]) -> str:
+    """Return the runs in the markup of reportlab."""
+    texts = [(escape(run.text).replace("\n", "<br/>"), run.bold) for run in runs]
+    return "".join(f'<font name="Export-Bold">{text}</font>' if bold else text for text, bold in texts)
+
+
+def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iterator[tuple[str, Block]]:
+    """Yield the paragraphs and tables in order, each with the name of its style."""
+    yield "title", _plain(" ".join(conversation.title.split()))
+    yield "note", _plain(_format_date(conversation))
     for message in messages:
         if message.role == "user":
-            yield "question", " ".join(message.text.split())
+            yield "question", _plain(" ".join(message.text.split()))
             continue
         answer = message.answer
         if answer and answer.rewritten:
-            yield "note", f"Searched for: {answer.rewritten}"
+            yield "note", _plain(f"Searched for: {answer.rewritten}")
         if answer and answer.short and not answer.opens_with_short:
-            yield "short", answer.short
-        yield "answer", answer.marked_text if answer else message.text
+            yield "short", _plain(answer.short)
+        quotes = [one.quote for one in answer.citations] if answer else []
+        for block in parse_answer_text(answer.marked_text if answer else message.text, quotes):
+            yield "cell" if isinstance(block, TextTable) else "answer", block
         if answer:
-            yield from (("note", note) for note in _describe_origin(answer))
-            yield from (("source", line) for line in _list_sources(answer))
+            yield from (("note", _plain(note)) for note in _describe_origin(answer))
+            for title, table in _list_tables(answer):
+                yield "caption", _plain(title)
+                yield "cell", table
+            yield from (("source", _plain(line)) for line in _list_sources(answer))
+
+
+def _plain(text: str) -> Paragraph:
+    return Paragraph((Run(text),))
+
+
+def _map_runs(block: Block, convert: Callable[[str], str]) -> Block:
+    """Return a block with converted texts."""
+
+    def converted(runs: Sequence[Run]) -> tuple[Run, ...]:
+        return tuple(Run(convert(run.text), run.bold) for run in runs)
+
+    if isinstance(block, Paragraph):
+        return Paragraph(converted(block.runs))
+    return TextTable(tuple(tuple(map(converted, row)) for row in block.rows))
+
+
+def _list_tables(answer: Answer) -> Iterator[tuple[str, TextTable]]:
+    """Yield the cited rows of each table below a title with the source and the unit."""
+    for cited in answer.tables:
+        source = next(one for one in answer.citations if one.marker == cited.marker)
+        parts = (f"[{cited.marker}] {source.document}, page {source.page_label}", cited.table.unit_above)
+        yield " · ".join(filter(None, parts)), cited.to_text_table()
+
+
+def _format_text(text: str, quotes: Sequence[str], escape_text: Callable[[str], str]) -> str:
+    """Return the text of an answer as Markdown; only its tables and bold text are formatted."""
+    return "\n\n".join(
+        _format_table(block, escape_text) if isinstance(block, TextTable) else _join_markdown(block.runs, escape_text)
+        for block in parse_answer_text(text, quotes)
+    )
+
+
+def _format_table(table: TextTable, escape_text: Callable[[str], str]) -> str:
+    lines = [f"| {' | '.join(_join_markdown(cell, escape_text) for cell in row)} |" for row in table.rows]
+    return "\n".join([lines[0], f"|{' --- |' * len(table.rows[0])}", *lines[1:]])
+
+
+def _join_markdown(runs: Sequence[Run], escape_text: Callable[[str], str]) -> str:
+    return "".join(f"**{escape_text(run.text)}**" if run.bold else escape_text(run.text) for run in runs)
 
 
 def _format_date(conversation: Conversation) -> str:
@@ -119,6 +197,10 @@ def _list_sources(answer: Answer) -> list[str]:
     ]
     listed = [f"[{one.rank}] {one.document}, page {one.page_label} (not cited)" for one in answer.passages]
     return list(dict.fromkeys(cited or listed))
+
+
+def _escape_links(text: str) -> str:
+    return _LINK_MARKUP.sub(r"\\\1", text)
 
 
 def _escape_markdown(text: str) -> str:
@@ -152,6 +234,8 @@ def _load_styles() -> tuple[dict[str, Any], frozenset[int]]:
         ParagraphStyle("title", fontSize=16, leading=21, spaceAfter=6, **bold),
         ParagraphStyle("question", fontSize=11, leading=15, spaceBefore=12, spaceAfter=5, **bold),
         ParagraphStyle("short", fontSize=9.5, leading=14, spaceAfter=4, **bold),
+        ParagraphStyle("cell", parent=body, fontSize=8, leading=10.5, spaceAfter=0),
+        ParagraphStyle("caption", parent=body, fontSize=8.5, leading=12, spaceAfter=2, keepWithNext=True),
         ParagraphStyle("note", parent=body, fontSize=8, leading=11, textColor="#555555"),
         ParagraphStyle("source", parent=body, fontSize=8.5, leading=12, leftIndent=12, textColor="#333333"),
     ]

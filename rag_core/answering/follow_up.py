@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_core.answering.anaphora import is_anchored, is_dependent
 from rag_core.answering.ask import Answerer
+from rag_core.answering.cited_tables import add_cited_tables
 from rag_core.answering.long_questions import extract_questions
 from rag_core.answering.question_shifts import shift_question
 from rag_core.answering.search import Searcher
@@ -18,6 +19,7 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.query_planning import build_rewrite_messages, format_conversation, parse_rewritten_question
 from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.stores import Stores
 from rag_core.text.grammar import split_tokens
 from rag_core.text.noun_phrases import find_content_words
 from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Suggestions, Usage
@@ -40,12 +42,14 @@ class FollowUps:
         Searches for each suggested question, to check that the documents answer it.
     answerer : Answerer
         Answers the rewritten question.
+    stores : Stores
     """
 
-    def __init__(self, generators: LanguageModels, searcher: Searcher, answerer: Answerer) -> None:
+    def __init__(self, generators: LanguageModels, searcher: Searcher, answerer: Answerer, stores: Stores) -> None:
         self._generators = generators
         self._searcher = searcher
         self._answerer = answerer
+        self._stores = stores
 
     def ask(
         self,
@@ -78,7 +82,11 @@ class FollowUps:
         events = self._answerer.ask(rewriting.text or text, scope, top_k, history, configuration, writer, asked)
         with closing(events):
             for event in events:
-                yield _restore_question(event, question, rewriting, elapsed_ms) if isinstance(event, Answer) else event
+                if isinstance(event, Answer):
+                    answer = _restore_question(event, question, rewriting, elapsed_ms)
+                    yield add_cited_tables(answer, self._stores)
+                else:
+                    yield event
 
     def _select_questions(
         self, questions: Sequence[str], scope: Scope, configuration: RetrievalConfig, writer: Writer

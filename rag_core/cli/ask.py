@@ -13,7 +13,7 @@ from rag_core.cli import console, json_rows
 from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import CollectionError, QuestionError, SettingsError, UnknownDocument
-from rag_core.types import RetrievalConfig, Scope, Strategy
+from rag_core.types import Answer, RetrievalConfig, Scope, SearchResult, Strategy
 
 # The value of --model that stands for no language model.
 QUOTES = "quotes"
@@ -53,12 +53,14 @@ def search(
 ) -> None:
     """Find passages for a question, without an answer."""
 
-    def run(engine: Engine, text: str, scope: Scope, question_id: str | None) -> dict[str, Any]:
+    def run(engine: Engine, text: str, scope: Scope) -> SearchResult:
         how = RetrievalConfig(strategy=strategy)
-        result = engine.search(text, **asdict(scope), top_k=top_k, configuration=how)
-        return json_rows.searched(result, question_id)
+        return engine.search(text, **asdict(scope), top_k=top_k, configuration=how)
 
-    _run_questions(run, console.print_passages, question, questions, _scope(document, collection), as_json)
+    def show(row: dict[str, Any], result: SearchResult) -> None:
+        console.print_passages(row)
+
+    _run_questions(run, json_rows.searched, show, question, questions, _scope(document, collection), as_json)
 
 
 def ask(
@@ -74,7 +76,7 @@ def ask(
 ) -> None:
     """Answer a question with citations, or refuse to answer."""
 
-    def run(engine: Engine, text: str, scope: Scope, question_id: str | None) -> dict[str, Any]:
+    def run(engine: Engine, text: str, scope: Scope) -> Answer:
         how = RetrievalConfig(strategy=strategy)
         writer = "" if model == QUOTES else model
         if writer and engine.models.find_name(writer) != writer:
@@ -82,19 +84,22 @@ def ask(
                 f"The model “{model}” cannot be used, because no endpoint is connected. Leave out --model, or set "
                 "RAG_OPENAI_BASE_URL to the address of the endpoint."
             )
-        answer = engine.answer(
+        return engine.answer(
             text, **asdict(scope), top_k=top_k, configuration=how, model=writer, instructions=instructions
         )
-        return json_rows.answered(answer, question_id)
 
-    _run_questions(run, console.print_answer, question, questions, _scope(document, collection), as_json)
+    _run_questions(
+        run, json_rows.answered, console.print_answer, question, questions, _scope(document, collection), as_json
+    )
 
 
 def _scope(documents: list[str] | None, collections: list[str] | None) -> Scope:
     return Scope(tuple(documents or ()), tuple(collections or ()))
 
 
-def _run_questions(run: Any, show: Any, question: str | None, file: Path | None, scope: Scope, as_json: bool) -> None:
+def _run_questions(
+    run: Any, convert: Any, show: Any, question: str | None, file: Path | None, scope: Scope, as_json: bool
+) -> None:
     if (question is None) == (file is None):
         raise typer.BadParameter("Give either QUESTION or --questions FILE.")
     questions: list[dict[str, Any]] = [{"id": None, "question": question}] if file is None else _read_questions(file)
@@ -103,8 +108,10 @@ def _run_questions(run: Any, show: Any, question: str | None, file: Path | None,
         if file is not None:
             engine.load_search()
         for one in questions:
+            result = None
             try:
-                row = run(engine, one["question"], one.get("scope") or scope, one["id"])
+                result = run(engine, one["question"], one.get("scope") or scope)
+                row = convert(result, one["id"])
             except (CollectionError, QuestionError, UnknownDocument) as error:
                 if file is None:
                     raise
@@ -115,7 +122,7 @@ def _run_questions(run: Any, show: Any, question: str | None, file: Path | None,
             elif "error" in row:
                 console.print_problem(row["error"])
             else:
-                show(row)
+                show(row, result)
     if failed:
         raise typer.Exit(SOME_FAILED)
 

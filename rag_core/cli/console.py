@@ -24,7 +24,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from rag_core.types import Job, JobState, Usage, count_decimals
+from rag_core.types import Answer, Job, JobState, Run, TextTable, Usage, count_decimals, parse_answer_text
 
 err = Console(stderr=True)
 # Width of a line if the output is not a terminal.
@@ -103,22 +103,42 @@ def print_ranking(row: dict[str, Any]) -> None:
         print_wide(Padding(Text(cut), (0, 0, 0, 4), expand=False))
 
 
-def print_answer(row: dict[str, Any]) -> None:
-    """Print an answer and its citations."""
-    if row["short"]:
-        print_wide(Text(row["short"], style="bold"))
-    print_wide(Text(row["text"]))
+def print_answer(row: dict[str, Any], answer: Answer) -> None:
+    """Print an answer and its citations; cited rows of tables are printed as tables with their headers."""
+    if answer.short and not answer.opens_with_short:
+        print_wide(Text(answer.short, style="bold"))
+    for block in parse_answer_text(answer.text, [one.quote for one in answer.citations]):
+        print_wide(_format_table(block) if isinstance(block, TextTable) else _format_runs(block.runs))
     for statement in row["statements"]:
         if statement["mark"]:
             print_wide(Text(f"“{statement['text']}” {statement['mark_text']}", "yellow"))
     for notice in row["notices"]:
         print_wide(Text(notice, "yellow"))
-    for citation in row["citations"]:
-        quote = " ".join(citation["quote"].split())
-        print_wide(Text(f"[{citation['marker']}] {citation['document']} p. {citation['page_label']}: “{quote}”", "dim"))
+    for table in answer.tables:
+        print_wide(Padding(_format_table(table.to_text_table(), table.table.unit_above), (0, 0, 0, 4), expand=False))
+    sources: dict[str, None] = {}
+    for citation in answer.citations:
+        is_row = answer.find_cited_spans(citation) != [(citation.start, citation.end)]
+        quote = "" if is_row else f": “{' '.join(citation.quote.split())}”"
+        sources[f"[{citation.marker}] {citation.document} p. {citation.page_label}{quote}"] = None
+    for source in sources:
+        print_wide(Text(source, "dim"))
     print_steps(row)
     if row["state"] == "abstained":
         print_ranking(row)
+
+
+def _format_table(table: TextTable, title: str = "") -> Table:
+    shown = Table(box=None, header_style="bold", pad_edge=False, title=Text(title, "dim") if title else None)
+    for number, header in enumerate(table.rows[0]):
+        shown.add_column(_format_runs(header), justify="right" if number else "left", overflow="fold")
+    for row in table.rows[1:]:
+        shown.add_row(*map(_format_runs, row))
+    return shown
+
+
+def _format_runs(runs: Sequence[Run]) -> Text:
+    return Text.assemble(*((run.text, "bold" if run.bold else "") for run in runs))
 
 
 class JobBars:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -28,7 +28,9 @@ from rag_core.types import (
     Job,
     Page,
     PageImage,
+    PageKey,
     SameName,
+    Table,
     VersionRow,
 )
 
@@ -212,6 +214,10 @@ class Documents:
     def page(self, document_id: str, page_index: int) -> Page:
         """Return one page with its word boxes; raise `UnknownDocument` if the page does not exist."""
         return self._page(self._version(document_id), page_index)
+
+    def tables(self, places: Collection[PageKey]) -> dict[PageKey, tuple[Table, ...]]:
+        """Return the tables of pages by version id and page index; pages without tables are left out."""
+        return self._library.tables(places)
 
     def chunks(self, document_id: str, page_index: int | None = None) -> Sequence[ChunkSpan]:
         """Return all chunks of a document, or only the chunks of one page, in order; raise `UnknownDocument`."""

@@ -6,7 +6,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from rag_core.types import (
     AnswerState,
     ChunkSpan,
     Citation,
+    CitedTable,
     Claim,
     Embedding,
     FloatArray,
@@ -161,8 +162,9 @@ def page_from_row(row: Any, *, with_layout: bool = True) -> Page:
 
 def answer_to_json(answer: Answer) -> dict[str, Any]:
     """Return an answer as JSON with the texts of its passages, so that it stays readable without its documents."""
-    data = asdict(answer)
+    data = asdict(replace(answer, tables=()))
     data["state"] = answer.state.value
+    data["tables"] = [table.to_json() for table in answer.tables]
     return data
 
 
@@ -188,6 +190,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         short=data.get("short", ""),
         quotes_start=data.get("quotes_start"),
         interrupted=data.get("interrupted", ""),
+        tables=tuple(map(CitedTable.from_json, data.get("tables", ()))),
     )
 
 

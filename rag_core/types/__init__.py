@@ -5,6 +5,7 @@ A *passage* is a chunk that a search returns for a question, with its rank and s
 is always better, and each score has the name of the stage that computes it.
 """
 
+from rag_core.types.answer_text import Paragraph, Run, TextTable, parse_answer_text, remove_formatting
 from rag_core.types.answers import (
     REFUSAL,
     Answer,
@@ -21,6 +22,7 @@ from rag_core.types.answers import (
 )
 from rag_core.types.arrays import BoolArray, FloatArray, Int8Array, Int64Array, IntArray
 from rag_core.types.chunks import PAGE_BREAK, ChunkRow, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
+from rag_core.types.cited_tables import CitedTable
 from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, Conversation, Feedback, Message, Scope
 from rag_core.types.documents import (
     DEFAULT_COLLECTION,
@@ -82,7 +84,7 @@ from rag_core.types.retrieval import (
     build_unembedded_question,
 )
 from rag_core.types.status import NEWER_READER, ModelCheck, ModelChoice, ModelHost, Readiness, Status
-from rag_core.types.tables import Table, TableCell, TableRow
+from rag_core.types.tables import Span, Table, TableCell, TableRow
 from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
@@ -100,6 +102,7 @@ __all__ = [
     "ChunkSpan",
     "ChunkVectors",
     "Citation",
+    "CitedTable",
     "Claim",
     "Comparison",
     "Conversation",
@@ -144,6 +147,7 @@ __all__ = [
     "PageKey",
     "PageReference",
     "PageState",
+    "Paragraph",
     "Passage",
     "Question",
     "QuestionResult",
@@ -154,11 +158,13 @@ __all__ = [
     "RetrievalConfig",
     "Rewritten",
     "RiskPoint",
+    "Run",
     "SameName",
     "Scope",
     "ScoredPassage",
     "SearchResult",
     "SetupStep",
+    "Span",
     "Stage",
     "StageRanking",
     "Status",
@@ -168,6 +174,7 @@ __all__ = [
     "Table",
     "TableCell",
     "TableRow",
+    "TextTable",
     "ThresholdAdvice",
     "TokenMatch",
     "TokenMatches",
@@ -185,4 +192,6 @@ __all__ = [
     "escape_formula",
     "format_count",
     "format_size",
+    "parse_answer_text",
+    "remove_formatting",
 ]

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal
 
+from rag_core.types.cited_tables import CitedTable
 from rag_core.types.retrieval import Gate, Passage, SearchResult, Strategy
+from rag_core.types.tables import Span
 from rag_core.types.usage import Usage
 
 REFUSAL = "I don't know: the documents don't say."
@@ -135,6 +137,8 @@ class Answer:
     interrupted : str
         Why the language model did not complete its answer, or wrote none; empty if it completed it. The text that it
         wrote is kept.
+    tables : tuple of CitedTable
+        The tables of which the answer cites rows, in the order of the citations.
     """
 
     question: str
@@ -156,6 +160,7 @@ class Answer:
     short: str = ""
     quotes_start: int | None = None
     interrupted: str = ""
+    tables: tuple[CitedTable, ...] = ()
 
     @property
     def written_text(self) -> str:
@@ -177,7 +182,7 @@ class Answer:
     @property
     def opens_with_short(self) -> bool:
         """Whether the text begins with the short answer, so that it need not be shown before the text."""
-        return bool(self.short) and self.text.startswith(self.short)
+        return bool(self.short) and self.text.startswith((self.short, f"**{self.short}"))
 
     @property
     def marked_text(self) -> str:
@@ -187,6 +192,17 @@ class Answer:
             if claim.mark:
                 text = f"{text[: claim.end]} ({claim.mark_text}){text[claim.end :]}"
         return text
+
+    def find_cited_spans(self, citation: Citation) -> list[Span]:
+        """Return the spans of the cells that a citation of table rows is about; otherwise the span of the quote."""
+        place = citation.version_id, citation.page_index
+        found = [
+            span
+            for one in self.tables
+            if (one.version_id, one.page_index) == place
+            for span in one.find_spans(citation.start, citation.end)
+        ]
+        return found or [(citation.start, citation.end)]
 
     def with_suggestions(self, suggestions: Suggestions) -> Answer:
         """Return a copy of the answer with follow-up questions, or with a notice that says why their search failed."""

@@ -128,6 +128,17 @@ class Table:
         """The highest offset of the cells in the text of the page."""
         return max(cell.end for row in self.rows for cell in row.cells)
 
+    @property
+    def is_list(self) -> bool:
+        """Whether most labels are signs, such as bullets, so that the rows are items of a list."""
+        labels = [row.label for row in self.body if row.label and not row.is_section]
+        return 2 * sum(not any(map(str.isalnum, label)) for label in labels) > len(labels)
+
+    @property
+    def unit_above(self) -> str:
+        """The unit to show above the table; empty if a header cell contains the unit."""
+        return "" if any(self.unit in cell.text for row in self.headers for cell in row.cells) else self.unit
+
     def column_header(self, column: int) -> str:
         """Return the headers of a column, from all levels, such as "Year ended December 31 › 2023"; it may be empty."""
         found = (row.cell(column) for row in self.headers)

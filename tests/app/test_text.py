@@ -12,7 +12,7 @@ from pages.shared.blocks import build_answer_blocks, build_quoted_text
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import build_marked_text
 from pages.shared.text import escape_markdown, format_duration, format_score, format_threshold, truncate
-from rag_core.types import Answer, AnswerState, Gate, format_size
+from rag_core.types import Answer, AnswerState, Claim, Gate, format_size, remove_formatting
 from tests.support.app import ALLOWED, kinds, plain_text
 
 
@@ -21,10 +21,11 @@ def test_any_answer_becomes_known_nodes_only(text: str) -> None:
     assert kinds(parse_markdown(text, {1, 2})) <= ALLOWED
 
 
-@given(st.text())
-def test_quoted_answer_keeps_every_character(text: str) -> None:
-    squeezed = re.sub(r"\s+", "", text)
-    assert re.sub(r"\s+", "", plain_text(build_quoted_text(text, {1}))) == squeezed
+@given(st.text(alphabet=st.characters() | st.sampled_from("*|-\n")))
+def test_quote_keeps_every_character(text: str) -> None:
+    quote = " ".join(text.split())
+    shown = plain_text(build_quoted_text(f"{quote} [1]", {1}, [Claim(0, len(quote), True)], [text]))
+    assert re.sub(r"\s+", "", shown) == re.sub(r"\s+", "", f"{quote}[1]")
 
 
 @given(st.text(), st.lists(st.tuples(st.integers(-5, 50), st.integers(-5, 50))))
@@ -58,6 +59,7 @@ def test_only_known_numbers_become_citations() -> None:
     ("text", "short", "bold"),
     [
         ("$860 million · assets = 860 [1]", "$860 million", "$860 million"),
+        ("**$860 million** · assets = 860 [1]", "$860 million", "$860 million"),
         ("Assets 860 million [1]", "$860 million", None),
         ("Assets 860 [1]", "", None),
     ],
@@ -68,7 +70,7 @@ def test_value_with_which_an_answer_opens_is_bold(text: str, short: str, bold: s
     )
     first = build_answer_blocks(answer, {1})[0]["c"][0]
     assert (first["c"][0]["s"] if first["t"] == "b" else None) == bold
-    assert plain_text(build_answer_blocks(answer, {1})) == text
+    assert plain_text(build_answer_blocks(answer, {1})) == remove_formatting(text)
 
 
 def test_citations_in_lists_and_tables_but_not_in_code() -> None:

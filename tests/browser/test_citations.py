@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from reportlab.pdfgen.canvas import Canvas
 
 from tests.support.attacks import HIDDEN, HIDDEN_ORDER
-from tests.support.browser import OpenApp, ask, highlighted_pixels, open_chat, quiet
+from tests.support.browser import OpenApp, ask, highlighted_pixels, open_chat, quiet, width_overflow
 from tests.support.drawn_pdfs import make
 from tests.support.pdfs import make_pdf
 
@@ -16,6 +16,13 @@ QUESTION = "How long is the Tornea canal?"
 CANAL = make_pdf(
     "The Tornea canal was dug by hand. Work on it began in the spring of 1811.",
     "The Tornea canal is 64 kilometres long. It has nineteen locks.",
+)
+
+
+REGIONS = ("Region", *(f"Q{quarter} {year}" for year in (2022, 2023) for quarter in range(1, 5)))
+FERRIES = (
+    ("Northern coast", "1,204", "1,131", "986", "1,302", "1,377", "1,400", "1,288", "1,519"),
+    ("Southern coast", "804", "731", "686", "702", "777", "800", "788", "819"),
 )
 
 
@@ -100,3 +107,26 @@ def test_drawer_shows_hidden_text_of_the_page(open_app: OpenApp, address: str, t
     expect(drawer.get_by_text("text that a reader cannot see")).to_contain_text(HIDDEN_ORDER)
     expect(drawer.locator("mark").first).to_contain_text("71 metres")
     expect(page.get_by_test_id("stChatMessage").last.get_by_text("999").first).to_be_hidden()
+
+
+def test_cited_row_of_a_wide_table_is_shown_on_a_phone(open_app: OpenApp, address: str, tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 8)
+        canvas.drawString(50, 740, "Passengers of the ferries by region (in thousands)")
+        for number, row in enumerate((REGIONS, *FERRIES)):
+            for column, cell in enumerate(row):
+                write = canvas.drawRightString if column else canvas.drawString
+                write(130 + 50 * column if column else 50, 715 - 16 * number, cell)
+
+    open_chat(open_app, address, {"ferries.pdf": make(tmp_path / "ferries.pdf", draw).read_bytes()})
+    page = open_app(address, width=380, dark=True)
+    ask(page, "How many passengers did the ferries of the southern coast have in Q1 2023?")
+    table = page.get_by_role("region", name="ferries.pdf, page 1")
+    expect(table.locator("td.marked")).to_have_text(["777"])
+    expect(table.locator("td.marked")).to_be_in_viewport()
+    expect(table.get_by_role("cell", name="Southern coast")).to_be_in_viewport()
+    assert table.evaluate("frame => frame.scrollWidth > frame.clientWidth && frame.scrollLeft > 0")
+    assert width_overflow(page) == 0
+    page.get_by_role("button", name="Source 1: ferries.pdf, page 1").first.click()
+    drawer = page.get_by_role("dialog", name="Source 1 of")
+    expect(drawer.locator("td.marked")).to_have_text(["Southern coast", "777"])

@@ -64,6 +64,7 @@ def test_streamed_answer_survives_reload(open_app: OpenApp, address: str, model:
     ask(page, QUESTION)
     expect(page.get_by_text("88 metres tall [1]. " + HOSTILE)).to_be_visible()
     expect(page.get_by_text("Lena Holm")).to_be_hidden()
+    expect(page.locator("strong", has_text="The Vardo tower")).to_be_visible()
 
     page.reload()
     expect(page.get_by_text("88 metres tall [1]. " + HOSTILE)).to_be_visible()

@@ -27,7 +27,7 @@ BRIDGE = make_pdf(
 CANAL = make_pdf("The Lindow Canal was dug between 1803 and 1811. Its nine locks lift boats by 31 metres.")
 LENGTH = "How long is the Harrow Bridge?"
 
-ALLOWED = set("p h ul ol li quote pre hr table row th td text b i s code mark br cite".split())
+ALLOWED = set("p h ul ol li quote pre hr caption table row th td text b i s code mark br cite".split())
 
 
 def settle(app: AppTest, until: Callable[[AppTest], bool]) -> AppTest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from html import escape as html_escape
 from io import BytesIO
 from pathlib import Path
 
@@ -16,7 +17,20 @@ from rag_core.answering.export import REMOVED, markdown, pdf
 from rag_core.engine import Engine
 from rag_core.errors import UnknownConversation
 from rag_core.settings import Settings
-from rag_core.types import Answer, AnswerState, Citation, Claim, Conversation, Gate, Message, Passage
+from rag_core.types import (
+    Answer,
+    AnswerState,
+    Citation,
+    CitedTable,
+    Claim,
+    Conversation,
+    Gate,
+    Message,
+    Passage,
+    Table,
+    TableCell,
+    TableRow,
+)
 from tests.support.engines import ASK_BUDGET, BUDGET, open_library, settings_in
 
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
@@ -153,3 +167,52 @@ def test_stopped_answer_of_model_is_exported_as_unchecked(tmp_path: Path, genera
     messages = talk("It is 42 [1].", citations=(), stopped=True, generator=generator)
     for text in exports(settings_in(tmp_path), messages):
         assert ("Not checked against the sources" in text) is has_notice
+
+
+def build_cited_table(*row: str) -> CitedTable:
+    """Return a table with a header and one row, whose last cell is cited."""
+    header = TableRow(tuple(TableCell(text, (), column, is_header=True) for column, text in enumerate(("", "2023"))))
+    cells = tuple(TableCell(text, ((9 * column, 9 * column + 1),), column) for column, text in enumerate(row))
+    return CitedTable(1, "v", 3, Table((header, TableRow(cells)), 1, ((0.0, 1.0),) * 2, unit="(in $)"), (9,))
+
+
+def test_cited_rows_are_exported_with_their_header(tmp_path: Path) -> None:
+    messages = talk("Sales, 2023: 3,642 [1].", tables=(build_cited_table("Sales", "3,642"),))
+    exported = markdown(settings_in(tmp_path), CONVERSATION, messages)
+    assert "\\[1\\] report\\_\\[1\\].pdf, page iv · \\(in \\$\\)\n\n|  | 2023 |\n| --- | --- |\n" in exported
+    assert "| Sales | **3,642** |\n\n- " in exported
+    assert "page iv · (in $) 2023 Sales 3,642 [1]" in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+
+
+@pytest.mark.parametrize("generator", ["extractive", "openai:small"])
+def test_table_and_bold_text_of_an_answer_are_exported(tmp_path: Path, generator: str) -> None:
+    messages = talk("**5** · sales.\n\n| Company | Sales |\n|---|---|\n| A \\| B | **5** [1] |", generator)
+    exported = markdown(settings_in(tmp_path), CONVERSATION, messages)
+    html = MarkdownIt("commonmark").enable("table").render(exported)
+    assert "<p><strong>5</strong> · sales.</p>" in html
+    assert "<td>A | B</td>\n<td><strong>5</strong> [1]</td>" in html
+    text = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    assert "5 · sales. Company Sales A | B 5 [1]" in text
+
+
+@pytest.mark.parametrize("generator", ["extractive", "openai:small"])
+def test_markup_in_cells_is_escaped(tmp_path: Path, generator: str) -> None:
+    cell = f"{HOSTILE} **x** [a](http://evil.example)"
+    escaped = cell.replace("|", "\\|")
+    messages = talk(f"| A |\n|---|\n| {escaped} |", generator, tables=(build_cited_table(cell, "5"),))
+    html = (
+        MarkdownIt("commonmark", {"html": True})
+        .enable("table")
+        .render(markdown(settings_in(tmp_path), CONVERSATION, messages))
+    )
+    assert "<img" not in html
+    assert "<a " not in html
+    assert html.count("<table>") == 2
+    assert html.count("<tr>") == 4
+    assert f"<td>{html_escape(cell, quote=False)}</td>" in html
+    assert cell in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+
+
+def test_row_higher_than_a_page_is_exported(tmp_path: Path) -> None:
+    messages = talk("5 [1]", tables=(build_cited_table("word " * 2000, "5"),))
+    assert pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages)).count("word") == 2000

@@ -12,8 +12,20 @@ import pytest
 from rich.progress import Progress
 
 from rag_core.cli import app as cli
-from rag_core.cli.console import JobBars
-from rag_core.types import Job, JobState
+from rag_core.cli import json_rows
+from rag_core.cli.console import JobBars, print_answer
+from rag_core.types import (
+    Answer,
+    AnswerState,
+    Citation,
+    CitedTable,
+    Gate,
+    Job,
+    JobState,
+    Table,
+    TableCell,
+    TableRow,
+)
 from tests.support.cli import ROOT, Run
 
 
@@ -63,6 +75,34 @@ def test_output_to_head_has_complete_lines(library: Path, tmp_path: Path) -> Non
     ended = shell(tmp_path / "data", "list --json", "| head -n 1")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.count("\n") == 1
+
+
+def test_cited_rows_are_printed_with_their_header(capsys: pytest.CaptureFixture[str]) -> None:
+    header = TableRow((TableCell("2023", (), 1, is_header=True), TableCell("2022", (), 2, is_header=True)))
+    cells = (
+        TableCell("Net [sales]", ((0, 11),), 0),
+        TableCell("3,642", ((12, 17),), 1),
+        TableCell("7", ((18, 19),), 2),
+    )
+    table = Table((header, TableRow(cells)), 1, ((0.0, 1.0),) * 3, unit="(in millions)")
+    row = Citation(1, 1, "d", "v", "a.pdf", "5", 0, "iv", "Net [sales] 3,642 7", 0, 19)
+    answer = Answer(
+        question="Q?",
+        state=AnswerState.ANSWERED,
+        text="**3,642** · net [b]sales[/b] [1]\n\n| A | B |\n|---|---|\n| x | y [1] |",
+        citations=(row, row),
+        passages=(),
+        gate=Gate("rerank", 1.0, 0.5, True),
+        generator="extractive",
+        timings_ms={},
+        short="3,642",
+        tables=(CitedTable(1, "v", 0, table, (12,)),),
+    )
+    print_answer(json_rows.answered(answer, None), answer)
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    value, *rest = [line for line in lines if line]
+    assert value == "3,642 · net [b]sales[/b] [1]"
+    assert rest == ["A B", "x y [1]", "(in millions)", "2023 2022", "Net [sales] 3,642 7", "[1] a.pdf p. iv"]
 
 
 def test_progress_says_what_a_job_waits_for() -> None:

@@ -41,6 +41,13 @@ def test_label_of_a_row_begins_with_its_section(table: Table) -> None:
     assert TableRow((TableCell("5", (), 1),)).label == ""
 
 
+@pytest.mark.parametrize(("labels", "is_list"), [(("•", "•", "Cash"), True), (("•", "Cash"), False), (("", ""), False)])
+def test_table_with_signs_as_labels_is_a_list(labels: tuple[str, ...], is_list: bool) -> None:
+    cells = [[TableCell(label, (), 0)] if label else [] for label in labels]
+    rows = tuple(TableRow((*label, TableCell("5", (), 1))) for label in cells)
+    assert Table(rows, 0, ((0.0, 1.0),) * 2).is_list is is_list
+
+
 def test_cells_are_found_by_any_of_their_columns(table: Table) -> None:
     assert [table.headers[0].cell(column) for column in (1, 2)] == [table.rows[0].cells[0]] * 2
     assert table.body[1].cell(1) is None

@@ -1,0 +1,120 @@
+"""Find the table rows and cells that an answer cites."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rag_core.runtime.stores import Stores
+from rag_core.types import Answer, AnswerState, Citation, CitedTable, PageKey, Table, TableCell, TableRow
+from rag_core.types.answers import MARKER
+
+# Most rows of all tables of an answer.
+_MAX_ROWS = 6
+# Minimum share of the letters and digits of a quote that are in cells; a quote with fewer is prose beside a table.
+_IN_CELLS = 0.9
+# Most characters of a cell of such a row; a longer cell is prose, which the quote shows better.
+_LONGEST_CELL = 200
+_MARKERS = re.compile(rf"(?:\s*{MARKER.pattern})+")
+_NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f'’]\d+)*")
+_SEPARATORS = re.compile(r"\D")
+
+
+def add_cited_tables(answer: Answer, stores: Stores) -> Answer:
+    """Return the answer with the rows of stored tables that it cites."""
+    if answer.state is not AnswerState.ANSWERED or not answer.citations:
+        return replace(answer, tables=())
+    pages = {(one.version_id, one.page_index) for one in answer.citations}
+    return replace(answer, tables=find_cited_tables(answer, stores.documents.tables(pages)))
+
+
+@dataclass
+class _Found:
+    """A table with the cited rows, by their index in the table, and the starts of the cited cells."""
+
+    marker: int
+    table: Table
+    rows: set[int] = field(default_factory=set)
+    cells: set[int] = field(default_factory=set)
+
+
+def find_cited_tables(answer: Answer, tables: Mapping[PageKey, Sequence[Table]]) -> tuple[CitedTable, ...]:
+    """Return the tables of which an answer quotes rows, at most six rows in all.
+
+    The cited cells of a row are those whose text the answer states before the marker of the citation. Lists are no
+    tables here.
+    """
+    stated = _find_stated_texts(answer.text)
+    found: dict[tuple[str, int, int], _Found] = {}
+    for citation in answer.citations:
+        key = citation.version_id, citation.page_index
+        for number, table in enumerate(tables.get(key, ())):
+            cells = {} if table.is_list else _find_cells_by_row(table, citation)
+            total = sum(len(one.rows) for one in found.values())
+            if not cells or total + len(cells) > _MAX_ROWS:
+                continue
+            known = found.setdefault((*key, number), _Found(citation.marker, table))
+            known.rows |= cells.keys()
+            known.cells |= {
+                cell.start for one in cells.values() for cell in _select_cited_cells(one, stated[citation.marker])
+            }
+    return tuple(
+        CitedTable(one.marker, version_id, page_index, _select_rows(one.table, one.rows), tuple(sorted(one.cells)))
+        for (version_id, page_index, _), one in found.items()
+    )
+
+
+def _find_stated_texts(text: str) -> dict[int, str]:
+    """Return the text before the markers of each citation, back to the markers before it."""
+    texts: dict[int, str] = defaultdict(str)
+    position = 0
+    for group in _MARKERS.finditer(text):
+        for marker in MARKER.findall(group[0]):
+            texts[int(marker)] += f" {text[position : group.start()]}"
+        position = group.end()
+    return texts
+
+
+def _find_cells_by_row(table: Table, citation: Citation) -> dict[int, list[TableCell]]:
+    """Return the cells in a quote by the index of their row; empty if the quote is not from rows of the table."""
+    cells: dict[int, list[TableCell]] = {}
+    covered = 0
+    for number, row in enumerate(table.rows):
+        within = [cell for cell in row.cells if cell.start < citation.end and cell.end > citation.start]
+        for start, end in (span for cell in within for span in cell.spans):
+            piece = citation.quote[max(0, start - citation.start) : max(0, end - citation.start)]
+            covered += _count_characters(piece)
+        if within and number >= table.header_rows and not row.is_section:
+            if any(len(cell.text) > _LONGEST_CELL for cell in row.cells):
+                return {}
+            cells[number] = within
+    return cells if covered >= _IN_CELLS * _count_characters(citation.quote) else {}
+
+
+def _count_characters(text: str) -> int:
+    return sum(map(str.isalnum, text))
+
+
+def _select_cited_cells(cells: Sequence[TableCell], stated: str) -> list[TableCell]:
+    values = [cell for cell in cells if cell.column]
+    numbers = {_SEPARATORS.sub("", number) for number in _NUMBER.findall(stated)}
+    folded = f" {' '.join(stated.split()).casefold()} "
+    return [cell for cell in values if _is_stated(cell.text, folded, numbers)]
+
+
+def _is_stated(text: str, stated: str, numbers: set[str]) -> bool:
+    """Return whether a text contains a cell: the digits of a figure, or all words of another cell."""
+    figures = {_SEPARATORS.sub("", number) for number in _NUMBER.findall(text)}
+    if figures and not any(map(str.isalpha, text)):
+        return figures <= numbers
+    words = " ".join(text.split()).casefold()
+    return bool(re.search(rf"(?<!\w){re.escape(words)}(?!\w)", stated))
+
+
+def _select_rows(table: Table, rows: set[int]) -> Table:
+    kept: list[TableRow] = [
+        row for number, row in enumerate(table.rows) if number < table.header_rows or number in rows
+    ]
+    return replace(table, rows=tuple(kept))
