@@ -23,8 +23,9 @@ arrived = enter_page("chat")
 suggesting = back.answers.suggesting(current_id() or "")
 conversation, messages = open_conversation(back.engine, arrived=arrived)
 run = back.answers.running(current_id() or "")
-if run is None and conversation and messages[-1:] and messages[-1].role == "user":
-    # The answer may have been stored after the messages were loaded, so load them again.
+last = messages[-1].answer if messages else None
+if run is None and conversation and messages and (last is None or last.interrupted):
+    # The answer, or its continuation, may have been stored after the messages were loaded, so load them again.
     conversation = back.engine.conversations.get(conversation.conversation_id)
     messages = back.engine.conversations.messages(conversation.conversation_id)
 show_stored_error()
