@@ -1,4 +1,4 @@
-"""Reorder a ranking by the document names that the question contains, or by the age of the documents."""
+"""Reorder a ranking by the document names or codes that the question contains, or by the age of the documents."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from rag_core.retrieval.passage_weights import freshness
+from rag_core.text.identifiers import contains_identifier, find_identifiers
 from rag_core.text.names import find_names_in_title
 from rag_core.text.normalize import normalize
 from rag_core.types.retrieval import NAMED_SCORE, Ranking
+
+# Maximum number of chunks that are moved because they contain a code. More chunks contain the code of a whole document.
+MAX_IDENTIFIED = 5
 
 
 def prefer_named_documents(
@@ -55,6 +59,30 @@ def prefer_named_documents(
     if order == ranking.order:
         return replace(ranking, scores={**ranking.scores, NAMED_SCORE: {}})
     return Ranking(order, {**ranking.scores, NAMED_SCORE: {chunk_id: scores[chunk_id] for chunk_id in order}})
+
+
+def prefer_identified_chunks(ranking: Ranking, question: str, texts: Mapping[int, str]) -> Ranking:
+    """Move chunks that contain a code or long number of the question before all other chunks.
+
+    The rows of a parts list are similar, and so are the token vectors of two part numbers. If no chunk contains a code
+    of the question, or if more than `MAX_IDENTIFIED` chunks do, the ranking does not change. Otherwise, the score
+    ``named`` is higher by 1 for chunks that contain one.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    question : str
+    texts : mapping of chunk id to str
+        Texts of the chunks.
+    """
+    identifiers = find_identifiers(question)
+    found = {one for one in ranking.order if identifiers and contains_identifier(texts.get(one, ""), identifiers)}
+    if not 0 < len(found) <= MAX_IDENTIFIED:
+        return ranking
+    order = sorted(ranking.order, key=lambda chunk_id: chunk_id not in found)
+    named = ranking.scores.get(NAMED_SCORE, {})
+    scores = {chunk_id: named.get(chunk_id, 0.0) + (chunk_id in found) for chunk_id in order}
+    return Ranking(tuple(order), {**ranking.scores, NAMED_SCORE: scores})
 
 
 def prefer_recent_documents(ranking: Ranking, score_name: str, ages_days: Mapping[int, float], decay: float) -> Ranking:
