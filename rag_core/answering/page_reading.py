@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
+from rag_core.reading.excerpts import add_caption
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
@@ -34,7 +35,7 @@ class PageReader:
         """Return the answers in passages and their pages, best first."""
         contents = self._stores.documents.page_contents(sorted({one.page_key for one in passages}))
         texts = {key: text for key, (text, _) in contents.items()}
-        tables = {key: tables for key, (_, tables) in contents.items()}
+        tables = {key: [add_caption(one, text) for one in tables] for key, (text, tables) in contents.items()}
         return find_answers(question, passages, texts, tables, self._models.answerability_model())
 
     def read_cover(self, version_id: str) -> str:

@@ -10,6 +10,7 @@ from rag_core.answering.page_reading import PageReader
 from rag_core.gate.calibration import weigh_reading
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import find_missing_value
+from rag_core.reading.cell_values import names_cell, state_value
 from rag_core.reading.disagreements import Value, find_disagreement
 from rag_core.reading.labelled_values import find_labelled_value
 from rag_core.reading.reader import quote_sentences
@@ -67,7 +68,7 @@ def quote_answer(
     if answers:
         outcome = reader.add_passages(outcome, answers[0])
         passages = [*passages, *outcome.result.passages[number:]]
-        if (row := _quote_row(answers[0], passages)) is not None:
+        if (row := _quote_row(question, answers[0], passages)) is not None:
             return Quotes(row, outcome.result.passages, gate)
     scoring = _score_sentences(outcome, passages)
     lead = _select_lead(scoring, answers)
@@ -114,10 +115,16 @@ def _quote_labelled_value(question: str, passages: Sequence[Passage]) -> Verifie
     return VerifiedAnswer(text, (citation,), create_claims_from_quotes(text, (citation,)), found.value)
 
 
-def _quote_row(answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnswer | None:
-    """Return the value in a table row with its labels; ``None`` if the answer is in no row or not probable enough."""
+def _quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnswer | None:
+    """Return the value in a table row with its unit and its labels.
+
+    Return ``None`` if the answer is in no row, or if it is not probable enough and the question does not contain the
+    label and the header of its cell.
+    """
     excerpt, cell = answer.excerpt, answer.place.cell
-    if excerpt.row is None or excerpt.table is None or cell is None or answer.probability < SHORT_PROBABILITY:
+    if excerpt.row is None or excerpt.table is None or cell is None:
+        return None
+    if answer.probability < SHORT_PROBABILITY and not names_cell(question, excerpt.table, excerpt.row, cell):
         return None
     for passage in passages:
         start, end = excerpt.start - passage.start, excerpt.end - passage.start
@@ -125,10 +132,10 @@ def _quote_row(answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnsw
             citation = Citation.of(passage, start, end)
             labels = [excerpt.table.row_label(excerpt.row), excerpt.table.column_header(cell.column)]
             named = ", ".join(label for label in labels if label and label != cell.text)
-            unit = f" {excerpt.table.unit}" if excerpt.table.unit else ""
-            statement = f"{named}: {cell.text}{unit}" if named else f"{cell.text}{unit}"
+            value = state_value(excerpt.table, excerpt.row, cell)
+            statement = f"{value} · {named}" if named else value
             text = f"{statement} [{citation.marker}]"
-            return VerifiedAnswer(text, (citation,), (Claim(0, len(statement), True),), cell.text)
+            return VerifiedAnswer(text, (citation,), (Claim(0, len(statement), True),), value)
     return None
 
 

@@ -120,5 +120,5 @@ def test_chunks_with_a_code_of_the_question_are_first(question: str, expected: t
 
 def test_code_in_many_chunks_does_not_change_the_ranking() -> None:
     ranking = Ranking(tuple(range(7)), {"rerank": {}})
-    texts = {one: "Manual of the RX-4000" for one in range(1, 7)}
+    texts = dict.fromkeys(range(1, 7), "Manual of the RX-4000")
     assert prefer_identified_chunks(ranking, "How is the RX-4000 cleaned?", texts) is ranking
