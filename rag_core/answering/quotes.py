@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from rag_core.answering.page_reading import PageReader
+from rag_core.answering.table_answers import answer_over_rows
 from rag_core.gate.calibration import weigh_reading
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import find_missing_value
@@ -16,6 +17,7 @@ from rag_core.reading.labelled_values import find_labelled_value
 from rag_core.reading.reader import quote_sentences
 from rag_core.reading.sentence_scoring import Evidence, SentenceScorer
 from rag_core.reading.short_answers import extend_answer
+from rag_core.reading.table_questions import parse_table_question
 from rag_core.text.identifiers import contains_identifier, find_identifiers, is_about_similar
 from rag_core.text.words import ALPHANUMERIC
 from rag_core.types import Citation, Claim, Gate, Passage
@@ -58,8 +60,13 @@ def quote_answer(
     question, passages = outcome.result.question, _select_passages(outcome)
     if gate.answerable and (found := _quote_labelled_value(question, passages)) is not None:
         return Quotes(found, outcome.result.passages, gate)
+    over_rows = parse_table_question(question)
+    if over_rows is not None and (answered := answer_over_rows(over_rows, outcome, reader)) is not None:
+        return Quotes(answered[0], answered[1].result.passages, replace(gate, answerable=True))
     number = len(outcome.result.passages)
     answers = reader.find_answers(question, passages)
+    if over_rows is not None and over_rows.compares_rows:
+        answers = [one for one in answers if one.excerpt.row is None]
     best = max(answers, key=lambda one: one.probability, default=None)
     if best is not None:
         gate = weigh_reading(gate, best.probability, can_raise=not best.passage.lacks_name)

@@ -207,7 +207,7 @@ def _prefer_named(ranking: Ranking, question: str, rows: Mapping[int, ChunkRow])
     names = find_document_names(question)
     kept = 0 if names else FIXED_TOP
     ranking = prefer_named_documents(ranking, names or find_lowercase_names(question), labels, texts, kept)
-    return prefer_identified_chunks(ranking, question, texts)
+    return prefer_identified_chunks(ranking, question, labels, texts)
 
 
 def _mean_embedding(question: Question, hypothesis: FloatArray) -> Question:

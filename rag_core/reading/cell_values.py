@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from rag_core.text.dates import YEAR
 from rag_core.text.numbers import CURRENCIES, SCALES, parse_numbers
 from rag_core.text.words import tokenize
 from rag_core.types.chunks import HEADING_SEPARATOR
@@ -17,7 +18,7 @@ _DIGITS = r"\d[\d.,\u00a0\u2009\u202f]*"
 # A figure without a unit of its own, except for a currency symbol.
 _FIGURE = re.compile(rf"[(−–-]?\s?(?P<symbol>{_SYMBOL})?\s?[(−–-]?(?P<digits>{_DIGITS})\)?")
 _NEGATIVE = re.compile(rf"(?:{_SYMBOL}\s?)?[(−–-]\s?(?:{_SYMBOL}\s?)?\d")
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(YEAR)
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 _FOOTNOTE = re.compile(r"[a-f*†]|[ivx]+|.*\d.*|(?:note|see)\b.*", re.IGNORECASE)
 _WORD = re.compile(r"[^\s/]+")
@@ -55,9 +56,11 @@ def parse_quantity(text: str) -> Quantity | None:
     if match is None or re.search(r"\d", rest) or len(numbers) != 1 or numbers[0].kind not in ("", "percent"):
         return None
     before, after = text[: match.start()].strip(" (−–-"), text[match.end() :].strip(" )")
-    if len(numbers[0].values) != 1 or re.search(r"[^\W\d_]", before) or text[match.end() :][:1] in (":", "/", "-"):
+    # Without its unit: "400 m" may be 400 metres or 400 million.
+    values = parse_numbers(match[0].rstrip(".,"), spaced=False)[0].values
+    if len(values) != 1 or re.search(r"[^\W\d_]", before) or text[match.end() :][:1] in (":", "/", "-"):
         return None
-    (value,) = numbers[0].values
+    (value,) = values
     unit = (before or after).casefold().removesuffix("s")
     return Quantity(-value if _NEGATIVE.match(text) else value, CURRENCIES.get(unit, unit))
 
@@ -128,9 +131,11 @@ def _is_unit(text: str) -> bool:
 
 def _find_stated_unit(table: Table, row: TableRow, column: int) -> str:
     """Return the unit that the caption states for a column; empty if it states none, or perhaps for other columns."""
+    headers = [table.column_header(other) for other in range(len(table.columns)) if other != column]
+    if any(table.unit in header for header in headers):
+        return ""
     clauses = list(_split_clauses(table.unit))
     names = _stems(f"{table.column_header(column)} {row.label}")
-    headers = [table.column_header(other) for other in range(len(table.columns)) if other != column]
     others = _stems(" ".join(headers)) - names
     for subject, unit in clauses:
         if _stems(_PREPOSITION.split(subject)[0]) & names:

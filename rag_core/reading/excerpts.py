@@ -138,7 +138,11 @@ def add_caption(table: Table, page_text: str) -> Table:
     for line in reversed([line.strip() for line in page_text[: table.start].splitlines() if line.strip()]):
         words = len(line.split())
         is_prose = words > MAX_CAPTION_WORDS or (words > MAX_SENTENCE_WORDS and line.endswith("."))
-        if len(lines) == MAX_CAPTION_LINES or (is_prose and not find_stated_units(line)):
+        if is_prose and not find_stated_units(line):
+            # The short last line of a paragraph is no caption.
+            lines = lines[1:] if lines and lines[0].endswith(".") and not find_stated_units(lines[0]) else lines
+            break
+        if len(lines) == MAX_CAPTION_LINES:
             break
         lines.insert(0, line)
     unit = table.unit or next((line for line in lines if find_stated_units(line)), "")

@@ -61,21 +61,29 @@ def prefer_named_documents(
     return Ranking(order, {**ranking.scores, NAMED_SCORE: {chunk_id: scores[chunk_id] for chunk_id in order}})
 
 
-def prefer_identified_chunks(ranking: Ranking, question: str, texts: Mapping[int, str]) -> Ranking:
+def prefer_identified_chunks(
+    ranking: Ranking, question: str, documents: Mapping[int, str], texts: Mapping[int, str]
+) -> Ranking:
     """Move chunks that contain a code or long number of the question before all other chunks.
 
-    The rows of a parts list are similar, and so are the token vectors of two part numbers. If no chunk contains a code
-    of the question, or if more than `MAX_IDENTIFIED` chunks do, the ranking does not change. Otherwise, the score
-    ``named`` is higher by 1 for chunks that contain one.
+    The rows of a parts list are similar, and so are the token vectors of two part numbers. A code in the label of a
+    document, such as a version, is not searched. If no chunk contains another code of the question, or if more than
+    `MAX_IDENTIFIED` chunks do, the ranking does not change. Otherwise, the score ``named`` is higher by 1 for chunks
+    that contain one.
 
     Parameters
     ----------
     ranking : Ranking
     question : str
+    documents : mapping of chunk id to str
+        Labels of the documents that contain the chunks.
     texts : mapping of chunk id to str
         Texts of the chunks.
     """
-    identifiers = find_identifiers(question)
+    labels = set(documents.values())
+    identifiers = {
+        one for one in find_identifiers(question) if not any(contains_identifier(label, {one}) for label in labels)
+    }
     found = {one for one in ranking.order if identifiers and contains_identifier(texts.get(one, ""), identifiers)}
     if not 0 < len(found) <= MAX_IDENTIFIED:
         return ranking

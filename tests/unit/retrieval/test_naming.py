@@ -112,7 +112,7 @@ def test_accents_are_ignored() -> None:
 )
 def test_chunks_with_a_code_of_the_question_are_first(question: str, expected: tuple[int, ...]) -> None:
     texts = {1: "VX-7331 gate valve", 2: "VX-7330-A shaft seal", 3: "VX-7331-A ball bearing", 4: "27480119 hex bolt"}
-    found = prefer_identified_chunks(RANKING, question, texts)
+    found = prefer_identified_chunks(RANKING, question, DOCUMENTS, texts)
     assert found.order == expected
     if expected != RANKING.order:
         assert found.scores[NAMED_SCORE] == {one: float(one == expected[0]) for one in expected}
@@ -121,4 +121,11 @@ def test_chunks_with_a_code_of_the_question_are_first(question: str, expected: t
 def test_code_in_many_chunks_does_not_change_the_ranking() -> None:
     ranking = Ranking(tuple(range(7)), {"rerank": {}})
     texts = dict.fromkeys(range(1, 7), "Manual of the RX-4000")
-    assert prefer_identified_chunks(ranking, "How is the RX-4000 cleaned?", texts) is ranking
+    assert prefer_identified_chunks(ranking, "How is the RX-4000 cleaned?", {}, texts) is ranking
+
+
+def test_code_in_the_name_of_a_document_does_not_change_the_ranking() -> None:
+    documents, texts = {**DOCUMENTS, 2: "Protocol V1.0.23"}, {**TEXTS, 3: "Changes in V1.0.23"}
+    question = "Which register stores the mode in V1.0.23?"
+    assert prefer_identified_chunks(RANKING, question, documents, texts) is RANKING
+    assert prefer_identified_chunks(RANKING, question, DOCUMENTS, texts).order == (3, 1, 2, 4)
