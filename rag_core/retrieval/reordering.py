@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from rag_core.types.retrieval import NAMED_SCORE, Ranking
 
 # Maximum number of chunks that are moved because they contain a code. More chunks contain the code of a whole document.
 MAX_IDENTIFIED = 5
+_SEPARATORS = re.compile(r"[\W_]")
 
 
 def prefer_named_documents(
@@ -80,10 +82,8 @@ def prefer_identified_chunks(
     texts : mapping of chunk id to str
         Texts of the chunks.
     """
-    labels = set(documents.values())
-    identifiers = {
-        one for one in find_identifiers(question) if not any(contains_identifier(label, {one}) for label in labels)
-    }
+    labels = {_SEPARATORS.sub("", label).casefold() for label in set(documents.values())}
+    identifiers = {one for one in find_identifiers(question) if not any(one in label for label in labels)}
     found = {one for one in ranking.order if identifiers and contains_identifier(texts.get(one, ""), identifiers)}
     if not 0 < len(found) <= MAX_IDENTIFIED:
         return ranking

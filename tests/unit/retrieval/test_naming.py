@@ -125,7 +125,7 @@ def test_code_in_many_chunks_does_not_change_the_ranking() -> None:
 
 
 def test_code_in_the_name_of_a_document_does_not_change_the_ranking() -> None:
-    documents, texts = {**DOCUMENTS, 2: "Protocol V1.0.23"}, {**TEXTS, 3: "Changes in V1.0.23"}
+    documents, texts = {**DOCUMENTS, 2: "hybrid-protocol-v1.0.23"}, {**TEXTS, 3: "Changes in V1.0.23"}
     question = "Which register stores the mode in V1.0.23?"
     assert prefer_identified_chunks(RANKING, question, documents, texts) is RANKING
     assert prefer_identified_chunks(RANKING, question, DOCUMENTS, texts).order == (3, 1, 2, 4)
