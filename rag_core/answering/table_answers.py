@@ -70,7 +70,7 @@ def _find_tables(outcome: SearchOutcome, reader: PageReader) -> Iterator[tuple[P
             parts = [] if key in seen else _load_parts(passage, table, first, reader)
             seen.add(key)
             if sum(len(part.body) for _, part in parts) > 1:
-                yield passage, TableRows(parts, context)
+                yield passage, TableRows(parts, context, outcome.result.question)
 
 
 def _load_parts(passage: Passage, table: Table, first: int, reader: PageReader) -> list[tuple[int, Table]]:

@@ -55,23 +55,32 @@ class TableRows:
         The index of each page and the part of the table on it.
     context : str
         What the rows have in common: the names of the document and the section. The caption is added to it.
+    question : str
+        If it contains all words of the label of one section of the table, only the rows of this section count.
     """
 
-    def __init__(self, parts: Sequence[tuple[int, Table]], context: str) -> None:
+    def __init__(self, parts: Sequence[tuple[int, Table]], context: str, question: str) -> None:
         self.table = parts[0][1]
         self.columns = range(len(self.table.columns))
-        placed = [PlacedRow(page, table, row) for page, table in parts for row in table.body]
-        self.rows = [one for one in placed if not one.row.is_section and not _is_summary(one.row.label)]
-        totals = " ".join(one.row.label for one in placed if _is_summary(one.row.label))
-        sections = " ".join(one.row.label for one in placed if one.row.is_section)
-        self.context = find_lemmas(" ".join([context, *self.table.caption, self.table.unit, totals, sections]))
+        placed = [PlacedRow(page, table, row) for page, table in parts for row in table.body if not row.is_section]
+        self.rows = [one for one in placed if not _is_summary(one.row.label)]
+        section = _find_section({one.row.section for one in self.rows}, question)
+        if section is not None:
+            self.rows = [one for one in self.rows if one.row.section == section]
+        kept = {one.row.section for one in self.rows}
+        totals = [one.row.label for one in placed if _is_summary(one.row.label) and one.row.section in kept]
+        sections = [label for one in kept for label in one]
+        self.context = find_lemmas(" ".join([context, *self.table.caption, self.table.unit, *totals, *sections]))
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether all rows have a label, no row is part of another, and all parts have the same columns."""
+        """Whether all rows have a label of their own, none is part of another, and all parts have the same columns."""
         depths = {(row.row.indent, len(row.row.section)) for row in self.rows}
         widths = {len(row.table.columns) for row in self.rows}
-        return len(self.rows) > 1 and len(depths) == 1 and len(widths) == 1 and all(one.text(0) for one in self.rows)
+        sections = {row.row.section for row in self.rows}
+        labels = [row.text(0) for row in self.rows]
+        is_unique = len(sections) == 1 or len(set(labels)) == len(labels)
+        return len(self.rows) > 1 and len(depths) == 1 and len(widths) == 1 and is_unique and all(labels)
 
     @cached_property
     def is_by_year(self) -> bool:
@@ -148,6 +157,16 @@ class TableRows:
 def find_lemmas(text: str) -> set[str]:
     """Return the lemmas of the content words of a text."""
     return {find_lemma(word.folded) for word in tokenize(text) if word.content}
+
+
+def _find_section(sections: Collection[tuple[str, ...]], question: str) -> tuple[str, ...] | None:
+    """Return the section whose label has the most words, all of them in the question; ``None`` without a single one."""
+    asked = find_lemmas(question)
+    words = {section: find_lemmas(section[-1]) for section in sections if section}
+    fitting = [section for section in words if words[section] and words[section] <= asked]
+    most = max((len(words[section]) for section in fitting), default=0)
+    best = [section for section in fitting if len(words[section]) == most]
+    return best[0] if len(best) == 1 and len(sections) > 1 else None
 
 
 def _is_summary(label: str) -> bool:

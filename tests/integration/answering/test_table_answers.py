@@ -52,6 +52,17 @@ STOCK = (
         for number in range(1, 120)
     ),
 )
+DIVISIONS = (
+    ("", "2023", "2022"),
+    ("Net sales", "", ""),
+    ("Hulls", "$ 914", "$ 870"),
+    ("Sails", "1,306", "1,190"),
+    ("Total net sales", "2,220", "2,060"),
+    ("Operating profit", "", ""),
+    ("Hulls", "88", "61"),
+    ("Sails", "54", "70"),
+    ("Total operating profit", "142", "131"),
+)
 HALLS = (("Hall", "Seats 2023"), ("Rowan", "410"), ("Maple", "350"))
 
 
@@ -72,6 +83,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         "minutes.pdf": ("Action list of the trustees", "", ACTIONS),
         "lorimer.pdf": ("Lorimer Foods: net sales by segment", "(in millions)", SEGMENTS),
         "inventory.pdf": ("Inventory of the central store", "", STOCK),
+        "harwood-yards.pdf": ("Harwood Yards: results by division", "(in millions)", DIVISIONS),
         "halls-north.pdf": ("Concert halls", "", HALLS),
         "halls-south.pdf": ("Concert halls", "", (HALLS[0], ("Birch", "520"), ("Alder", "290"))),
     }
@@ -93,6 +105,8 @@ def quotes(answer: Answer) -> str:
         ("Which is the heaviest vacuum cleaner?", "Orbit 300", "Weight (kg): 17.3 kg"),
         ("What is the cheapest model?", "Orbit 300", "Price (EUR): 105.00 EUR"),
         ("Which segment of Lorimer Foods had the largest net sales in 2022?", "Snacks", "2022: $6,505 million"),
+        ("Which division of Harwood Yards had the largest net sales in 2023?", "Sails", "2023: $1,306 million"),
+        ("Which division of Harwood Yards had the highest operating profit in 2023?", "Hulls", "2023: $88 million"),
         ("Which item of the central store has the largest stock?", "B179.7", "In stock: 397"),
     ],
 )
@@ -165,6 +179,7 @@ def test_changes_and_differences_name_both_values(
         "Which actions of the trustees are not done?",
         "Which segment of Lorimer Foods had the largest operating profit in 2023?",
         "Which segment of Harwood Mills had the largest net sales in 2023?",
+        "Which division of Harwood Yards had the largest figure in 2023?",
         "Which model is the quietest?",
         "Which concert hall had the most seats in 2023?",
         "By how much did rain at Harle change from 2019 to 2023?",
