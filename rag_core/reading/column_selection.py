@@ -98,7 +98,7 @@ class ColumnSelector:
         measured = list(left.words)
         left.explain(rows.context)
         columns = [column for column in rows.columns if column and column not in {one for one, _ in texts}]
-        numeric = [column for column in columns if rows.quantities(column) is not None]
+        numeric = [column for column in columns if rows.header(column) and rows.quantities(column) is not None]
         found: int | tuple[int, int] | None = None
         needs_years = question.operation is Operation.CHANGE or (is_difference and len(labels) == 1)
         if needs_years:

@@ -204,14 +204,18 @@ def test_table_that_may_go_on_elsewhere_is_not_evaluated(tmp_path: Path) -> None
 
 def test_empty_cell_or_another_unit_prevents_an_answer(tmp_path: Path) -> None:
     ropes = (
-        ("Rope", "Length", "Load (kg)"),
-        ("Anchor", "30 m", "900"),
-        ("Halyard", "40 ft", ""),
-        ("Sheet", "25 m", "310"),
+        ("Rope", "Length", "Load (kg)", ""),
+        ("Anchor", "30 m", "900", "41.00"),
+        ("Halyard", "40 ft", "", "17.50"),
+        ("Sheet", "25 m", "310", "22.00"),
     )
     with opened(tmp_path / "data") as engine:
         add_document(engine, "ropes.pdf", table_pdf("Ropes of the boat", "", ropes))
-        for question in ("Which rope has the largest length?", "Which rope has the highest load?"):
+        for question in (
+            "Which rope has the largest length?",
+            "Which rope has the highest load?",
+            "Which rope of the boat is the most expensive?",
+        ):
             answer = engine.answer(question)
             assert (answer.short, " rows" in answer.text) == ("", False)
 

@@ -37,6 +37,7 @@ def value_in(one: Table, row: int, column: int) -> str:
         ("2023", "5,382", "(in millions)", "5,382 million"),
         ("2023", "$5,382", "(in millions, except per share amounts)", "$5,382 million"),
         ("2023", "5,382", "($ in millions)", "$5,382 million"),
+        ("2023", "5,382", "(In millions)", "5,382 million"),
         (
             "Zone 4",
             "50.60",
