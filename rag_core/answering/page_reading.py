@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
+from rag_core.reading.excerpts import add_caption
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
-from rag_core.types import ChunkRow, Passage, Table
+from rag_core.types import ChunkRow, Passage, Reading, Table
 from rag_core.types.searches import SearchOutcome
 
 
@@ -34,8 +35,19 @@ class PageReader:
         """Return the answers in passages and their pages, best first."""
         contents = self._stores.documents.page_contents(sorted({one.page_key for one in passages}))
         texts = {key: text for key, (text, _) in contents.items()}
-        tables = {key: tables for key, (_, tables) in contents.items()}
+        tables = {key: [add_caption(one, text) for one in tables] for key, (text, tables) in contents.items()}
         return find_answers(question, passages, texts, tables, self._models.answerability_model())
+
+    def read(self, question: str, texts: Sequence[str]) -> Iterator[Reading]:
+        """Yield the reading of each text by the answerability model."""
+        return self._models.answerability_model()(question, texts)
+
+    def read_pages(self, version_id: str, pages: Sequence[int]) -> dict[int, tuple[str, list[Table]]]:
+        """Return the texts of pages of a document, and their tables with captions, by the index of the page."""
+        contents = self._stores.documents.page_contents([(version_id, page) for page in pages])
+        return {
+            page: (text, [add_caption(one, text) for one in tables]) for (_, page), (text, tables) in contents.items()
+        }
 
     def read_cover(self, version_id: str) -> str:
         """Return the text of the first two pages of a document."""

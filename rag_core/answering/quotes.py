@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from rag_core.answering.page_reading import PageReader
+from rag_core.answering.table_answers import answer_over_rows
 from rag_core.gate.calibration import weigh_reading
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import find_missing_value
+from rag_core.reading.cell_values import names_cell, state_value
 from rag_core.reading.disagreements import Value, find_disagreement
 from rag_core.reading.labelled_values import find_labelled_value
 from rag_core.reading.reader import quote_sentences
 from rag_core.reading.sentence_scoring import Evidence, SentenceScorer
 from rag_core.reading.short_answers import extend_answer
+from rag_core.reading.table_questions import parse_table_question
 from rag_core.text.identifiers import contains_identifier, find_identifiers, is_about_similar
 from rag_core.text.words import ALPHANUMERIC
 from rag_core.types import Citation, Claim, Gate, Passage
@@ -57,8 +60,13 @@ def quote_answer(
     question, passages = outcome.result.question, _select_passages(outcome)
     if gate.answerable and (found := _quote_labelled_value(question, passages)) is not None:
         return Quotes(found, outcome.result.passages, gate)
+    over_rows = parse_table_question(question)
+    if over_rows is not None and (answered := answer_over_rows(over_rows, outcome, reader)) is not None:
+        return Quotes(answered[0], answered[1].result.passages, replace(gate, answerable=True))
     number = len(outcome.result.passages)
     answers = reader.find_answers(question, passages)
+    if over_rows is not None and over_rows.compares_rows:
+        answers = [one for one in answers if one.excerpt.row is None]
     best = max(answers, key=lambda one: one.probability, default=None)
     if best is not None:
         gate = weigh_reading(gate, best.probability, can_raise=not best.passage.lacks_name)
@@ -67,7 +75,7 @@ def quote_answer(
     if answers:
         outcome = reader.add_passages(outcome, answers[0])
         passages = [*passages, *outcome.result.passages[number:]]
-        if (row := _quote_row(answers[0], passages)) is not None:
+        if (row := _quote_row(question, answers[0], passages)) is not None:
             return Quotes(row, outcome.result.passages, gate)
     scoring = _score_sentences(outcome, passages)
     lead = _select_lead(scoring, answers)
@@ -114,10 +122,16 @@ def _quote_labelled_value(question: str, passages: Sequence[Passage]) -> Verifie
     return VerifiedAnswer(text, (citation,), create_claims_from_quotes(text, (citation,)), found.value)
 
 
-def _quote_row(answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnswer | None:
-    """Return the value in a table row with its labels; ``None`` if the answer is in no row or not probable enough."""
+def _quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnswer | None:
+    """Return the value in a table row with its unit and its labels.
+
+    Return ``None`` if the answer is in no row, or if it is not probable enough and the question does not contain the
+    label and the header of its cell.
+    """
     excerpt, cell = answer.excerpt, answer.place.cell
-    if excerpt.row is None or excerpt.table is None or cell is None or answer.probability < SHORT_PROBABILITY:
+    if excerpt.row is None or excerpt.table is None or cell is None:
+        return None
+    if answer.probability < SHORT_PROBABILITY and not names_cell(question, excerpt.table, excerpt.row, cell):
         return None
     for passage in passages:
         start, end = excerpt.start - passage.start, excerpt.end - passage.start
@@ -125,10 +139,10 @@ def _quote_row(answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnsw
             citation = Citation.of(passage, start, end)
             labels = [excerpt.table.row_label(excerpt.row), excerpt.table.column_header(cell.column)]
             named = ", ".join(label for label in labels if label and label != cell.text)
-            unit = f" {excerpt.table.unit}" if excerpt.table.unit else ""
-            statement = f"{named}: {cell.text}{unit}" if named else f"{cell.text}{unit}"
+            value = state_value(excerpt.table, excerpt.row, cell)
+            statement = f"{value} · {named}" if named else value
             text = f"{statement} [{citation.marker}]"
-            return VerifiedAnswer(text, (citation,), (Claim(0, len(statement), True),), cell.text)
+            return VerifiedAnswer(text, (citation,), (Claim(0, len(statement), True),), value)
     return None
 
 

@@ -17,7 +17,11 @@ from rag_core.retrieval.guarded_search import GuardedSearch
 from rag_core.retrieval.late_interaction import compute_token_weights, rerank_chunks
 from rag_core.retrieval.on_demand import OnDemandEmbeddings
 from rag_core.retrieval.pipeline import LOOKUP_CHUNKS, SectionRanker, rank_chunks
-from rag_core.retrieval.reordering import prefer_named_documents, prefer_recent_documents
+from rag_core.retrieval.reordering import (
+    prefer_identified_chunks,
+    prefer_named_documents,
+    prefer_recent_documents,
+)
 from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.pool import SearchPool
@@ -138,7 +142,7 @@ class Ranker:
         rows = loader.rows(ranking.order)
         ranking = self._prefer_recent_documents(ranking, rank_by, rows)
         if rank_by == "named":
-            ranking = _prefer_named_documents(ranking, query.text, rows)
+            ranking = _prefer_named(ranking, query.text, rows)
         one_document = lookup is not None and len(self._stores.documents.visible_versions(query.documents)) == 1
         return RankedChunks(
             *(question, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
@@ -197,12 +201,13 @@ def _section_ranker(lookup: EmbeddedLookup | None, loader: ChunkLoader) -> Secti
     return SectionRanker(lookup.plan, rerank, loader.texts)
 
 
-def _prefer_named_documents(ranking: Ranking, question: str, rows: Mapping[int, ChunkRow]) -> Ranking:
+def _prefer_named(ranking: Ranking, question: str, rows: Mapping[int, ChunkRow]) -> Ranking:
     labels = {one: row.document_label for one, row in rows.items()}
     texts = {one: row.text for one, row in rows.items()}
-    if names := find_document_names(question):
-        return prefer_named_documents(ranking, names, labels, texts)
-    return prefer_named_documents(ranking, find_lowercase_names(question), labels, texts, FIXED_TOP)
+    names = find_document_names(question)
+    kept = 0 if names else FIXED_TOP
+    ranking = prefer_named_documents(ranking, names or find_lowercase_names(question), labels, texts, kept)
+    return prefer_identified_chunks(ranking, question, labels, texts)
 
 
 def _mean_embedding(question: Question, hypothesis: FloatArray) -> Question:

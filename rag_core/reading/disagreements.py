@@ -15,7 +15,7 @@ from rag_core.text.dates import YEAR
 from rag_core.text.grammar import ARTICLES, PREPOSITIONS, Token, find_content_lemmas, split_tokens
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.tables import is_table_row
-from rag_core.text.words import find_lemma
+from rag_core.text.words import PRONOUNS, find_lemma
 
 # Smallest share of the question's words in the first sentence that the other sentence must contain as well.
 MIN_COVERAGE = 0.75
@@ -102,6 +102,7 @@ def _compare(question: str, best: Sentence, sentences: Sequence[Sentence]) -> li
             and _covers(question, value, other)
             and not _has_other_years(question, value, other)
             and not _has_other_item(question, value, other)
+            and not _has_other_subject(value, other)
         ):
             found.append(other)
     return found if len(found) > 1 else []
@@ -179,6 +180,13 @@ def _has_other_item(question: str, value: Value, other: Value) -> bool:
         if change == "insert" and _is_qualifier(other, added):
             return True
     return False
+
+
+def _has_other_subject(value: Value, other: Value) -> bool:
+    """Return whether both sentences begin with a pronoun, which refers to different things in one document."""
+    first = [next(iter(split_tokens(one.sentence.text)), None) for one in (value, other)]
+    begin_alike = all(one is not None and one.word in PRONOUNS for one in first)
+    return begin_alike and value.sentence.passage.version_id == other.sentence.passage.version_id
 
 
 def _has_other_tense(words: Collection[str], others: Collection[str]) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from rag_core.reading.cell_values import find_stated_units
+from rag_core.text.identifiers import find_identifiers, is_about_similar
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.words import tokenize
 from rag_core.types import Passage
@@ -19,7 +21,8 @@ WHOLE_PAGES = 3
 # Weights, relative to the share of the question's words in an excerpt: whether it is in a passage, and the rank of the
 # passage.
 INSIDE_WEIGHT, RANK_WEIGHT = 0.3, 0.03
-MAX_CAPTION_LINES = 2
+# Maximum number of lines of a caption, and of words in a line above a table, and in a sentence, that is its caption.
+MAX_CAPTION_LINES, MAX_CAPTION_WORDS, MAX_SENTENCE_WORDS = 2, 12, 5
 _SEPARATOR = " | "
 
 
@@ -82,14 +85,18 @@ def select_excerpts(
     page_texts: Mapping[PageKey, str],
     tables: Mapping[PageKey, Sequence[Table]],
 ) -> list[Excerpt]:
-    """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those most like the question first."""
+    """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those most like the question first.
+
+    Rows of tables that are about a code that only resembles the one in the question are left out.
+    """
+    identifiers = find_identifiers(question)
     asked = {word.stem for word in tokenize(question) if word.content}
     scored: list[tuple[float, Excerpt]] = []
     seen: set[tuple[PageKey, int, str]] = set()
     for rank, passage in enumerate(passages):
         for excerpt in _split_page(passage, rank, page_texts, tables):
             key = (passage.page_key, excerpt.start, excerpt.text)
-            if key in seen:
+            if key in seen or (excerpt.row and is_about_similar(excerpt.row.label, identifiers)):
                 continue
             seen.add(key)
             shared = asked & {word.stem for word in tokenize(excerpt.text)}
@@ -118,6 +125,28 @@ def _split_page(
     for start, end in split_windows(text, inside):
         place = Place(start + shift, end + shift)
         yield Excerpt(passage, rank, text[start:end], ((0, end - start, place),))
+
+
+def add_caption(table: Table, page_text: str) -> Table:
+    """Return a table without a caption with the short lines above it in the text of its page as its caption.
+
+    The parser finds only captions that are above the columns, not those at the margin above a centred table.
+    """
+    if table.caption or table.first_page is not None:
+        return table
+    lines: list[str] = []
+    for line in reversed([line.strip() for line in page_text[: table.start].splitlines() if line.strip()]):
+        words = len(line.split())
+        is_prose = words > MAX_CAPTION_WORDS or (words > MAX_SENTENCE_WORDS and line.endswith("."))
+        if is_prose and not find_stated_units(line):
+            # The short last line of a paragraph is no caption.
+            lines = lines[1:] if lines and lines[0].endswith(".") and not find_stated_units(lines[0]) else lines
+            break
+        if len(lines) == MAX_CAPTION_LINES:
+            break
+        lines.insert(0, line)
+    unit = table.unit or next((line for line in lines if find_stated_units(line)), "")
+    return replace(table, caption=tuple(lines), unit=unit)
 
 
 def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) -> Excerpt | None:

@@ -108,6 +108,17 @@ def test_limits_negations_and_other_items_do_not_differ(tmp_path: Path, first: s
         assert "differ" not in engine.answer(question).text
 
 
+def test_sentences_about_different_things_of_one_document_do_not_differ(tmp_path: Path) -> None:
+    parts = ["rope", "brake", "governor"]
+    costs = [163, 461, 290]
+    text = [
+        f"The {part} of the lift is checked each year. Its cost, {cost} francs in the last round, is borne by all."
+        for part, cost in zip(parts, costs, strict=True)
+    ]
+    with open_library(tmp_path / "data", {"lift.pdf": ["\n\n".join(text)]}) as engine:
+        assert "differ" not in engine.answer("What did the last check of the lift's brake cost?").text
+
+
 def test_years_differ(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "first.pdf", "The tower was completed in 1931.")

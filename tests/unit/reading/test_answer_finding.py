@@ -9,7 +9,7 @@ import pytest
 
 from rag_core.gate.calibration import weigh_reading
 from rag_core.reading.answer_finding import find_answers
-from rag_core.reading.excerpts import MAX_EXCERPTS, build_row_excerpt, select_excerpts, split_windows
+from rag_core.reading.excerpts import MAX_EXCERPTS, add_caption, build_row_excerpt, select_excerpts, split_windows
 from rag_core.types import Gate, Passage, Reading
 from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.passages import passage
@@ -101,3 +101,24 @@ def test_reading_corrects_the_gate() -> None:
     assert not weigh_reading(replace(gate, score=0.95, answerable=True), 0.001, can_raise=True).answerable
     other = replace(gate, score_name="rerank")
     assert weigh_reading(other, 0.99, can_raise=True) == other
+
+
+def test_short_lines_above_a_table_are_its_caption_if_the_parser_found_none() -> None:
+    text = f"Rain was measured by hand for many years, and few of the results remain.\n\nSales\nin millions\n{PAGE}"
+    shift = text.index(PAGE)
+    bare = replace(TABLE, caption=(), unit="").map_offsets(lambda one: one + shift)
+    found = add_caption(bare, text)
+    assert found.caption == ("in millions", "Sales by region")
+    assert found.unit == "in millions"
+    assert add_caption(TABLE, PAGE) is TABLE
+
+
+def test_rows_of_a_similar_code_are_left_out() -> None:
+    text = "KX-4411 12\nKX-4412 31"
+    rows = [
+        TableRow((TableCell(code, ((start, start + 7),), 0), TableCell(pack, ((start + 8, start + 10),), 1)))
+        for code, pack, start in (("KX-4411", "12", 0), ("KX-4412", "31", 11))
+    ]
+    table = Table(tuple(rows), 0, ((0.0, 9.0), (10.0, 19.0)))
+    found = select_excerpts("How many are in a pack of KX-4412?", [on_page(text)], {KEY: text}, {KEY: (table,)})
+    assert [one.row for one in found if one.row] == [rows[1]]

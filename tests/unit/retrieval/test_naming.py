@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.retrieval.reordering import prefer_named_documents
+from rag_core.retrieval.reordering import prefer_identified_chunks, prefer_named_documents
 from rag_core.text.names import find_document_names, find_lowercase_names
 from rag_core.types.retrieval import NAMED_SCORE, Ranking
 
@@ -98,3 +98,34 @@ def test_accents_are_ignored() -> None:
     documents = DOCUMENTS | {2: "Nestle\u0301 2022", 3: "MÜLLER Vertrag"}
     assert prefer_named_documents(RANKING, ["nestle"], documents, TEXTS).order == (2, 1, 3, 4)
     assert prefer_named_documents(RANKING, ["muller"], documents, TEXTS | {4: "Herr Müller"}).order == (3, 4, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What does part VX-7331-A cost?", (3, 1, 2, 4)),
+        ("Where is asset 27 480 119?", (4, 1, 2, 3)),
+        ("What does part VX-7331-B cost?", (1, 2, 3, 4)),
+        ("What does a gate valve cost?", (1, 2, 3, 4)),
+    ],
+    ids=["a code", "a number with groups", "a code that no chunk contains", "no code"],
+)
+def test_chunks_with_a_code_of_the_question_are_first(question: str, expected: tuple[int, ...]) -> None:
+    texts = {1: "VX-7331 gate valve", 2: "VX-7330-A shaft seal", 3: "VX-7331-A ball bearing", 4: "27480119 hex bolt"}
+    found = prefer_identified_chunks(RANKING, question, DOCUMENTS, texts)
+    assert found.order == expected
+    if expected != RANKING.order:
+        assert found.scores[NAMED_SCORE] == {one: float(one == expected[0]) for one in expected}
+
+
+def test_code_in_many_chunks_does_not_change_the_ranking() -> None:
+    ranking = Ranking(tuple(range(7)), {"rerank": {}})
+    texts = dict.fromkeys(range(1, 7), "Manual of the RX-4000")
+    assert prefer_identified_chunks(ranking, "How is the RX-4000 cleaned?", {}, texts) is ranking
+
+
+def test_code_in_the_name_of_a_document_does_not_change_the_ranking() -> None:
+    documents, texts = {**DOCUMENTS, 2: "hybrid-protocol-v1.0.23"}, {**TEXTS, 3: "Changes in V1.0.23"}
+    question = "Which register stores the mode in V1.0.23?"
+    assert prefer_identified_chunks(RANKING, question, documents, texts) is RANKING
+    assert prefer_identified_chunks(RANKING, question, DOCUMENTS, texts).order == (3, 1, 2, 4)

@@ -1,0 +1,236 @@
+"""Answer questions over the rows of a table from its cells, in decimals."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from rag_core.reading.column_selection import ColumnSelector, Selection
+from rag_core.reading.table_questions import Operation, TableQuestion
+from rag_core.reading.table_rows import PlacedRow, TableRows
+from rag_core.text.tables import parse_scale
+
+_RELATIONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
+    ">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le,
+}  # fmt: skip
+# Most rows that a list names, that a count names, and that share the largest value.
+MAX_LISTED, MAX_NAMED, MAX_TIED = 40, 12, 3
+_FIGURE = re.compile(r"\d[\d.,\u00a0\u2009\u202f]*")
+
+
+@dataclass(frozen=True, slots=True)
+class RowPiece:
+    """A part of an answer, and the rows that it states."""
+
+    text: str
+    rows: tuple[PlacedRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableAnswer:
+    """An answer from the rows of a table.
+
+    Attributes
+    ----------
+    short : str
+        The row label, number, difference or list that the question asks for.
+    pieces : tuple of RowPiece
+        The parts of the text, which begins with ``short``.
+    compared : tuple of PlacedRow
+        The rows that were compared or counted.
+    explained : int
+        Number of words of the question that the table explains.
+    """
+
+    short: str
+    pieces: tuple[RowPiece, ...]
+    compared: tuple[PlacedRow, ...]
+    explained: int
+
+
+def answer_from_rows(question: TableQuestion, rows: TableRows, selector: ColumnSelector) -> TableAnswer | None:
+    """Return the answer of one table; ``None`` if the table has none, or if its cells do not determine it."""
+    selection = selector.select(question, rows) if rows.is_plain else None
+    if selection is None:
+        return None
+    if question.operation is Operation.DIFFERENCE:
+        return _subtract(question, rows, selection)
+    if question.operation is Operation.CHANGE:
+        return _find_largest_change(question, rows, selection)
+    if question.operation in (Operation.GREATEST, Operation.LEAST):
+        return _find_largest(question, rows, selection)
+    return _filter(question, rows, selection)
+
+
+def _keep(rows: TableRows, selection: Selection) -> list[PlacedRow]:
+    """Return the rows that have the texts which the question names."""
+    return [row for row in rows.rows if all(row.text(column) == text for column, text in selection.texts)]
+
+
+def _values(rows: TableRows, kept: Sequence[PlacedRow], column: int) -> list[Decimal] | None:
+    quantities = rows.quantities(column)
+    if quantities is None:
+        return None
+    return [one.value for row, one in zip(rows.rows, quantities, strict=True) if row in kept]
+
+
+def _find_largest(question: TableQuestion, rows: TableRows, selection: Selection) -> TableAnswer | None:
+    kept = _keep(rows, selection)
+    values = _values(rows, kept, selection.column) if selection.column is not None else None
+    if selection.column is None or values is None or len(values) < 2:
+        return None
+    is_greatest = question.operation is Operation.GREATEST
+    best = max(values) if is_greatest else min(values)
+    winners = [row for row, value in zip(kept, values, strict=True) if value == best]
+    if len(winners) > MAX_TIED:
+        return None
+    header, kind = rows.header(selection.column), "highest" if is_greatest else "lowest"
+    value = winners[0].state_value(selection.column)
+    end = f", the {kind} of {len(kept)} rows{_describe(rows, selection)}"
+    if selection.answer is None:
+        names = " and ".join(row.text(0) for row in winners)
+        pieces = [RowPiece(f"{value} · {names}, {header}", tuple(winners)), RowPiece(end)]
+        return TableAnswer(value, tuple(pieces), tuple(kept), selection.explained)
+    short = " and ".join(row.text(selection.answer) for row in winners)
+    pieces = [RowPiece(f"{short} · {header}: {value}", tuple(winners)), RowPiece(end)]
+    return TableAnswer(short, tuple(pieces), tuple(kept), selection.explained)
+
+
+def _filter(question: TableQuestion, rows: TableRows, selection: Selection) -> TableAnswer | None:
+    kept, compared = _keep(rows, selection), rows.rows
+    comparison, described = question.comparison, _describe(rows, selection)
+    if comparison is not None:
+        limit = _find_limit(question, rows, selection)
+        values = _values(rows, kept, selection.column) if selection.column is not None else None
+        if selection.column is None or values is None or limit is None:
+            return None
+        relation = _RELATIONS[comparison.relation]
+        kept = [row for row, value in zip(kept, values, strict=True) if relation(value, limit)]
+        words = " ".join(question.text[comparison.start : comparison.end].split())
+        described += f"{' and' if described else ' with'} {rows.header(selection.column)} {words}"
+    elif not selection.texts:
+        return None
+    column = selection.answer or 0
+    names = list(dict.fromkeys(row.text(column) for row in kept))
+    end = f"{len(kept)} of {len(compared)} rows{described}"
+    if question.operation is Operation.COUNT:
+        shown = kept if len(kept) <= MAX_NAMED else []
+        listed = "; ".join(_name(row, column, selection, comparison is not None) for row in shown)
+        text = f"{len(kept)} · {end}{f': {listed}' if listed else ''}"
+        return TableAnswer(str(len(kept)), (RowPiece(text, tuple(shown)),), tuple(compared), selection.explained)
+    if not kept or len(kept) > MAX_LISTED or not all(names):
+        return None
+    short = "; ".join(names)
+    return TableAnswer(short, (RowPiece(f"{short} · {end}", tuple(kept)),), tuple(compared), selection.explained)
+
+
+def _name(row: PlacedRow, column: int, selection: Selection, with_value: bool) -> str:
+    value = row.state_value(selection.column) if with_value and selection.column is not None else ""
+    return f"{row.text(column)} ({value})" if value else row.text(column)
+
+
+def _find_limit(question: TableQuestion, rows: TableRows, selection: Selection) -> Decimal | None:
+    """Return the number of the comparison in the scale of the table; ``None`` if the scale is not clear."""
+    comparison = question.comparison
+    if comparison is None or selection.column is None:
+        return None
+    scale = parse_scale(rows.table.unit) or 0
+    values = sorted(comparison.number.values)
+    if comparison.number.currency:
+        values = values[-1:] if len(values) > 1 else values
+    if scale and not comparison.number.unscaled:
+        return values[-1].scaleb(-scale)
+    return None if scale and comparison.number.currency else values[0]
+
+
+def _subtract(question: TableQuestion, rows: TableRows, selection: Selection) -> TableAnswer | None:
+    """Return the difference between two years of a row, or between two rows of a column."""
+    if len(selection.labels) == 1 and selection.years is not None:
+        (row,) = selection.labels
+        return _subtract_cells(question, rows, [row, row], selection.years, selection.explained)
+    if len(selection.labels) == 2 and selection.column is not None:
+        columns = (selection.column, selection.column)
+        labels = sorted(selection.labels, key=lambda row: row.text(0)) if rows.is_by_year else selection.labels
+        return _subtract_cells(question, rows, labels, columns, selection.explained)
+    return None
+
+
+def _subtract_cells(
+    question: TableQuestion, rows: TableRows, cells: Sequence[PlacedRow], columns: tuple[int, int], explained: int
+) -> TableAnswer | None:
+    """Return the difference of two cells: later less earlier year, or the row that is named first less the other."""
+    values = [_value(rows, row, column) for row, column in zip(cells, columns, strict=True)]
+    first, second = values
+    if first is None or second is None:
+        return None
+    written = [row.state_value(column) for row, column in zip(cells, columns, strict=True)]
+    is_change = cells[0] is cells[1] or rows.is_by_year
+    difference = second - first if is_change else first - second
+    shown = _write_like(written, abs(difference))
+    if is_change:
+        sign = "+" if difference > 0 else "−" if difference < 0 else ""
+        short = f"{sign}{shown}"
+        if question.is_yes_no:
+            short = f"{'Yes' if difference * (question.direction or 1) > 0 else 'No'}, {short}"
+        name, headers = cells[0].text(0), [rows.header(column) for column in columns]
+        if cells[0] is not cells[1]:
+            name, headers = headers[0], [row.text(0) for row in cells]
+        share = f" ({difference / first * 100:+.1f}%)" if first > 0 and "%" not in shown else ""
+        pieces = [
+            RowPiece(f"{short}{share} · {name}: from {written[0]} ({headers[0]})", (cells[0],)),
+            RowPiece(f" to {written[1]} ({headers[1]})", (cells[1],)),
+        ]
+    else:
+        short = f"{shown} {'more' if difference > 0 else 'less'}" if difference else "no difference"
+        pieces = [
+            RowPiece(f"{short} · {rows.header(columns[0])}: {cells[0].text(0)} {written[0]}", (cells[0],)),
+            RowPiece(f", {cells[1].text(0)} {written[1]}", (cells[1],)),
+        ]
+    return TableAnswer(short, tuple(pieces), (cells[0], cells[1]), explained)
+
+
+def _find_largest_change(question: TableQuestion, rows: TableRows, selection: Selection) -> TableAnswer | None:
+    if selection.years is None or selection.answer is None:
+        return None
+    kept = _keep(rows, selection)
+    columns = [_values(rows, kept, column) for column in selection.years]
+    if columns[0] is None or columns[1] is None:
+        return None
+    changes = [later - earlier for earlier, later in zip(columns[0], columns[1], strict=True)]
+    keys = [change * question.direction if question.direction else abs(change) for change in changes]
+    if len(keys) < 2 or max(keys) <= 0 or keys.count(max(keys)) > 1:
+        return None
+    row = kept[keys.index(max(keys))]
+    found = _subtract_cells(replace(question, is_yes_no=False), rows, [row, row], selection.years, selection.explained)
+    if found is None:
+        return None
+    short = row.text(selection.answer)
+    kind = {1: "largest rise", -1: "largest fall", 0: "largest change"}[question.direction]
+    first, second = found.pieces
+    start = replace(first, text=f"{short} · {first.text}")
+    end = RowPiece(f", the {kind} of {len(kept)} rows{_describe(rows, selection)}")
+    return TableAnswer(short, (start, second, end), tuple(kept), selection.explained)
+
+
+def _value(rows: TableRows, row: PlacedRow, column: int) -> Decimal | None:
+    quantities = rows.quantities(column)
+    return None if quantities is None else quantities[rows.rows.index(row)].value
+
+
+def _write_like(written: Sequence[str], value: Decimal) -> str:
+    """Return a number with the decimals, the digit groups and the unit of the given cells."""
+    figures = [match[0] for text in written if (match := _FIGURE.search(text))]
+    decimals = max(len(figure.partition(".")[2]) for figure in figures)
+    groups = any("," in figure for figure in figures)
+    number = f"{value:,.{decimals}f}" if groups or value < 1000 else f"{value:.{decimals}f}"
+    text = written[-1].replace("(", "").replace(")", "").lstrip("−–-")
+    return _FIGURE.sub(lambda _: number, text, count=1)
+
+
+def _describe(rows: TableRows, selection: Selection) -> str:
+    """Return the conditions on the rows in words, such as " with Status DONE"; empty if there are none."""
+    parts: Iterator[str] = (f"{rows.header(column)} {text}".strip() for column, text in selection.texts)
+    return f" with {' and '.join(parts)}" if selection.texts else ""
