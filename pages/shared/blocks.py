@@ -9,6 +9,7 @@ from dataclasses import replace
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node, build_cited_text, text_node
 from rag_core.types import Answer, Claim
+from rag_core.types.answers import BOLD_START
 
 # Stands for an opening bracket in a quote. It is a Unicode noncharacter, which does not occur in text.
 _BRACKET = "\ufdd0"
@@ -22,7 +23,9 @@ def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
     if answer.generator == "extractive":
         blocks = build_quoted_text(answer.text, markers, answer.statements)
         return (
-            _embolden_start(blocks, answer.short) if answer.opens_with_short else [*build_short_answer(answer), *blocks]
+            (_embolden_start(blocks, answer.short) if answer.text.startswith(answer.short) else blocks)
+            if answer.opens_with_short
+            else [*build_short_answer(answer), *blocks]
         )
     end = len(answer.text) if answer.quotes_start is None else answer.quotes_start
     model = [one for one in answer.statements if one.start < end]
@@ -39,10 +42,18 @@ def build_quoted_text(text: str, markers: Collection[int], statements: Iterable[
         quote = text[one.start : one.end].replace("[", _BRACKET)
         text = text[: one.start] + quote + text[one.end :]
     paragraphs = [part.strip("\n") for part in re.split(r"\n\s*\n", text)]
-    nodes: list[Node] = [{"t": "p", "c": build_cited_text(part, markers)} for part in paragraphs if part.strip()]
+    nodes: list[Node] = [{"t": "p", "c": _build_paragraph(part, markers)} for part in paragraphs if part.strip()]
     for node in nodes:
         node["c"] = [{**one, "s": one["s"].replace(_BRACKET, "[")} if "s" in one else one for one in node["c"]]
     return nodes
+
+
+def _build_paragraph(text: str, markers: Collection[int]) -> list[Node]:
+    """Return the nodes of a paragraph, which may begin with a value in bold."""
+    bold = BOLD_START.match(text)
+    if bold is None:
+        return build_cited_text(text, markers)
+    return [{"t": "b", "c": [text_node(bold["value"])]}, *build_cited_text(text[bold.end() :], markers)]
 
 
 def _embolden_start(blocks: list[Node], text: str) -> list[Node]:

@@ -25,7 +25,7 @@ def format_for_copy(answer: Answer) -> str:
         return ""
     listed = "\n".join(f"[{rank}] {name}" for rank, name in name_sources(answer).items() if f"[{rank}]" in answer.text)
     return "\n\n".join(
-        part for part in ("" if answer.opens_with_short else answer.short, answer.marked_text, listed) if part
+        part for part in ("" if answer.opens_with_short else answer.short, answer.plain_text, listed) if part
     )
 
 

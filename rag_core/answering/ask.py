@@ -129,7 +129,7 @@ class Answerer:
             if not answer.text:
                 result = replace(result, gate=quotes.gate)
                 if writer is None and not quotes.gate.answerable:
-                    yield from self._refuse(query, result, trace, has_model=False)
+                    yield from self._refuse(query, result, trace, has_model=False, closest=quotes.answer)
                     return
             answer = join_quotes(draft, quotes.answer, trace)
             result = replace(result, passages=quotes.passages)
@@ -139,16 +139,22 @@ class Answerer:
                 trace.record_first_token()
                 yield Delta(piece)
         elif not answer.refused:
-            differing = describe_disagreement(outcome, self._searcher.find_document_date)
+            differing = describe_disagreement(outcome, self._reader, self._searcher.find_document_date)
             trace.notices += [differing] if differing else []
         yield Stage("generate", WRITING, done=True)
         generator = writer.name if writer is not None and draft.answer.text else "extractive"
         yield replace(build_answer(query, result, answer, generator, trace), interrupted=draft.problem)
 
     def _refuse(
-        self, query: Query, result: SearchResult, trace: AnswerTrace, *, has_model: bool
+        self,
+        query: Query,
+        result: SearchResult,
+        trace: AnswerTrace,
+        *,
+        has_model: bool,
+        closest: VerifiedAnswer = REFUSED,
     ) -> Generator[AskEvent, None, None]:
-        refusal = refuse(result, has_model=has_model, quotes_only=query.writer.model == "")
+        refusal = refuse(result, closest, has_model=has_model, quotes_only=query.writer.model == "")
         yield Delta(refusal.text)
         notices = tuple(notice for notice in result.notices if notice != refusal.text)
         yield build_answer(query, replace(result, notices=notices), refusal, "extractive", trace)

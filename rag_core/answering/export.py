@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 
 from rag_core.settings import Settings
 from rag_core.types import Answer, Conversation, Message
+from rag_core.types.answers import BOLD_START
 
 REMOVED = "[removed]"
 # Minimum length of a secret value that is removed from exports. For endpoints that need no key, users set words such as
@@ -41,8 +42,8 @@ def markdown(settings: Settings, conversation: Conversation, messages: Sequence[
         text = answer.marked_text if answer else message.text
         quotes = answer.text[answer.quotes_start :] if answer and answer.quotes_start is not None else ""
         text = text.removesuffix(quotes)
-        lines.append(_LINK_MARKUP.sub(r"\\\1", text) if by_model else _escape_markdown(text))
-        lines.append(_escape_markdown(quotes))
+        lines.append(_LINK_MARKUP.sub(r"\\\1", text) if by_model else _escape_quotes(text))
+        lines.append(_escape_quotes(quotes))
         if answer:
             lines += [f"*{_escape_markdown(note)}*" for note in _describe_origin(answer)]
             lines.append("\n".join(f"- {_escape_markdown(line)}" for line in _list_sources(answer)))
@@ -86,7 +87,7 @@ def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iter
             yield "note", f"Searched for: {answer.rewritten}"
         if answer and answer.short and not answer.opens_with_short:
             yield "short", answer.short
-        yield "answer", answer.marked_text if answer else message.text
+        yield "answer", answer.plain_text if answer else message.text
         if answer:
             yield from (("note", note) for note in _describe_origin(answer))
             yield from (("source", line) for line in _list_sources(answer))
@@ -125,6 +126,16 @@ def _escape_markdown(text: str) -> str:
     """Escape a text so that Markdown displays the same characters and line breaks."""
     escaped = _LEADING.sub(lambda match: f"{match[1]}{match[2] or ''}\\", _MARKUP.sub(r"\\\1", text))
     return escaped.replace("\n", "  \n")
+
+
+def _escape_quotes(text: str) -> str:
+    """Escape quotes for Markdown, except for the bold type of the value with which they begin."""
+    bold = BOLD_START.match(text)
+    return (
+        _escape_markdown(text)
+        if bold is None
+        else f"**{_escape_markdown(bold['value'])}**" + _escape_markdown(text[bold.end() :])
+    )
 
 
 def _remove_secrets(settings: Settings, text: str) -> str:

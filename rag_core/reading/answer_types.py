@@ -12,10 +12,10 @@ from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 
-from rag_core.reading.clauses import count_items
 from rag_core.text.dates import find_quarters, is_year
 from rag_core.text.grammar import AUXILIARIES, WH, split_tokens
 from rag_core.text.numbers import Number, parse_numbers
+from rag_core.text.sentences import LIST_MARKER
 from rag_core.text.words import stem
 
 
@@ -169,6 +169,16 @@ def contains_kind(kind: Kind, text: str, question: str) -> bool:
     return _CONTAINS[kind](text, question)
 
 
+def answers_kind(question: str, answer: str) -> bool:
+    """Return whether an answer is a percentage, a date or a number if the question asks for one.
+
+    >>> answers_kind("How many arches does it have?", "the mayor")
+    False
+    """
+    kind = find_answer_kind(question)
+    return kind not in (Kind.PERCENT, Kind.DATE, Kind.NUMBER) or find_missing_value(question, [answer]) == ""
+
+
 # Cached, because checking the numbers of a text one by one parses the same text again.
 @lru_cache(maxsize=64)
 def _parse_numbers(text: str) -> tuple[Number, ...]:
@@ -199,13 +209,17 @@ def _may_contain(wanted: str, text: str, question: str) -> bool:
             if not is_date_part(number, text) or _precedes_question_word(number, text, question_stems)
         ]
     has_value = numbers or any(words.search(text) for words in _WORDS_FOR[wanted])
-    return bool(has_value or (wanted in _COUNTED and count_items(text) > 1))
+    return bool(has_value or (wanted in _COUNTED and _count_items(text) > 1))
 
 
 def _precedes_question_word(number: Number, text: str, question_stems: Collection[str]) -> bool:
     """Return whether a number that looks like a year precedes a word of the question, as in "2000 guests"."""
     following = split_tokens(text[number.end :])[:2]
     return any(stem(token.word) in question_stems for token in following if not token.is_function)
+
+
+def _count_items(text: str) -> int:
+    return sum(bool(LIST_MARKER.match(line.strip())) for line in text.split("\n"))
 
 
 def _is_english(text: str) -> bool:

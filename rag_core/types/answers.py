@@ -17,6 +17,8 @@ REFUSAL = "I don't know: the documents don't say."
 MARKER = re.compile(r"\[(\d{1,6})\]")
 _MARKER_WITH_BLANKS = re.compile(r"[ \t]*[\[\u3010]\d+[\]\u3011]")
 _FINAL_MARKERS = re.compile(r"(?:[ \t]*\[\d+\])+\Z")
+# The value in bold with which quotes begin.
+BOLD_START = re.compile(r"\*\*(?P<value>[^\n]+?)\*\*(?!\*)")
 # What the check of a statement against the passages found wrong; empty if it found nothing wrong.
 Mark = Literal["", "contradicted", "not_found"]
 
@@ -177,7 +179,7 @@ class Answer:
     @property
     def opens_with_short(self) -> bool:
         """Whether the text begins with the short answer, so that it need not be shown before the text."""
-        return bool(self.short) and self.text.startswith(self.short)
+        return bool(self.short) and self.text.startswith((self.short, f"**{self.short}"))
 
     @property
     def marked_text(self) -> str:
@@ -187,6 +189,13 @@ class Answer:
             if claim.mark:
                 text = f"{text[: claim.end]} ({claim.mark_text}){text[claim.end :]}"
         return text
+
+    @property
+    def plain_text(self) -> str:
+        """`marked_text` without the Markdown of the value with which quotes begin."""
+        start = 0 if self.generator == "extractive" else self.quotes_start
+        bold = None if start is None else BOLD_START.match(self.text, start)
+        return self.marked_text if bold is None else self.marked_text.replace(bold[0], bold["value"], 1)
 
     def with_suggestions(self, suggestions: Suggestions) -> Answer:
         """Return a copy of the answer with follow-up questions, or with a notice that says why their search failed."""
