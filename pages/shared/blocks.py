@@ -21,7 +21,7 @@ def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
 
     Text that a model wrote is parsed as Markdown. In other text, only tables and bold text are recognised.
     """
-    cited = [one.quote for one in answer.citations]
+    cited = [answer.short, *(one.quote for one in answer.citations)]
     if answer.generator == "extractive":
         blocks = build_quoted_text(answer.text, markers, answer.statements, cited)
         if not answer.opens_with_short:

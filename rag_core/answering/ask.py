@@ -11,7 +11,7 @@ from rag_core.answering.drafts import Draft, join_quotes
 from rag_core.answering.figures import answer_with_figure
 from rag_core.answering.foreign_questions import bridge_languages
 from rag_core.answering.page_reading import PageReader
-from rag_core.answering.quotes import Quotes, describe_disagreement, quote_answer
+from rag_core.answering.quotes import describe_disagreement, quote_answer
 from rag_core.answering.refusals import refuse
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
@@ -28,7 +28,6 @@ from rag_core.types import (
     AnswerState,
     AskEvent,
     Delta,
-    Gate,
     Message,
     Restart,
     RetrievalConfig,
@@ -144,11 +143,13 @@ class Answerer:
             gate = result.gate
             if draft.problem:
                 gate = self._searcher.quotes_gate(outcome.passages, query.configuration.threshold)
-            quotes = bridge_languages(query, self._quote(outcome, gate, trace), self._searcher, trace.notices)
+            find_date = self._searcher.find_document_date
+            quotes = quote_answer(outcome, gate, self._reader, trace.notices, find_date)
+            quotes = bridge_languages(query, quotes, self._searcher, trace.notices)
             if not answer.text:
                 result = replace(result, gate=quotes.gate)
                 if writer is None and not quotes.gate.answerable:
-                    yield from self._refuse(query, result, trace, has_model=False)
+                    yield from self._refuse(query, result, trace, has_model=False, closest=quotes.answer)
                     return
             answer = join_quotes(draft, quotes.answer, trace)
             result = replace(result, passages=quotes.passages)
@@ -158,27 +159,25 @@ class Answerer:
                 trace.record_first_token()
                 yield Delta(piece)
         elif not answer.refused:
-            differing = describe_disagreement(outcome, self._searcher.find_document_date)
+            differing = describe_disagreement(outcome, self._reader, self._searcher.find_document_date)
             trace.notices += [differing] if differing else []
         yield Stage("generate", WRITING, done=True)
         generator = writer.name if writer is not None and draft.answer.text else "extractive"
         yield replace(build_answer(query, result, answer, generator, trace), interrupted=draft.problem)
 
     def _refuse(
-        self, query: Query, result: SearchResult, trace: AnswerTrace, *, has_model: bool
+        self,
+        query: Query,
+        result: SearchResult,
+        trace: AnswerTrace,
+        closest: VerifiedAnswer = REFUSED,
+        *,
+        has_model: bool,
     ) -> Generator[AskEvent, None, None]:
-        refusal = refuse(result, has_model=has_model, quotes_only=query.writer.model == "")
+        refusal = refuse(result, closest, has_model=has_model, quotes_only=query.writer.model == "")
         yield Delta(refusal.text)
         notices = tuple(notice for notice in result.notices if notice != refusal.text)
         yield build_answer(query, replace(result, notices=notices), refusal, "extractive", trace)
-
-    def _quote(self, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> Quotes:
-        """Return quotes, without the passages that were added to the result and are not cited."""
-        quotes = quote_answer(outcome, gate, self._reader, trace.notices, self._searcher.find_document_date)
-        cited = {citation.passage_rank for citation in quotes.answer.citations}
-        found = len(outcome.result.passages)
-        kept = tuple(one for one in quotes.passages if one.rank <= found or one.rank in cited)
-        return replace(quotes, passages=kept)
 
     def _write_draft(
         self,

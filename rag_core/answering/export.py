@@ -41,7 +41,7 @@ def markdown(settings: Settings, conversation: Conversation, messages: Sequence[
             lines.append(f"**{_escape_markdown(answer.short)}**")
         text = answer.marked_text if answer else message.text
         quotes = answer.text[answer.quotes_start :] if answer and answer.quotes_start is not None else ""
-        cited = [one.quote for one in answer.citations] if answer else []
+        cited = [answer.short, *(one.quote for one in answer.citations)] if answer else []
         lines.append(_format_text(text.removesuffix(quotes), cited, _escape_links if by_model else _escape_markdown))
         lines.append(_format_text(quotes, cited, _escape_markdown))
         if answer:
@@ -119,7 +119,7 @@ def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iter
             yield "note", _plain(f"Searched for: {answer.rewritten}")
         if answer and answer.short and not answer.opens_with_short:
             yield "short", _plain(answer.short)
-        quotes = [one.quote for one in answer.citations] if answer else []
+        quotes = [answer.short, *(one.quote for one in answer.citations)] if answer else []
         for block in parse_answer_text(answer.marked_text if answer else message.text, quotes):
             yield "cell" if isinstance(block, TextTable) else "answer", block
         if answer:

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
 from rag_core.reading.excerpts import add_caption
+from rag_core.reading.similarity import SpanSimilarity
+from rag_core.reading.statement_reading import ReadStatement, read_statements
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
@@ -67,11 +69,15 @@ class PageReader:
 
         return load
 
-    def add_passages(self, outcome: SearchOutcome, found: FoundAnswer) -> SearchOutcome:
-        """Return the outcome with the chunk of an answer's page that contains it, if no passage contains it."""
-        return self.add_places(
-            outcome, found.passage, [(found.passage.page_index, found.place.start, found.place.start + 1)]
-        )
+    def read_statements(self, outcome: SearchOutcome, answers: Sequence[FoundAnswer]) -> list[ReadStatement]:
+        """Return the statements of the excerpts with the best answers, those that answer best first."""
+        ranked = outcome.ranked
+        similarity = SpanSimilarity(ranked.question, ranked.token_weights, outcome.result.passages, outcome.tokens)
+        return read_statements(outcome.result.question, answers, self._models.answerability_model(), similarity.compare)
+
+    def add_passages(self, outcome: SearchOutcome, passage: Passage, start: int) -> SearchOutcome:
+        """Return the outcome with the chunk that contains a place on the page of a passage, if no passage does."""
+        return self.add_places(outcome, passage, [(passage.page_index, start, start + 1)])
 
     def add_places(
         self, outcome: SearchOutcome, best: Passage, places: Sequence[tuple[int, int, int]]

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 
+from rag_core.answering.answer_text import name_source, open_with_value, refuse_with_closest, write_quotes
 from rag_core.answering.page_reading import PageReader
+from rag_core.answering.passage_selection import select_passages
+from rag_core.answering.short_answers import SHORT_PROBABILITY, find_short_answer, is_certain
 from rag_core.answering.table_answers import answer_over_rows
 from rag_core.gate.calibration import weigh_reading
+from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import find_missing_value
 from rag_core.reading.cell_values import names_cell, state_value
 from rag_core.reading.disagreements import Value, find_disagreement
-from rag_core.reading.labelled_values import find_labelled_value
-from rag_core.reading.reader import quote_sentences
-from rag_core.reading.sentence_scoring import Evidence, SentenceScorer
-from rag_core.reading.short_answers import extend_answer
+from rag_core.reading.quote_spans import select_quote
+from rag_core.reading.statement_reading import ReadStatement, contains_negation
 from rag_core.reading.table_questions import parse_table_question
-from rag_core.text.identifiers import contains_identifier, find_identifiers, is_about_similar
-from rag_core.text.words import ALPHANUMERIC
+from rag_core.text.identifiers import find_identifiers, is_about_similar
+from rag_core.text.words import tokenize
 from rag_core.types import Citation, Claim, Gate, Passage
 from rag_core.types.searches import SearchOutcome
-from rag_core.verification.verifier import REFUSED, VerifiedAnswer, create_claims_from_quotes
+from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
-# Minimum probability, and minimum log-odds of the span, of an answer that is given in short.
-SHORT_PROBABILITY, SHORT_SPAN = 0.5, 0.0
+# A statement is close to the question if its passage is on the topic with at least this probability.
+MIN_ON_TOPIC = 0.3
+# Number of statements that are tried, since a statement may lie outside of all chunks.
+MAX_TRIED = 3
+# Most quotes of an answer and most words of more than one, and how much lower the score of a further statement may be.
+MAX_QUOTES, MAX_WORDS, MARGIN = 3, 100, 4.0
+# A statement that shares this part of the words of another one, but not its polarity, says the opposite.
+MIN_SHARED = 0.3
 # Returns the date of the document of a passage, as written in the document; empty if it is unknown.
 FindDate = Callable[[Passage], str]
 
@@ -38,7 +45,7 @@ class Quotes:
     ----------
     answer : VerifiedAnswer
     passages : tuple of Passage
-        All passages that the answer may cite.
+        The passages that were found, and others that the answer cites.
     gate : Gate
         The decision whether to answer, after the passages were read.
     """
@@ -51,41 +58,48 @@ class Quotes:
 def quote_answer(
     outcome: SearchOutcome, gate: Gate, reader: PageReader, notices: list[str], find_date: FindDate
 ) -> Quotes:
-    """Return quotes of the table rows or sentences that answer a question.
+    """Return quotes of the table row or statement that answers a question.
 
-    If there are no such quotes, or if the gate refuses the question after the passages were read, return a refusal. If
-    sentences give different values for what the question asks for, all of them are quoted. If the closest sentences
-    lack the value that the question asks for, add a notice to ``notices``.
+    If there is none, or if the gate refuses the question after the passages were read, return a refusal with the
+    closest statement. If documents give different values for what the question asks for, all of them are quoted. If the
+    closest statement lacks the value that the question asks for, add a notice to ``notices``.
     """
-    question, passages = outcome.result.question, _select_passages(outcome)
-    if gate.answerable and (found := _quote_labelled_value(question, passages)) is not None:
-        return Quotes(found, outcome.result.passages, gate)
+    quotes = _quote(outcome, gate, reader, notices, find_date)
+    cited = {citation.passage_rank for citation in quotes.answer.citations}
+    found = len(outcome.result.passages)
+    return replace(quotes, passages=tuple(one for one in quotes.passages if one.rank <= found or one.rank in cited))
+
+
+def _quote(outcome: SearchOutcome, gate: Gate, reader: PageReader, notices: list[str], find_date: FindDate) -> Quotes:
+    question, passages = outcome.result.question, select_passages(outcome)
     over_rows = parse_table_question(question)
     if over_rows is not None and (answered := answer_over_rows(over_rows, outcome, reader)) is not None:
         return Quotes(answered[0], answered[1].result.passages, replace(gate, answerable=True))
-    number = len(outcome.result.passages)
     answers = reader.find_answers(question, passages)
     if over_rows is not None and over_rows.compares_rows:
         answers = [one for one in answers if one.excerpt.row is None]
-    best = max(answers, key=lambda one: one.probability, default=None)
-    if best is not None:
-        gate = weigh_reading(gate, best.probability, can_raise=not best.passage.lacks_name)
+    statements = reader.read_statements(outcome, answers)
+    # The model reads tick boxes only in single statements, in which they are words.
+    readings = [(one.probability, one.passage) for one in answers]
+    readings += [(one.probability, one.passage) for one in statements if one.has_boxes]
+    if readings:
+        probability, passage = max(readings, key=lambda one: one[0])
+        gate = weigh_reading(gate, probability, can_raise=not passage.lacks_name)
     if not gate.answerable:
-        return Quotes(REFUSED, outcome.result.passages, gate)
+        return Quotes(_refuse(statements), outcome.result.passages, gate)
     if answers:
-        outcome = reader.add_passages(outcome, answers[0])
-        passages = [*passages, *outcome.result.passages[number:]]
-        if (row := _quote_row(question, answers[0], passages)) is not None:
+        outcome = reader.add_passages(outcome, answers[0].passage, answers[0].place.start)
+        if (row := _quote_row(question, answers[0], outcome.result.passages)) is not None:
             return Quotes(row, outcome.result.passages, gate)
-    scoring = _score_sentences(outcome, passages)
-    lead = _select_lead(scoring, answers)
-    answer = _quote_disagreement(scoring, find_date) or _quote_sentences(question, scoring, lead, notices)
-    return Quotes(answer, outcome.result.passages, gate)
+    answer, cited = _quote_statements(outcome, reader, statements, notices, find_date)
+    return Quotes(answer, cited, gate)
 
 
-def describe_disagreement(outcome: SearchOutcome, find_date: FindDate) -> str:
-    """Return a sentence with the different values that the passages give for the question; empty if there are none."""
-    return _describe(find_disagreement(_score_sentences(outcome, _select_passages(outcome))), find_date)
+def describe_disagreement(outcome: SearchOutcome, reader: PageReader, find_date: FindDate) -> str:
+    """Return a sentence with the different values that documents give for the question; empty if there are none."""
+    question = outcome.result.question
+    answers = reader.find_answers(question, select_passages(outcome))
+    return _describe(find_disagreement(question, reader.read_statements(outcome, answers)), find_date)
 
 
 def _describe(values: Sequence[Value], find_date: FindDate) -> str:
@@ -93,33 +107,10 @@ def _describe(values: Sequence[Value], find_date: FindDate) -> str:
         return ""
     parts = []
     for value in values:
-        passage = value.sentence.passage
+        passage = value.statement.passage
         date = find_date(passage)
         parts.append(f"{value.text} in {passage.document}, page {passage.page_label}{date and f' ({date})'}")
     return f"The sources differ: {'; '.join(parts)}."
-
-
-def _quote_disagreement(scoring: SentenceScorer, find_date: FindDate) -> VerifiedAnswer | None:
-    values = find_disagreement(scoring)
-    if not values:
-        return None
-    sentences = [value.sentence for value in values]
-    citations = tuple(Citation.of(one.passage, one.start, one.end) for one in sentences)
-    quotes = [f"{' '.join(one.quote.split())} [{one.marker}]" for one in citations]
-    text = " ".join([_describe(values, find_date), *quotes])
-    return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations))
-
-
-def _quote_labelled_value(question: str, passages: Sequence[Passage]) -> VerifiedAnswer | None:
-    """Return the line of a form with the value that the question asks for; ``None`` if there is none."""
-    found = find_labelled_value(question, passages)
-    if found is None:
-        return None
-    citation = Citation.of(found.passage, found.start, found.end)
-    quote = " ".join(citation.quote.split())
-    lead = "" if quote.endswith(found.value) else f"{found.value[:1].upper()}{found.value[1:]}: "
-    text = f"{lead}{quote} [{citation.marker}]"
-    return VerifiedAnswer(text, (citation,), create_claims_from_quotes(text, (citation,)), found.value)
 
 
 def _quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnswer | None:
@@ -133,90 +124,108 @@ def _quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) 
         return None
     if answer.probability < SHORT_PROBABILITY and not names_cell(question, excerpt.table, excerpt.row, cell):
         return None
-    for passage in passages:
-        start, end = excerpt.start - passage.start, excerpt.end - passage.start
-        if passage.page_key == answer.passage.page_key and start >= 0 and end <= len(passage.first_page_text):
-            citation = Citation.of(passage, start, end)
-            labels = [excerpt.table.row_label(excerpt.row), excerpt.table.column_header(cell.column)]
-            named = ", ".join(label for label in labels if label and label != cell.text)
-            value = state_value(excerpt.table, excerpt.row, cell)
-            statement = f"{value} · {named}" if named else value
-            text = f"{statement} [{citation.marker}]"
-            return VerifiedAnswer(text, (citation,), (Claim(0, len(statement), True),), value)
-    return None
+    citation = _cite(answer.passage, excerpt.start, excerpt.end, passages)
+    if citation is None:
+        return None
+    labels = [excerpt.table.row_label(excerpt.row), excerpt.table.column_header(cell.column)]
+    value = state_value(excerpt.table, excerpt.row, cell)
+    statement = open_with_value(value, [label for label in labels if label and label != cell.text])
+    text = f"{statement} [{citation.marker}]"
+    return VerifiedAnswer(text, (citation,), (Claim(0, len(statement), True),), value)
 
 
-def _select_lead(scoring: SentenceScorer, answers: Sequence[FoundAnswer]) -> FoundAnswer | None:
-    """Make the sentence with the best answer the lead of the quotes; return this answer, or ``None``."""
-    for answer in answers:
-        for sentence in scoring.sentences:
-            start, end = sentence.place
-            if sentence.passage.page_key == answer.passage.page_key and start <= answer.place.start < end:
-                scoring.best = sentence
-                return answer
-    return None
-
-
-def _quote_sentences(
-    question: str, scoring: SentenceScorer, lead: FoundAnswer | None, notices: list[str]
-) -> VerifiedAnswer:
-    text, citations = quote_sentences(scoring)
-    quotes = [citation.quote for citation in citations]
-    if missing := find_missing_value(question, quotes):
-        notices.append(f"The question asks for {missing}, but the closest sentences contain none.")
-        return REFUSED
-    short = _find_short_answer(lead, quotes)
-    return VerifiedAnswer(text, citations, create_claims_from_quotes(text, citations), short) if citations else REFUSED
-
-
-def _find_short_answer(lead: FoundAnswer | None, quotes: Sequence[str]) -> str:
-    """Return the answer that the model found, with its article, if it is probable and quoted; else an empty string."""
-    if lead is None or lead.probability < SHORT_PROBABILITY or lead.span_score < SHORT_SPAN:
-        return ""
-    quote = next((one for one in (" ".join(quote.split()) for quote in quotes) if lead.text in one), "")
-    start = quote.find(lead.text)
-    return extend_answer(quote, start, start + len(lead.text)) if quote else ""
-
-
-def _score_sentences(outcome: SearchOutcome, passages: Sequence[Passage]) -> SentenceScorer:
-    """Return the scored sentences of those passages that were reranked."""
-    evidence = []
-    for passage in passages:
-        tokens = outcome.tokens.get(int(passage.chunk_id))
-        if tokens is not None and passage.scores.get("rerank") is not None:
-            in_text = tokens.offsets[:, 0] >= 0
-            evidence.append(Evidence(passage, tokens.vectors.to_float()[in_text], tokens.offsets[in_text]))
-    return SentenceScorer(outcome.ranked.question, outcome.ranked.token_weights, evidence)
-
-
-def _select_passages(outcome: SearchOutcome) -> list[Passage]:
-    """Return the passages without those about a code or a document that only resembles the one in the question.
-
-    If no passage contains the code of the question and the first one is about a similar code, there is no answer.
-    """
+def _quote_statements(
+    outcome: SearchOutcome,
+    reader: PageReader,
+    statements: Sequence[ReadStatement],
+    notices: list[str],
+    find_date: FindDate,
+) -> tuple[VerifiedAnswer, tuple[Passage, ...]]:
+    """Return the quote of the statement that answers best, or of all that differ, and the passages."""
     question = outcome.result.question
-    identifiers = find_identifiers(question)
-    passages = _without_other_namesakes(outcome.result.passages, question)
-    if any(contains_identifier(one.text, identifiers) for one in passages):
-        return [one for one in passages if not is_about_similar(one.text, identifiers)]
-    codes = [one for one in identifiers if not one.isdecimal()]
-    return [] if passages and is_about_similar(passages[0].text, codes) else passages
+    differing = find_disagreement(question, statements)
+    if differing:
+        return _quote_disagreement(outcome, reader, differing, find_date)
+    for statement in statements[:MAX_TRIED]:
+        outcome = reader.add_passages(outcome, statement.passage, statement.start)
+        passages = outcome.result.passages
+        citation = _cite(statement.passage, statement.start, statement.end, passages)
+        if citation is not None:
+            break
+    else:
+        return REFUSED, outcome.result.passages
+    quotes = _quote_with_context(question, statement, citation, statements, passages)
+    if missing := find_missing_value(question, [quote.quote for quote, _ in quotes]):
+        notices.append(f"The question asks for {missing}, but the closest sentences contain none.")
+        return _refuse(statements), passages
+    short = find_short_answer(question, statement)
+    source = name_source(outcome, citation)
+    lead = open_with_value(short, [source]) if short else source and f"{source}:"
+    return write_quotes(quotes, lead, short), passages
 
 
-def _without_other_namesakes(passages: Sequence[Passage], question: str) -> list[Passage]:
-    """Return the passages without those of documents whose namesake fits the question better.
-
-    Of ``2021/statement.pdf`` and ``2022/statement.pdf``, a question with "2022" is about the second, although both
-    documents may contain that number.
-    """
-    asked = set(ALPHANUMERIC.findall(question.casefold()))
-    named = {one.document: len(asked & _folder_words(one.document)) for one in passages}
-    most: dict[str, int] = {}
-    for document, number in named.items():
-        name = PurePosixPath(document).name
-        most[name] = max(number, most.get(name, 0))
-    return [one for one in passages if named[one.document] == most[PurePosixPath(one.document).name]]
+def _quote_disagreement(
+    outcome: SearchOutcome, reader: PageReader, differing: Sequence[Value], find_date: FindDate
+) -> tuple[VerifiedAnswer, tuple[Passage, ...]]:
+    statements = [value.statement for value in differing]
+    for one in statements:
+        outcome = reader.add_passages(outcome, one.passage, one.start)
+    passages = outcome.result.passages
+    citations = [_cite(one.passage, one.start, one.end, passages) for one in statements]
+    quotes = [(citation, False) for citation in citations if citation is not None]
+    return write_quotes(quotes, _describe(differing, find_date)), passages
 
 
-def _folder_words(document: str) -> set[str]:
-    return set(ALPHANUMERIC.findall(str(PurePosixPath(document).parent).casefold()))
+def _quote_with_context(
+    question: str,
+    best: ReadStatement,
+    citation: Citation,
+    statements: Sequence[ReadStatement],
+    passages: Sequence[Passage],
+) -> list[tuple[Citation, bool]]:
+    """Return the quote of the best statement and, if it is uncertain, of others of its page, each with `is_cut`."""
+    passage = next(one for one in passages if one.rank == citation.passage_rank)
+    denies, identifiers = contains_negation(question), find_identifiers(question)
+
+    def agrees(text: str) -> bool:
+        if is_about_similar(text, identifiers):
+            return False
+        return contains_negation(text) == denies or not (denies or _is_alike(best.text, text))
+
+    start, end = citation.start - passage.start, citation.end - passage.start
+    certain = is_certain(best)
+    span = select_quote(passage.first_page_text, start, end, is_certain=certain, agrees=agrees)
+    quotes = [(Citation.of(passage, span.start, span.end), span.is_cut)]
+    for other in () if certain else statements:
+        if len(quotes) == MAX_QUOTES or other.score < best.score - MARGIN:
+            break
+        is_quoted = any(one.start < other.end and other.start < one.end for one, _ in quotes)
+        if other.passage.page_key != passage.page_key or is_quoted or not agrees(other.text):
+            continue
+        found = _cite(other.passage, other.start, other.end, passages)
+        words = sum(len(quote.quote.split()) for quote, _ in quotes)
+        if found is not None and words + len(found.quote.split()) <= MAX_WORDS:
+            quotes.append((found, False))
+    return quotes
+
+
+def _is_alike(text: str, other: str) -> bool:
+    """Return whether a text has many of the content words of another one."""
+    words, others = ({word.stem for word in tokenize(one) if word.content} for one in (text, other))
+    return len(words & others) >= MIN_SHARED * len(others)
+
+
+def _cite(best: Passage, start: int, end: int, passages: Sequence[Passage]) -> Citation | None:
+    """Return the citation of a span of a page, given the best passage of the page."""
+    on_page = [one for one in passages if one.page_key == best.page_key]
+    whole = (one for one in on_page if one.start <= start and end <= one.start + len(one.first_page_text))
+    begun = (one for one in on_page if one.start <= start < one.start + len(one.first_page_text))
+    passage = next(whole, None) or next(begun, None)
+    if passage is None:
+        return None
+    return Citation.of(passage, start - passage.start, min(end - passage.start, len(passage.first_page_text)))
+
+
+def _refuse(statements: Sequence[ReadStatement]) -> VerifiedAnswer:
+    close = (one for one in statements if (one.passage.scores.get(ON_TOPIC) or 0.0) >= MIN_ON_TOPIC)
+    return refuse_with_closest(next(close, None))

@@ -18,13 +18,16 @@ NEEDS_MODEL_HERE = (
 )
 
 
-def refuse(result: SearchResult, *, has_model: bool, quotes_only: bool = False) -> VerifiedAnswer:
+def refuse(
+    result: SearchResult, closest: VerifiedAnswer = REFUSED, *, has_model: bool, quotes_only: bool = False
+) -> VerifiedAnswer:
     """Return the refusal of a question for which no passage passed the gate.
 
+    ``closest`` is the refusal with the closest statement, which is returned if no other reason applies.
     ``quotes_only`` says whether the user asked without a model although one may be connected.
     """
     if NO_DOCUMENTS in result.notices:
         return VerifiedAnswer(NO_DOCUMENTS, refused=True)
     if not has_model and asks_for_summary(result.question):
         return VerifiedAnswer(NEEDS_MODEL_HERE if quotes_only else NEEDS_MODEL, refused=True)
-    return REFUSED
+    return closest

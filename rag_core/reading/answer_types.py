@@ -1,21 +1,20 @@
 """The kind of answer that an English question asks for, and whether a text contains such an answer.
 
-The patterns are English. A question in another language has no expected kind, and its sentences are ranked by
-similarity alone.
+The patterns are English. A question in another language has no expected kind.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 
-from rag_core.reading.clauses import count_items
-from rag_core.text.dates import find_quarters, is_year
+from rag_core.text.dates import is_year
 from rag_core.text.grammar import AUXILIARIES, WH, split_tokens
 from rag_core.text.numbers import Number, parse_numbers
+from rag_core.text.sentences import LIST_MARKER
 from rag_core.text.words import stem
 
 
@@ -27,7 +26,6 @@ class Kind(Enum):
     NUMBER = "number"
     NAME = "name"
     REASON = "reason"
-    DEFINITION = "definition"
 
 
 # Patterns for reported business figures, and for the words that may precede or follow them in a question.
@@ -64,21 +62,9 @@ _QUESTIONS: Mapping[Kind, str] = {
         r"film|language|treaty|battle|war)\b"
     ),
     Kind.REASON: r"\bwhy\b|\b(?:what|which) (?:(?:is|was|are|were) the )?(?:\w+ )?(?:reasons?|causes?|caused)\b",
-    Kind.DEFINITION: (
-        # Excludes a question with a genitive, such as "what is Acme's symbol", or a year, because it asks for a fact.
-        r"^what (?:is|are|was|were) (?!.*(?:['’]s\b|\b(?:1\d|20)\d\d\b))(?:an? |the )?[\w' -]{2,40}\?*$|"
-        r"\bwhat does .+ (?:mean|stand for)\b|^define\b"
-    ),
 }
 _PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _QUESTIONS.items()}
 _DAY_TO_MONTH, _MONTH_TO_DAY = re.compile(r"(?:st|nd|rd|th)?\s+(?:of\s+)?"), re.compile(r"\.?\s+")
-_CENTURY = re.compile(r"\bcentur(?:y|ies)\b", re.IGNORECASE)
-_PART = re.compile(r"\b(?:half|third|quarter|majority|most)\b", re.IGNORECASE)
-_REASON = re.compile(
-    r"\b(?:because|due to|owing to|in order to|as a result|thanks to|so that|since|therefore|caused|led to|reasons?|"
-    r"to (?:avoid|prevent|protect|ensure|allow|make|keep|reduce|gain))\b",
-    re.IGNORECASE,
-)
 # Kinds of value that an answer must contain, each with unambiguous wordings of questions that ask for it.
 _REQUIRED_VALUES: Mapping[str, re.Pattern[str]] = {
     name: re.compile(pattern, re.IGNORECASE)
@@ -142,10 +128,6 @@ _COUNTED = frozenset({"a percentage", "a number", "an amount"})
 # A text with a smaller share of English function words is not English. Such a text is never reported to lack a value,
 # because only English number words are parsed.
 _MIN_FUNCTION_WORDS = 0.2
-_DEFINING = re.compile(
-    r"\b(?:is|are|was|were) (?:an?|the|any)\b|\b(?:means?|refers? to|stands? for|defined|known as|called)\b",
-    re.IGNORECASE,
-)
 
 
 def find_answer_kind(question: str) -> Kind | None:
@@ -158,15 +140,14 @@ def find_answer_kind(question: str) -> Kind | None:
     return next((kind for kind, pattern in _PATTERNS.items() if pattern.search(question)), None)
 
 
-def contains_kind(kind: Kind, text: str, question: str) -> bool:
-    """Return whether a text contains a value of this kind that is not in the question.
+def answers_kind(question: str, answer: str) -> bool:
+    """Return whether an answer is a percentage, a date or a number if the question asks for one.
 
-    >>> contains_kind(Kind.DATE, "The bridge was opened in 1931.", "When was the bridge opened?")
-    True
-    >>> contains_kind(Kind.DATE, "The mill burnt in 1931.", "When after 1931 was the mill rebuilt?")
+    >>> answers_kind("How many arches does it have?", "the mayor")
     False
     """
-    return _CONTAINS[kind](text, question)
+    kind = find_answer_kind(question)
+    return kind not in (Kind.PERCENT, Kind.DATE, Kind.NUMBER) or find_missing_value(question, [answer]) == ""
 
 
 # Cached, because checking the numbers of a text one by one parses the same text again.
@@ -199,13 +180,17 @@ def _may_contain(wanted: str, text: str, question: str) -> bool:
             if not is_date_part(number, text) or _precedes_question_word(number, text, question_stems)
         ]
     has_value = numbers or any(words.search(text) for words in _WORDS_FOR[wanted])
-    return bool(has_value or (wanted in _COUNTED and count_items(text) > 1))
+    return bool(has_value or (wanted in _COUNTED and _count_items(text) > 1))
 
 
 def _precedes_question_word(number: Number, text: str, question_stems: Collection[str]) -> bool:
     """Return whether a number that looks like a year precedes a word of the question, as in "2000 guests"."""
     following = split_tokens(text[number.end :])[:2]
     return any(stem(token.word) in question_stems for token in following if not token.is_function)
+
+
+def _count_items(text: str) -> int:
+    return sum(bool(LIST_MARKER.match(line.strip())) for line in text.split("\n"))
 
 
 def _is_english(text: str) -> bool:
@@ -217,15 +202,6 @@ def find_new_numbers(text: str, question: str) -> list[Number]:
     """Return the numbers of a text that the question does not contain."""
     known: set[Decimal] = {value for number in _parse_numbers(question) for value in number.values}
     return [number for number in _parse_numbers(text) if not known & number.values]
-
-
-def find_periods(text: str) -> set[str]:
-    """Return the years and quarters that a text names, such as ``2023`` and ``q1``.
-
-    >>> sorted(find_periods("Sales in the first quarter of 2023, and in Q2"))
-    ['2023', 'q1', 'q2']
-    """
-    return find_quarters(text) | {number.text for number in _parse_numbers(text) if _is_year(number)}
 
 
 def is_date_part(number: Number, text: str) -> bool:
@@ -249,42 +225,3 @@ def _is_day(number: Number, text: str) -> bool:
         _DAY_TO_MONTH.fullmatch(text, number.end, month.start) or _MONTH_TO_DAY.fullmatch(text, month.end, number.start)
         for month in months
     )
-
-
-def _contains_date(text: str, question: str) -> bool:
-    return any(is_date_part(number, text) for number in find_new_numbers(text, question)) or bool(_CENTURY.search(text))
-
-
-def _contains_percent(text: str, question: str) -> bool:
-    return any(number.kind == "percent" for number in find_new_numbers(text, question)) or bool(_PART.search(text))
-
-
-def _contains_number(text: str, question: str) -> bool:
-    return any(not is_date_part(number, text) for number in find_new_numbers(text, question))
-
-
-def _contains_name(text: str, question: str) -> bool:
-    """Return whether a text has a capitalised word that is not its first word and not in the question."""
-    known = {stem(token.word) for token in split_tokens(question)}
-    return any(
-        token.text[0].isupper() and not token.is_function and stem(token.word) not in known
-        for token in split_tokens(text)[1:]
-    )
-
-
-def _contains_reason(text: str, _question: str) -> bool:
-    return bool(_REASON.search(text))
-
-
-def _contains_definition(text: str, _question: str) -> bool:
-    return bool(_DEFINING.search(text))
-
-
-_CONTAINS: Mapping[Kind, Callable[[str, str], bool]] = {
-    Kind.PERCENT: _contains_percent,
-    Kind.DATE: _contains_date,
-    Kind.NUMBER: _contains_number,
-    Kind.NAME: _contains_name,
-    Kind.REASON: _contains_reason,
-    Kind.DEFINITION: _contains_definition,
-}

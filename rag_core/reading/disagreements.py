@@ -9,13 +9,12 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from rag_core.reading.answer_types import Kind, find_answer_kind, find_new_numbers, is_date_part
-from rag_core.reading.sentence_scoring import Sentence, SentenceScorer
 from rag_core.reading.short_answers import has_limit
+from rag_core.reading.statement_reading import ReadStatement
 from rag_core.text.dates import YEAR
 from rag_core.text.grammar import ARTICLES, PREPOSITIONS, Token, find_content_lemmas, split_tokens
 from rag_core.text.numbers import Number, numbers_equal
-from rag_core.text.tables import is_table_row
-from rag_core.text.words import PRONOUNS, find_lemma
+from rag_core.text.words import find_lemma
 
 # Smallest share of the question's words in the first sentence that the other sentence must contain as well.
 MIN_COVERAGE = 0.75
@@ -37,14 +36,18 @@ _NOT_VALUES = frozenset({Kind.NAME, Kind.REASON})
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number or date in a sentence; ``text`` is the value as written, with its unit."""
+    """A number or date in a statement; ``text`` is the value as written, with its unit."""
 
-    sentence: Sentence
+    statement: ReadStatement
     text: str
     numbers: tuple[Number, ...]
     unit: str
     start: int
     end: int
+
+    @property
+    def document_id(self) -> str:
+        return self.statement.passage.document_id
 
     def differs(self, other: Value) -> bool:
         """Return whether the two values have the same unit, and none is equal to the other or its rounded form."""
@@ -60,84 +63,72 @@ def _are_equal(one: Number, other: Number) -> bool:
     return any(numbers_equal(replace(said, hedged=not said.unscaled), source) for said, source in pairs)
 
 
-def find_disagreement(scoring: SentenceScorer) -> list[Value]:
-    """Return the value of the sentence that answers best, and each different value given for the same fact.
+def find_disagreement(question: str, statements: Sequence[ReadStatement]) -> list[Value]:
+    """Return the value of the statement that answers best, and each different value of the same fact elsewhere.
 
-    Two sentences state the same fact if they contain the same words of the question, name no different years, and
-    differ in no qualifier: "12 euros for adults" and "6 euros for children" do not disagree. Only sentences with
-    exactly one value are compared, and no rows of tables.
+    Two statements give the same fact if they contain the same words of the question, name no different years, and
+    differ in no qualifier: "12 euros for adults" and "6 euros for children" do not disagree. Only statements of
+    different documents with exactly one value are compared, because values in one document are those of different
+    items.
 
     Parameters
     ----------
-    scoring : SentenceScorer
+    question : str
+    statements : sequence of ReadStatement
+        Best first.
 
     Returns
     -------
     list of Value
-        The value of the best sentence first; empty if no sentence disagrees with it.
+        The value of the best statement first; empty if no statement disagrees with it.
     """
-    if scoring.best is None:
-        return []
-    values = _compare(scoring.question.text, scoring.best, scoring.sentences)
-    return [_shorten(value, scoring) for value in values]
-
-
-def _shorten(value: Value, scoring: SentenceScorer) -> Value:
-    """Cut a long sentence as the reader does, unless that would remove the value."""
-    start = value.sentence.start
-    cut = scoring.shorten(value.sentence)
-    return replace(value, sentence=cut) if cut.start <= start + value.start and start + value.end <= cut.end else value
-
-
-def _compare(question: str, best: Sentence, sentences: Sequence[Sentence]) -> list[Value]:
-    value = _find_value(question, best)
+    value = _find_value(question, statements[0]) if statements else None
     if value is None:
         return []
     found = [value]
-    for sentence in sentences:
-        other = _find_value(question, sentence)
+    for statement in statements[1:]:
+        other = _find_value(question, statement)
         if (
             other is not None
-            and all(one.differs(other) for one in found)
+            and all(one.differs(other) and one.document_id != other.document_id for one in found)
             and _covers(question, value, other)
             and not _has_other_years(question, value, other)
             and not _has_other_item(question, value, other)
-            and not _has_other_subject(value, other)
         ):
             found.append(other)
     return found if len(found) > 1 else []
 
 
-def _find_value(question: str, sentence: Sentence) -> Value | None:
-    """Return the only value in a sentence of the kind that the question asks for; ``None`` if there are several."""
-    kind, text = find_answer_kind(question), sentence.text
-    if kind in _NOT_VALUES or is_table_row(text):
+def _find_value(question: str, statement: ReadStatement) -> Value | None:
+    """Return the only value in a statement of the kind that the question asks for; ``None`` if there are several."""
+    kind, text = find_answer_kind(question), statement.text
+    if kind in _NOT_VALUES:
         return None
     numbers = find_new_numbers(text, question)
     dates = [number for number in numbers if is_date_part(number, text)]
     if kind is Kind.DATE:
         is_one_date = 1 <= len(dates) <= 3 and dates[-1].end - dates[0].start <= len("31st of September, 2000")
-        return _create_value(sentence, dates) if is_one_date else None
+        return _create_value(statement, dates) if is_one_date else None
     others = [number for number in numbers if number not in dates and _is_quantity(number, text)]
-    return _create_value(sentence, others) if len(others) == 1 else None
+    return _create_value(statement, others) if len(others) == 1 else None
 
 
 def _is_quantity(number: Number, text: str) -> bool:
-    """Return whether a number is no ordinal, no "one", and no section label at the start of the sentence."""
+    """Return whether a number is no ordinal, no "one", and no section label at the start of the statement."""
     return number.start > len(text) - len(text.lstrip()) and not _NOT_QUANTITY.fullmatch(number.text)
 
 
-def _create_value(sentence: Sentence, numbers: Sequence[Number]) -> Value | None:
+def _create_value(statement: ReadStatement, numbers: Sequence[Number]) -> Value | None:
     """Return the value of these numbers; ``None`` if a word such as "about" or "at least" limits it."""
     start, end = min(one.start for one in numbers), max(one.end for one in numbers)
-    if any(number.hedged for number in numbers) or has_limit(sentence.text, start, end):
+    if any(number.hedged for number in numbers) or has_limit(statement.text, start, end):
         return None
     unit, shown_end = numbers[0].currency, end
-    after = next((token for token in split_tokens(sentence.text) if token.start >= end), None)
-    if len(numbers) == 1 and not unit and after is not None and not sentence.text[end : after.start].strip():
+    after = next((token for token in split_tokens(statement.text) if token.start >= end), None)
+    if len(numbers) == 1 and not unit and after is not None and not statement.text[end : after.start].strip():
         unit = find_lemma(after.word)
         shown_end = end if after.is_function else after.end
-    return Value(sentence, " ".join(sentence.text[start:shown_end].split()), tuple(numbers), unit, start, end)
+    return Value(statement, " ".join(statement.text[start:shown_end].split()), tuple(numbers), unit, start, end)
 
 
 def _covers(question: str, value: Value, other: Value) -> bool:
@@ -152,13 +143,13 @@ def _has_other_years(question: str, value: Value, other: Value) -> bool:
     if years and other_years and not years & other_years:
         return True
     asked = set(_YEAR.findall(question))
-    passage = other.sentence.passage
+    passage = other.statement.passage
     covered = other_years | set(_YEAR.findall(f"{passage.document} {passage.heading} {passage.text}"))
     return bool(asked and covered and not asked & covered)
 
 
 def _find_years(value: Value) -> set[str]:
-    text = value.sentence.text
+    text = value.statement.text
     return set(_YEAR.findall(f"{text[: value.start]} {text[value.end :]}"))
 
 
@@ -180,13 +171,6 @@ def _has_other_item(question: str, value: Value, other: Value) -> bool:
         if change == "insert" and _is_qualifier(other, added):
             return True
     return False
-
-
-def _has_other_subject(value: Value, other: Value) -> bool:
-    """Return whether both sentences begin with a pronoun, which refers to different things in one document."""
-    first = [next(iter(split_tokens(one.sentence.text)), None) for one in (value, other)]
-    begin_alike = all(one is not None and one.word in PRONOUNS for one in first)
-    return begin_alike and value.sentence.passage.version_id == other.sentence.passage.version_id
 
 
 def _has_other_tense(words: Collection[str], others: Collection[str]) -> bool:
@@ -218,7 +202,7 @@ def _function_words(value: Value) -> frozenset[str]:
 
 def _tokens(value: Value) -> list[Token]:
     """Return the words of the line or paragraph with the value; a heading above it is not part of the fact."""
-    text = value.sentence.text
+    text = value.statement.text
     first = text.rfind("\n\n", 0, value.start) + 1
     last = text.find("\n\n", value.end)
     return [one for one in split_tokens(text) if one.start >= first and (last < 0 or one.start < last)]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
+
+from rag_core.text.grammar import ARTICLES, split_tokens
 
 _ABOUT = (
     r"(?:about|almost|approximately|approx\.|around|c\.|ca\.|circa|nearly|roughly|some|no later than|not later than|"
@@ -22,6 +25,11 @@ _BOUND_AFTER = re.compile(
     r" (?:or (?:more|less|fewer|later|earlier)|at (?:the )?(?:latest|earliest|most|least)|onwards?)\b"
 )
 _ARTICLE = re.compile(r"\b(?:the|an?) $", re.IGNORECASE)
+# Most words of a further item of a list.
+MAX_ITEM_WORDS = 4
+_SEPARATOR = re.compile(r",? (?:and|or) |, ")
+_LAST = re.compile(r"\b(?:and|or)\b")
+_ITEM = re.compile(r"[^,;:.!?()]*")
 _DIGIT = re.compile(r"\d")
 
 
@@ -35,16 +43,32 @@ def has_limit(sentence: str, start: int, end: int) -> bool:
 
 
 def extend_answer(sentence: str, start: int, end: int) -> str:
-    """Return an answer with the words before and after it that limit a figure, or with the article of a name.
+    """Return an answer with the words that limit a figure, or with the article of a name and the rest of its list.
 
     >>> extend_answer("It holds up to 500 guests.", 15, 18)
     'up to 500'
     >>> extend_answer("It was built by the mayor.", 20, 25)
     'the mayor'
+    >>> extend_answer("It covers floods, wear and pets.", 10, 16)
+    'floods, wear and pets'
     """
     if not _DIGIT.search(sentence, start, end):
         before = _ARTICLE.search(sentence, 0, start)
-        return sentence[before.start() if before else start : end]
+        return sentence[before.start() if before else start : _find_list_end(sentence, end)]
     before = _BEFORE_A_COUNT.search(sentence, 0, start) or _BEFORE_A_DATE.search(sentence, 0, start)
     after = _BOUND_AFTER.match(sentence, end)
     return sentence[before.start() if before else start : after.end() if after else end].strip()
+
+
+def _find_list_end(sentence: str, end: int) -> int:
+    """Return the end of the list of which an answer is the first item; ``end`` if it is in no list."""
+    at = end
+    while separator := _SEPARATOR.match(sentence, at):
+        words = split_tokens(_ITEM.match(sentence, separator.end())[0])  # type: ignore[index]
+        item = list(takewhile(lambda word: not word.is_function or word.word in ARTICLES, words))
+        if not item or len(item) > MAX_ITEM_WORDS:
+            break
+        at = separator.end() + item[-1].end
+        if _LAST.search(separator[0]):
+            return at
+    return end

@@ -99,6 +99,14 @@ def test_short_answer_is_exported_in_bold(tmp_path: Path) -> None:
     assert "*3 May* 1931 It was opened" in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
 
 
+def test_value_in_bold_before_quotes_is_exported_once(tmp_path: Path) -> None:
+    messages = talk("**3 May *1931*** · bridge.pdf\n\nIt was opened on 3 May *1931*. [1]", short="3 May *1931*")
+    assert "**3 May \\*1931\\*** · bridge.pdf" in markdown(settings_in(tmp_path), CONVERSATION, messages)
+    exported = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    assert "3 May *1931* · bridge.pdf" in exported
+    assert "**" not in exported
+
+
 def test_conversation_is_exported_with_its_sources(library: Engine) -> None:
     conversation_id = library.conversations.create().conversation_id
     library.conversations.add_message(conversation_id, "user", ASK_BUDGET)

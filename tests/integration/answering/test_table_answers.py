@@ -232,4 +232,4 @@ def test_single_values_have_their_unit(library: Engine, question: str, short: st
     answer = library.answer(question)
     assert answer.state is AnswerState.ANSWERED
     assert answer.short == short
-    assert answer.text.startswith(f"{short} · ")
+    assert answer.text.startswith(f"**{short}** · ")

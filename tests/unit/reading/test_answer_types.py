@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind, find_missing_value
+from rag_core.reading.answer_types import Kind, answers_kind, find_answer_kind, find_missing_value
 
 
 @pytest.mark.parametrize(
@@ -17,15 +17,15 @@ from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind,
         ("What was the total cost of the bridge?", Kind.NUMBER),
         ("What were Acme's total revenues in 2022?", Kind.NUMBER),
         ("What is Acme's net income?", Kind.NUMBER),
-        ("What is income tax?", Kind.DEFINITION),
+        ("What is income tax?", None),
         ("What was the main cause of the loss?", Kind.REASON),
         ("What drove the sales of 2022?", None),
         ("Who was the mayor when the bridge opened?", Kind.NAME),
         ("Which company built the tower?", Kind.NAME),
         ("Where is the tower?", Kind.NAME),
         ("Why was the mill closed?", Kind.REASON),
-        ("What is a sluice?", Kind.DEFINITION),
-        ("What does TTL stand for?", Kind.DEFINITION),
+        ("What is a sluice?", None),
+        ("What does TTL stand for?", None),
         ("What did the mayor say of the bridge?", None),
         ("Wann wurde die Brücke eröffnet?", None),
         ("", None),
@@ -36,44 +36,19 @@ def test_answer_type_of_a_question(question: str, kind: Kind | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "is_answer"),
+    ("question", "answer", "expected"),
     [
-        (Kind.DATE, "It was opened in 1931.", True),
-        (Kind.DATE, "It was opened on 5 May by the mayor.", True),
-        (Kind.DATE, "It stems from the 17th century.", True),
-        (Kind.DATE, "It cost 1,931 crowns and has 12 piers.", False),
-        (Kind.PERCENT, "Some 30 percent left.", True),
-        (Kind.PERCENT, "Half of them left.", True),
-        (Kind.PERCENT, "Some 30 men left in 1931.", False),
-        (Kind.NUMBER, "It has twelve piers.", True),
-        (Kind.NUMBER, "It was opened in 1931.", False),
-        (Kind.NUMBER, "It was opened on 3 May 1931.", False),
-        (Kind.NUMBER, "It was opened on May 3.", False),
-        (Kind.NUMBER, "Of its friends 12 may attend.", True),
-        (Kind.NUMBER, "On the 3rd of May it had 4 piers.", True),
-        (Kind.NAME, "The bridge is by Anna Weir.", True),
-        (Kind.NAME, "The bridge is by the mayor of the town.", False),
-        (Kind.NAME, "Bridges are built by the mayor.", False),
-        (Kind.REASON, "It closed because of the flood.", True),
-        (Kind.REASON, "It closed in the flood.", False),
-        (Kind.DEFINITION, "A sluice is a gate for water.", True),
-        (Kind.DEFINITION, "Sluices leak.", False),
+        ("How many swans live there?", "about 40 swans", True),
+        ("How many swans live there?", "on the 3rd of May", False),
+        ("What percentage of the town is rural?", "30 percent", True),
+        ("What percentage of the town is rural?", "the harbour", False),
+        ("In which year was the mill built?", "by the mayor", False),
+        ("When was the mill built?", "after the war", True),
+        ("Who built the mill?", "30 men", True),
     ],
 )
-def test_text_has_an_answer_of_the_type(kind: Kind, text: str, is_answer: bool) -> None:
-    assert contains_kind(kind, text, "What of the bridge?") is is_answer
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "question"),
-    [
-        (Kind.DATE, "The bridge was opened in 1931.", "When after 1931 was the bridge rebuilt?"),
-        (Kind.NUMBER, "The bridge has twelve piers.", "How many of the 12 piers fell?"),
-        (Kind.NAME, "The bridge is by Anna Weir.", "Who taught Anna Weir?"),
-    ],
-)
-def test_detail_of_the_question_is_not_an_answer(kind: Kind, text: str, question: str) -> None:
-    assert not contains_kind(kind, text, question)
+def test_short_answer_is_of_the_kind_asked_for(question: str, answer: str, expected: bool) -> None:
+    assert answers_kind(question, answer) is expected
 
 
 @pytest.mark.parametrize(

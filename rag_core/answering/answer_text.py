@@ -1,0 +1,68 @@
+"""Format the text of quoted answers: the value in bold, what it belongs to, the quote, and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_core.reading.statement_reading import ReadStatement
+from rag_core.text.words import tokenize
+from rag_core.types import Citation, Claim
+from rag_core.types.searches import SearchOutcome
+from rag_core.verification.verifier import REFUSED, VerifiedAnswer
+
+# Most words of the closest statement in a refusal.
+MAX_CLOSEST_WORDS = 40
+
+
+def open_with_value(value: str, labels: Sequence[str] = ()) -> str:
+    """Return the beginning of an answer: the value in bold, and what it belongs to.
+
+    >>> open_with_value("$14,694 million", ["net sales", "fiscal 2023"])
+    '**$14,694 million** · net sales, fiscal 2023'
+    """
+    shown = ", ".join(label.rstrip(": ") for label in labels if label)
+    return f"**{value}**{shown and f' · {shown}'}"
+
+
+def write_quotes(quotes: Sequence[tuple[Citation, bool]], lead: str = "", short: str = "") -> VerifiedAnswer:
+    """Return an answer that consists of quotes, with a text before them.
+
+    Parameters
+    ----------
+    quotes : sequence of (Citation, bool)
+        The citations, and whether an ellipsis follows the quote because its list goes on.
+    lead, short : str
+        The text before the quotes, and the short answer.
+    """
+    text = lead
+    statements = []
+    for citation, is_cut in quotes:
+        separator = ("\n\n" if text == lead else " ") if text else ""
+        start = len(text) + len(separator)
+        quote = " ".join(citation.quote.split())
+        statements.append(Claim(start, start + len(quote), True))
+        text += f"{separator}{quote}{' …' if is_cut else ''} [{citation.marker}]"
+    citations = tuple(dict.fromkeys(citation for citation, _ in quotes))
+    return VerifiedAnswer(text, citations, tuple(statements), short)
+
+
+def name_source(outcome: SearchOutcome, citation: Citation) -> str:
+    """Return the name of the document of a citation, if several were found and neither question nor quote names it."""
+    if len({one.document_id for one in outcome.passages}) < 2:
+        return ""
+    rows = outcome.ranked.rows
+    row = next((row for row in rows.values() if row.document_id == citation.document_id), None)
+    label = row.document_label if row is not None else citation.document
+    known = {word.stem for word in tokenize(f"{outcome.result.question} {citation.quote}")}
+    return "" if {word.stem for word in tokenize(label) if word.content} <= known else label
+
+
+def refuse_with_closest(statement: ReadStatement | None) -> VerifiedAnswer:
+    """Return a refusal that quotes the closest statement, if there is one."""
+    if statement is None:
+        return REFUSED
+    words = statement.text.split()
+    quote = " ".join(words[:MAX_CLOSEST_WORDS]) + (" …" if len(words) > MAX_CLOSEST_WORDS else "")
+    passage = statement.passage
+    text = f"Not stated. Closest: “{quote}” ({passage.document}, page {passage.page_label})"
+    return VerifiedAnswer(text, refused=True)

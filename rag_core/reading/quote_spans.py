@@ -1,0 +1,110 @@
+"""Choose what a quote contains besides the statement that answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rag_core.reading.statements import split_statements
+from rag_core.text.sentences import LIST_MARKER
+
+# Most words of a quote that is not certain to contain the answer, of a preceding sentence, and of a list.
+CONTEXT_WORDS, MAX_ANTECEDENT_WORDS, MAX_LIST_WORDS = 45, 25, 100
+_REFERENCE = re.compile(r"(?:He|She|It|They|This|These|His|Her|Its|Their|That|Those|Such|The (?:former|latter))\b")
+_SENTENCE_END = re.compile(r"[.!?。！？][\"”’»)\]]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteSpan:
+    """A span of a text; ``is_cut`` is true if its list goes on after it."""
+
+    start: int
+    end: int
+    is_cut: bool = False
+
+
+def select_quote(text: str, start: int, end: int, *, is_certain: bool, agrees: Callable[[str], bool]) -> QuoteSpan:
+    """Return the span of a quote that contains a statement and the statements that it needs.
+
+    A statement that begins with a pronoun needs the one before it. A statement that ends with a colon, is a question or
+    precedes a list needs those after it. If it is not certain that the statement contains the answer, the sentence
+    before it and further statements after it are quoted too.
+
+    Parameters
+    ----------
+    text : str
+        Text of a passage.
+    start, end : int
+        Span of the statement.
+    is_certain : bool
+    agrees : callable
+        Returns whether a further statement may follow.
+    """
+    spans = split_statements(text)
+    at = next((number for number, (first, last) in enumerate(spans) if first <= start < last), None)
+    if at is None:
+        return QuoteSpan(start, end)
+    first = at - 1 if at and _needs_antecedent(text, spans, at) else at
+    last, is_cut = _find_list_end(text, spans, at)
+    is_sentence = bool(_SENTENCE_END.search(_get(text, spans[at])))
+    if not is_certain and at and first == at and is_sentence and _SENTENCE_END.search(_get(text, spans[at - 1])):
+        is_short = len(text[spans[at - 1][0] : spans[last][1]].split()) <= CONTEXT_WORDS
+        first -= is_short and agrees(_get(text, spans[at - 1]))
+    while not is_certain and last + 1 < len(spans):
+        following = _get(text, spans[last + 1])
+        goes_on = agrees(following) and (not is_sentence or _SENTENCE_END.search(following))
+        if not goes_on or len(text[spans[first][0] : spans[last + 1][1]].split()) > CONTEXT_WORDS:
+            break
+        last, is_cut = last + 1, False
+    return QuoteSpan(start if first == at else spans[first][0], end if last == at else spans[last][1], is_cut)
+
+
+def refers_back(statement: str) -> bool:
+    """Return whether a statement begins with a pronoun or determiner that refers to an earlier one."""
+    return bool(_REFERENCE.match(statement))
+
+
+def announces(statement: str) -> bool:
+    """Return whether a statement is incomplete without the text after it: an introduction or a question."""
+    return statement.endswith((":", "?", "？", "："))
+
+
+def _needs_antecedent(text: str, spans: Sequence[tuple[int, int]], at: int) -> bool:
+    before = _get(text, spans[at - 1])
+    return bool(
+        refers_back(_get(text, spans[at]))
+        and _SENTENCE_END.search(before)
+        and len(before.split()) <= MAX_ANTECEDENT_WORDS
+    )
+
+
+def _find_list_end(text: str, spans: Sequence[tuple[int, int]], at: int) -> tuple[int, bool]:
+    """Return the last statement of the text that a statement announces, and whether the list goes on after it."""
+    statement = _get(text, spans[at])
+    is_open = announces(statement)
+    if at + 1 == len(spans):
+        return at, is_open
+    if not is_open and (LIST_MARKER.match(statement) or not LIST_MARKER.match(_get(text, spans[at + 1]))):
+        return at, False
+    last = at + 1
+    words = len(_get(text, spans[last]).split())
+    while last + 1 < len(spans) and _is_item(text, spans, last + 1):
+        words += len(_get(text, spans[last + 1]).split())
+        if words > MAX_LIST_WORDS:
+            return last, True
+        last += 1
+    return last, False
+
+
+def _is_item(text: str, spans: Sequence[tuple[int, int]], number: int) -> bool:
+    """Return whether a statement continues the list of the one before it."""
+    one, before = _get(text, spans[number]), _get(text, spans[number - 1])
+    marked = bool(LIST_MARKER.match(before))
+    return (
+        bool(LIST_MARKER.match(one)) if marked else not _SENTENCE_END.search(one) and not _SENTENCE_END.search(before)
+    )
+
+
+def _get(text: str, span: tuple[int, int]) -> str:
+    return text[span[0] : span[1]]
