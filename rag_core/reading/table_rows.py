@@ -142,9 +142,17 @@ class TableRows:
         is_text = is_label or re.search(r"[^\W\d_]{2}|[^\W\d_] \d", text) is not None
         names = self.header_lemmas(column)
         for first in range(len(asked) - len(words) + 1):
-            same = words and [word.folded for word in asked[first : first + len(words)]] == words
-            if same and (
-                is_text or (first and find_lemma(asked[first - 1].folded) in names) or self._is_year(text, asked, names)
+            said = [word.folded for word in asked[first : first + len(words)]]
+            # The question may have the plural of the text, as in "How many parts are ball bearings?".
+            same = said == words or (is_text and bool(words) and said == [*words[:-1], f"{words[-1]}s"])
+            if (
+                words
+                and same
+                and (
+                    is_text
+                    or (first and find_lemma(asked[first - 1].folded) in names)
+                    or self._is_year(text, asked, names)
+                )
             ):
                 return asked[first].start, asked[first + len(words) - 1].end
         return None

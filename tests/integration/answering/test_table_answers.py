@@ -145,6 +145,7 @@ def test_lists_contain_the_rows_that_fit(library: Engine, question: str, expecte
         ("How many actions of the trustees are open?", "2"),
         ("How many models have a warranty of 5 years?", "2"),
         ("How many items of the central store are described as brass elbow?", "17"),
+        ("How many items of the central store are brass elbows?", "17"),
     ],
 )
 def test_counts_of_rows(library: Engine, question: str, short: str) -> None:
