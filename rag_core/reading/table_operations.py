@@ -178,7 +178,7 @@ def _subtract_cells(
         name, headers = cells[0].text(0), [rows.header(column) for column in columns]
         if cells[0] is not cells[1]:
             name, headers = headers[0], [row.text(0) for row in cells]
-        share = f" ({difference / first * 100:+.1f}%)" if first > 0 and "%" not in shown else ""
+        share = f" ({difference / first * 100:+.1f}%)" if first > 0 and "percent" not in shown else ""
         pieces = [
             RowPiece(f"{short}{share} · {name}: from {written[0]} ({headers[0]})", (cells[0],)),
             RowPiece(f" to {written[1]} ({headers[1]})", (cells[1],)),
@@ -221,13 +221,13 @@ def _value(rows: TableRows, row: PlacedRow, column: int) -> Decimal | None:
 
 
 def _write_like(written: Sequence[str], value: Decimal) -> str:
-    """Return a number with the decimals, the digit groups and the unit of the given cells."""
+    """Return a difference with the decimals, the digit groups and the unit of the given cells."""
     figures = [match[0] for text in written if (match := _FIGURE.search(text))]
     decimals = max(len(figure.partition(".")[2]) for figure in figures)
     groups = any("," in figure for figure in figures)
     number = f"{value:,.{decimals}f}" if groups or value < 1000 else f"{value:.{decimals}f}"
     text = written[-1].replace("(", "").replace(")", "").lstrip("−–-")
-    return _FIGURE.sub(lambda _: number, text, count=1)
+    return re.sub(r"\s?%$", " percentage points", _FIGURE.sub(lambda _: number, text, count=1))
 
 
 def _describe(rows: TableRows, selection: Selection) -> str:

@@ -138,14 +138,17 @@ class TableRows:
 
     def _find(self, text: str, asked: Sequence[Word], column: int) -> tuple[int, int] | None:
         words = [word.folded for word in tokenize(text)]
+        if not words:
+            return None
         is_label = column == 0 and self.is_by_year
         is_text = is_label or re.search(r"[^\W\d_]{2}|[^\W\d_] \d", text) is not None
         names = self.header_lemmas(column)
+        # The question may have the plural of the text, as in "How many parts are ball bearings?".
+        forms = [words, [*words[:-1], f"{words[-1]}s"]] if is_text else [words]
         for first in range(len(asked) - len(words) + 1):
-            same = words and [word.folded for word in asked[first : first + len(words)]] == words
-            if same and (
-                is_text or (first and find_lemma(asked[first - 1].folded) in names) or self._is_year(text, asked, names)
-            ):
+            follows_header = first > 0 and find_lemma(asked[first - 1].folded) in names
+            is_meant = is_text or follows_header or self._is_year(text, asked, names)
+            if is_meant and [word.folded for word in asked[first : first + len(words)]] in forms:
                 return asked[first].start, asked[first + len(words) - 1].end
         return None
 
