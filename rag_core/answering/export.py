@@ -131,11 +131,9 @@ def _escape_markdown(text: str) -> str:
 def _escape_quotes(text: str) -> str:
     """Escape quotes for Markdown, except for the bold type of the value with which they begin."""
     bold = BOLD_START.match(text)
-    return (
-        _escape_markdown(text)
-        if bold is None
-        else f"**{_escape_markdown(bold['value'])}**" + _escape_markdown(text[bold.end() :])
-    )
+    lead = "" if bold is None else f"**{_escape_markdown(bold['value'])}**"
+    paragraphs = text[0 if bold is None else bold.end() :].split("\n\n")
+    return lead + "\n\n".join(_escape_markdown(paragraph) for paragraph in paragraphs)
 
 
 def _remove_secrets(settings: Settings, text: str) -> str:

@@ -146,7 +146,7 @@ def test_refusal_above_the_threshold_omits_the_threshold(open_page: OpenPage, en
     add(engine, pier=make_pdf("The Harrow Pier was designed by engineers of the county. Its lamps are lit at dusk."))
     engine.preferences.set_threshold(0.0)
     app = ask(open_page(), "How many engineers designed the Harrow Pier?")
-    assert answer_texts(app)[0] == REFUSAL
+    assert answer_texts(app)[0].startswith("Not stated. Closest: “The Harrow Pier was designed")
     assert "closest sentences contain none" in app.warning[0].value
     assert "Closest passages" in texts(app)
     assert "needs" not in texts(app)
@@ -154,7 +154,7 @@ def test_refusal_above_the_threshold_omits_the_threshold(open_page: OpenPage, en
 
 def test_refusal_gives_the_reason_against_all_passages(open_page: OpenPage, ids: dict[str, str]) -> None:
     app = ask(open_page(), "How many metres long is the bridge in Brooklyn over the river?")
-    assert answer_texts(app)[0] == REFUSAL
+    assert answer_texts(app)[0].startswith("Not stated. Closest: “It is 412 metres long")
     captions = "".join(caption.value for caption in app.caption).replace("\\", "")
     assert captions.count("In the closest passages, “Brooklyn” is nowhere in the document") == 1
 
