@@ -110,7 +110,7 @@ class Engine:
         pages = PageReader(stores, self._local_models, computes_figures=settings.finance)
         answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer)
-        self.continuations = Continuations(self.models, self._generations, self.preferences)
+        self.continuations = Continuations(self.models, self._generations, self.preferences, pages)
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
-from rag_core.answering.drafts import Draft, join_quotes
+from rag_core.answering.drafts import Draft, find_short_answer, join_quotes
 from rag_core.answering.figures import answer_with_figure
 from rag_core.answering.page_reading import PageReader
+from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.quotes import Quotes, describe_disagreement, quote_answer
 from rag_core.answering.refusals import refuse
 from rag_core.answering.search import Searcher
@@ -108,18 +109,26 @@ class Answerer:
         trace.steps += result.steps
         trace.usage += result.usage
         writer = self._generators.active(query.writer.model)
-        figure = None if writer else answer_with_figure(query.asked, outcome, self._reader)
-        if figure is not None:
+        figure = answer_with_figure(query.asked, outcome, self._reader)
+        if figure is not None and writer is None:
             yield Delta(figure[0].text)
             yield build_answer(query, figure[1], figure[0], "extractive", trace)
             return
+        if figure is not None and not figure[0].short:
+            figure = None
+        if figure is not None:
+            result = figure[1]
         if not result.gate.answerable and writer is not None:
             yield from self._refuse(query, result, trace, has_model=True)
             return
         yield Stage("generate", WRITING)
         draft = Draft(VerifiedAnswer(""))
         if writer is not None:
-            draft = yield from self._write_draft(writer, query, outcome, history, trace)
+            evidence = collect_evidence(replace(outcome, result=result), figure and figure[0], self._reader)
+            draft = yield from self._write_draft(writer, query, evidence, history, trace)
+            if draft.answer.text:
+                # The passages keep their numbers if quotes follow the text.
+                outcome, result = evidence.outcome, evidence.outcome.result
         answer = draft.answer
         if (draft.problem or draft.nothing_found or writer is None) and not (query.strict and writer):
             gate = result.gate
@@ -165,7 +174,7 @@ class Answerer:
         self,
         writer: LanguageModel,
         query: Query,
-        outcome: SearchOutcome,
+        evidence: PromptEvidence,
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, Draft]:
@@ -174,12 +183,17 @@ class Answerer:
         If the endpoint fails, the draft contains the problem; for a strict query, the error is raised.
         """
         pieces: list[str] = []
-        question, passages = outcome.result.question, outcome.result.passages
+        outcome, question = evidence.outcome, evidence.outcome.result.question
         doubtful = (
             max((one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in outcome.passages), default=0.0) < ALL_BUT_CERTAIN
         )
         stream = writer.stream_answer(
-            question, passages, history, doubtful=doubtful, instructions=query.writer.instructions
+            question,
+            evidence.prompt_passages,
+            history,
+            doubtful=doubtful,
+            instructions=query.writer.instructions,
+            hint=evidence.hint,
         )
         problem = ""
         try:
@@ -200,10 +214,12 @@ class Answerer:
             if pieces:
                 yield Restart(EMPTY_ANSWER)
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
-        answer = draft_answer(text, question, passages, create_text_encoder(outcome.ranked.embedder))
+        answer = draft_answer(text, question, evidence.sources, create_text_encoder(outcome.ranked.embedder))
         if answer.unchecked:
             trace.notices.append(NOT_CHECKED)
-        return Draft(answer, problem)
+        short = find_short_answer(question, answer, evidence.sources, self._reader.read_statements)
+        answer = replace(answer, short=short)
+        return Draft(cite_operands(answer, evidence.fact) if evidence.fact else answer, problem)
 
 
 def build_answer(

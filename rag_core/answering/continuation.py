@@ -7,7 +7,9 @@ import time
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
-from rag_core.answering.drafts import QUOTES_BELOW
+from rag_core.answering.drafts import QUOTES_BELOW, find_short_answer
+from rag_core.answering.page_reading import PageReader
+from rag_core.answering.prompt_evidence import create_hint, find_probable_answer
 from rag_core.answering.summary import WRITING
 from rag_core.errors import GeneratorError, SettingsError
 from rag_core.llm.reasoning import REASONING_REMOVED, text_after_reasoning
@@ -32,9 +34,17 @@ class Continuations:
         The embedder of the active index checks the answer.
     preferences : Preferences
         They contain the instructions for all answers.
+    reader : PageReader
     """
 
-    def __init__(self, generators: LanguageModels, generations: IndexGenerations, preferences: Preferences) -> None:
+    def __init__(
+        self,
+        generators: LanguageModels,
+        generations: IndexGenerations,
+        preferences: Preferences,
+        reader: PageReader,
+    ) -> None:
+        self._reader = reader
         self._generators = generators
         self._generations = generations
         self._preferences = preferences
@@ -67,7 +77,15 @@ class Continuations:
             )
         started = time.perf_counter()
         written, question = answer.unfinished_text, answer.rewritten or answer.question
-        stream = writer.stream_answer(question, answer.passages, history, instructions=wishes, written=written)
+        found = find_probable_answer(question, answer.passages, self._reader)
+        stream = writer.stream_answer(
+            question,
+            self._reader.write_tables(answer.passages),
+            history,
+            instructions=wishes,
+            hint=create_hint(found, answer.passages),
+            written=written,
+        )
         pieces: list[str] = []
         problem = ""
         yield Stage("generate", WRITING)
@@ -101,6 +119,8 @@ class Continuations:
         verified = draft_answer((written + added).strip(), question, answer.passages, encode)
         if verified.unchecked:
             notices.append(NOT_CHECKED)
+        short = find_short_answer(question, verified, answer.passages, self._reader.read_statements)
+        verified = replace(verified, short=short)
         yield _replace_text(base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(notices)))
 
 
@@ -120,7 +140,7 @@ def _replace_text(
         statements=verified.statements,
         generator=generator,
         notices=notices,
-        short="",
+        short=verified.short,
         quotes_start=None,
     )
     if quoted is None or quoted.quotes_start is None:

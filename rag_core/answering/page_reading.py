@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
-from rag_core.types import ChunkRow, Passage, Table
+from rag_core.types import ChunkRow, Passage, Reading, Table
 from rag_core.types.searches import SearchOutcome
 
 
@@ -36,6 +37,15 @@ class PageReader:
         texts = {key: text for key, (text, _) in contents.items()}
         tables = {key: tables for key, (_, tables) in contents.items()}
         return find_answers(question, passages, texts, tables, self._models.answerability_model())
+
+    def write_tables(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Return copies of passages with their tables in Markdown, for a prompt; see `prompt_tables.write_tables`."""
+        pages = {(one.version_id, page) for one in passages for page in (one.page_index, one.page_index_end)}
+        return write_tables(passages, self._stores.documents.tables(sorted(pages)))
+
+    def read_statements(self, question: str, texts: Sequence[str]) -> list[Reading]:
+        """Return how well each text answers the question, and where."""
+        return list(self._models.answerability_model()(question, texts))
 
     def read_cover(self, version_id: str) -> str:
         """Return the text of the first two pages of a document."""

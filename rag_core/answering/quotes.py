@@ -54,7 +54,7 @@ def quote_answer(
     sentences give different values for what the question asks for, all of them are quoted. If the closest sentences
     lack the value that the question asks for, add a notice to ``notices``.
     """
-    question, passages = outcome.result.question, _select_passages(outcome)
+    question, passages = outcome.result.question, select_passages(outcome)
     if gate.answerable and (found := _quote_labelled_value(question, passages)) is not None:
         return Quotes(found, outcome.result.passages, gate)
     number = len(outcome.result.passages)
@@ -77,7 +77,7 @@ def quote_answer(
 
 def describe_disagreement(outcome: SearchOutcome, find_date: FindDate) -> str:
     """Return a sentence with the different values that the passages give for the question; empty if there are none."""
-    return _describe(find_disagreement(_score_sentences(outcome, _select_passages(outcome))), find_date)
+    return _describe(find_disagreement(_score_sentences(outcome, select_passages(outcome))), find_date)
 
 
 def _describe(values: Sequence[Value], find_date: FindDate) -> str:
@@ -175,7 +175,7 @@ def _score_sentences(outcome: SearchOutcome, passages: Sequence[Passage]) -> Sen
     return SentenceScorer(outcome.ranked.question, outcome.ranked.token_weights, evidence)
 
 
-def _select_passages(outcome: SearchOutcome) -> list[Passage]:
+def select_passages(outcome: SearchOutcome) -> list[Passage]:
     """Return the passages without those about a code or a document that only resembles the one in the question.
 
     If no passage contains the code of the question and the first one is about a similar code, there is no answer.
