@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.page_reading import PageReader
-from rag_core.answering.quotes import SHORT_PROBABILITY, select_passages
+from rag_core.answering.quotes import select_passages
 from rag_core.llm.prompts import Hint
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.types import Citation, Passage
 from rag_core.types.answers import MARKER, strip_markers
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import VerifiedAnswer
+
+# Minimum probability of an answer that is given as a hint. A hint that is wrong may mislead the language model.
+HINT_PROBABILITY = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ def collect_evidence(outcome: SearchOutcome, figure: VerifiedAnswer | None, read
 def find_probable_answer(question: str, passages: Sequence[Passage], reader: PageReader) -> FoundAnswer | None:
     """Return the best answer that the reading model finds, or ``None`` if it is not probable."""
     best = next(iter(reader.find_answers(question, passages)), None)
-    return best if best is not None and best.probability >= SHORT_PROBABILITY else None
+    return best if best is not None and best.probability >= HINT_PROBABILITY else None
 
 
 def create_hint(answer: FoundAnswer | None, passages: Sequence[Passage]) -> Hint | None:
