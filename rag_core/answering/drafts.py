@@ -22,6 +22,9 @@ QUOTES_BELOW = "Quotes from the documents follow the text."
 QUOTED_INSTEAD = "Quoted from the documents instead."
 # Signs for bold, italic and code in Markdown.
 _EMPHASIS = re.compile(r"\*+|__+|`+")
+# A first statement with at most this many words is the value itself, which the prompt asks for first. The reading model
+# finds no answer in it, because it is no sentence.
+MAX_VALUE_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +90,16 @@ def find_short_answer(
         return ""
     written = [answer.text[one.start : one.end] for one in answer.statements if one.supported]
     statements = [" ".join(_EMPHASIS.sub("", strip_markers(text)).split()) for text in written]
-    readings = read(question, statements)
-    best = max(zip(readings, statements, strict=True), key=lambda pair: pair[0].probability, default=None)
-    if best is None or best[0].probability < SHORT_PROBABILITY or best[0].span_score < SHORT_SPAN:
+    if not statements:
         return ""
-    short = extend_answer(best[1], best[0].start, best[0].end)
+    if answer.statements[0].supported and len(statements[0].split()) <= MAX_VALUE_WORDS:
+        short = statements[0].rstrip(".:;, ")
+    else:
+        readings = zip(read(question, statements), statements, strict=True)
+        reading, statement = max(readings, key=lambda pair: pair[0].probability)
+        if reading.probability < SHORT_PROBABILITY or reading.span_score < SHORT_SPAN:
+            return ""
+        short = extend_answer(statement, reading.start, reading.end)
     cited = {citation.marker for citation in answer.citations}
     return short if any(_contains(one, short) for one in passages if one.rank in cited) else ""
 
