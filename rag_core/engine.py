@@ -110,7 +110,7 @@ class Engine:
         pages = PageReader(stores, self._local_models, computes_figures=settings.finance)
         answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages, stores)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
-        self.continuations = Continuations(self.models, self._generations, self.preferences, stores)
+        self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
 

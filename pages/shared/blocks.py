@@ -30,10 +30,9 @@ def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
     end = len(answer.text) if answer.quotes_start is None else answer.quotes_start
     model = [one for one in answer.statements if one.start < end]
     quotes = [replace(one, start=one.start - end, end=one.end - end) for one in answer.statements if one.start >= end]
-    return [
-        *parse_markdown(answer.text[:end], markers, model),
-        *build_quoted_text(answer.text[end:], markers, quotes, cited),
-    ]
+    written = parse_markdown(answer.text[:end], markers, model)
+    blocks = _embolden_first(written, answer.short) if answer.short else written
+    return [*blocks, *build_quoted_text(answer.text[end:], markers, quotes, cited)]
 
 
 def build_quoted_text(
@@ -78,6 +77,21 @@ def _embolden_start(blocks: list[Node], text: str) -> list[Node]:
     first, *others = blocks[0]["c"]
     bold = {"t": "b", "c": [text_node(text)]}
     return [{**blocks[0], "c": [bold, {**first, "s": first["s"][len(text) :]}, *others]}, *blocks[1:]]
+
+
+def _embolden_first(nodes: list[Node], text: str) -> list[Node]:
+    """Return the nodes with the first occurrence of a text in bold, unless it is in bold already or in no text node."""
+    for position, node in enumerate(nodes):
+        if node["t"] == "text" and text in node["s"]:
+            before, _, after = node["s"].partition(text)
+            pieces: list[Node] = [text_node(before), {"t": "b", "c": [text_node(text)]}, text_node(after)]
+            changed = [piece for piece in pieces if piece.get("s") != ""]
+        elif node["t"] != "b" and (inner := _embolden_first(node.get("c", []), text)) != node.get("c", []):
+            changed = [{**node, "c": inner}]
+        else:
+            continue
+        return [*nodes[:position], *changed, *nodes[position + 1 :]]
+    return nodes
 
 
 def build_short_answer(answer: Answer) -> list[Node]:

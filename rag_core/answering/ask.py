@@ -6,11 +6,13 @@ import re
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
+from rag_core.answering.answer_building import build_answer
 from rag_core.answering.comparisons import Comparer, ExtractSteps
-from rag_core.answering.drafts import Draft, join_quotes
+from rag_core.answering.drafts import Draft, find_draft_answer, join_quotes
 from rag_core.answering.figures import answer_with_figure
 from rag_core.answering.foreign_questions import bridge_languages
 from rag_core.answering.page_reading import PageReader
+from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.quotes import describe_disagreement, quote_answer
 from rag_core.answering.refusals import refuse
 from rag_core.answering.search import Searcher
@@ -25,7 +27,6 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
     Answer,
-    AnswerState,
     AskEvent,
     Delta,
     Message,
@@ -126,18 +127,26 @@ class Answerer:
         trace.steps += result.steps
         trace.usage += result.usage
         writer = self._generators.active(query.writer.model)
-        figure = None if writer else answer_with_figure(query.asked, outcome, self._reader)
-        if figure is not None:
+        figure = answer_with_figure(query.asked, outcome, self._reader)
+        if figure is not None and writer is None:
             yield Delta(figure[0].text)
             yield build_answer(query, figure[1], figure[0], "extractive", trace)
             return
+        if figure is not None and not figure[0].short:
+            figure = None
+        if figure is not None:
+            result = figure[1]
         if not result.gate.answerable and writer is not None:
             yield from self._refuse(query, result, trace, has_model=True)
             return
         yield Stage("generate", WRITING)
         draft = Draft(VerifiedAnswer(""))
         if writer is not None:
-            draft = yield from self._write_draft(writer, query, outcome, history, trace)
+            evidence = collect_evidence(replace(outcome, result=result), figure and figure[0], self._reader)
+            draft = yield from self._write_draft(writer, query, evidence, history, trace)
+            if draft.answer.text:
+                # The passages keep their numbers if quotes follow the text.
+                outcome, result = evidence.outcome, evidence.outcome.result
         answer = draft.answer
         if (draft.problem or draft.nothing_found or writer is None) and not (query.strict and writer):
             gate = result.gate
@@ -183,7 +192,7 @@ class Answerer:
         self,
         writer: LanguageModel,
         query: Query,
-        outcome: SearchOutcome,
+        evidence: PromptEvidence,
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, Draft]:
@@ -192,11 +201,16 @@ class Answerer:
         If the endpoint fails, the draft contains the problem; for a strict query, the error is raised.
         """
         pieces: list[str] = []
-        question, passages = outcome.result.question, outcome.result.passages
+        outcome, question = evidence.outcome, evidence.outcome.result.question
         scores = (one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in outcome.passages)
         doubtful = max(scores, default=0.0) < ALL_BUT_CERTAIN
         stream = writer.stream_answer(
-            question, passages, history, doubtful=doubtful, instructions=query.writer.instructions
+            question,
+            evidence.prompt_passages,
+            history,
+            doubtful=doubtful,
+            instructions=query.writer.instructions,
+            hint=evidence.hint,
         )
         problem = ""
         try:
@@ -217,32 +231,9 @@ class Answerer:
             if pieces:
                 yield Restart(EMPTY_ANSWER)
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
-        answer = draft_answer(text, question, passages, create_text_encoder(outcome.ranked.embedder))
+        answer = draft_answer(text, question, evidence.sources, create_text_encoder(outcome.ranked.embedder))
         if answer.unchecked:
             trace.notices.append(NOT_CHECKED)
-        return Draft(answer, problem)
-
-
-def build_answer(
-    query: Query, result: SearchResult, answer: VerifiedAnswer, generator: str, trace: AnswerTrace
-) -> Answer:
-    """Return the finished answer; for a refusal, ``answerable`` of its gate is false."""
-    trace.timer.ms["total"] = trace.elapsed_ms
-    gate = replace(result.gate, answerable=False) if answer.refused else result.gate
-    return Answer(
-        question=result.question,
-        state=AnswerState.ABSTAINED if answer.refused else AnswerState.ANSWERED,
-        text=answer.text,
-        citations=answer.citations,
-        passages=result.passages,
-        gate=gate,
-        generator=generator,
-        timings_ms={name: round(value, 2) for name, value in trace.timer.ms.items()},
-        notices=(*result.notices, *trace.notices),
-        statements=answer.statements,
-        short=answer.short,
-        quotes_start=answer.quotes_start,
-        usage=trace.usage,
-        strategy=query.configuration.strategy,
-        steps=tuple(trace.steps),
-    )
+        short = find_draft_answer(question, answer, evidence.sources, self._reader.read)
+        answer = replace(answer, short=short)
+        return Draft(cite_operands(answer, evidence.fact) if evidence.fact else answer, problem)

@@ -8,7 +8,9 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
 from rag_core.answering.cited_tables import add_cited_tables
-from rag_core.answering.drafts import QUOTES_BELOW
+from rag_core.answering.drafts import QUOTES_BELOW, find_draft_answer
+from rag_core.answering.page_reading import PageReader
+from rag_core.answering.prompt_evidence import create_hint, find_probable_answer
 from rag_core.answering.summary import WRITING
 from rag_core.errors import GeneratorError, SettingsError
 from rag_core.llm.reasoning import REASONING_REMOVED, text_after_reasoning
@@ -34,12 +36,19 @@ class Continuations:
         The embedder of the active index checks the answer.
     preferences : Preferences
         They contain the instructions for all answers.
+    reader : PageReader
     stores : Stores
     """
 
     def __init__(
-        self, generators: LanguageModels, generations: IndexGenerations, preferences: Preferences, stores: Stores
+        self,
+        generators: LanguageModels,
+        generations: IndexGenerations,
+        preferences: Preferences,
+        reader: PageReader,
+        stores: Stores,
     ) -> None:
+        self._reader = reader
         self._generators = generators
         self._generations = generations
         self._preferences = preferences
@@ -73,7 +82,15 @@ class Continuations:
             )
         started = time.perf_counter()
         written, question = answer.unfinished_text, answer.rewritten or answer.question
-        stream = writer.stream_answer(question, answer.passages, history, instructions=wishes, written=written)
+        found = find_probable_answer(question, answer.passages, self._reader)
+        stream = writer.stream_answer(
+            question,
+            self._reader.write_tables(answer.passages),
+            history,
+            instructions=wishes,
+            hint=create_hint(found, answer.passages),
+            written=written,
+        )
         pieces: list[str] = []
         problem = ""
         yield Stage("generate", WRITING)
@@ -107,6 +124,8 @@ class Continuations:
         verified = draft_answer((written + added).strip(), question, answer.passages, encode)
         if verified.unchecked:
             notices.append(NOT_CHECKED)
+        short = find_draft_answer(question, verified, answer.passages, self._reader.read)
+        verified = replace(verified, short=short)
         whole = _replace_text(base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(notices)))
         yield add_cited_tables(whole, self._stores)
 
@@ -127,7 +146,7 @@ def _replace_text(
         statements=verified.statements,
         generator=generator,
         notices=notices,
-        short="",
+        short=verified.short,
         quotes_start=None,
     )
     if quoted is None or quoted.quotes_start is None:

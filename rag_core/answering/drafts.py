@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from rag_core.answering.short_answers import SHORT_PROBABILITY, SHORT_SPAN
 from rag_core.answering.trace import AnswerTrace
+from rag_core.reading.short_answers import extend_answer
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.numbers import find_table_scales
+from rag_core.types import PAGE_BREAK, Passage, Reading
+from rag_core.types.answers import strip_markers
+from rag_core.verification.marks import is_same_number
 from rag_core.verification.verifier import VerifiedAnswer
 
 NOTHING_FOUND = "Nothing in this answer was found in the sources."
 CLOSEST_BELOW = "The closest sentences are quoted below it."
 QUOTES_BELOW = "Quotes from the documents follow the text."
 QUOTED_INSTEAD = "Quoted from the documents instead."
+# Signs for bold, italic and code in Markdown.
+_EMPHASIS = re.compile(r"\*+|__+|`+")
+# A first statement with at most this many words is the value itself, which the prompt asks for first. The reading model
+# finds no answer in it, because it is no sentence.
+MAX_VALUE_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +65,52 @@ def join_quotes(draft: Draft, quotes: VerifiedAnswer, trace: AnswerTrace) -> Ver
         statements=(*written.statements, *statements),
         quotes_start=start,
     )
+
+
+def find_draft_answer(
+    question: str,
+    answer: VerifiedAnswer,
+    passages: Sequence[Passage],
+    read: Callable[[str, Sequence[str]], Iterator[Reading]],
+) -> str:
+    """Return what the question asks for, in the words of a language model's answer; empty if it is uncertain.
+
+    It is part of a supported statement, and a cited passage contains its numbers and words.
+
+    Parameters
+    ----------
+    question : str
+    answer : VerifiedAnswer
+    passages : sequence of Passage
+        The passages that the answer may cite.
+    read : callable
+        Arguments: question, texts. Returns how well each text answers the question, and where.
+    """
+    if answer.refused or answer.unchecked:
+        return ""
+    written = [answer.text[one.start : one.end] for one in answer.statements if one.supported]
+    statements = [" ".join(_EMPHASIS.sub("", strip_markers(text)).split()) for text in written]
+    if not statements:
+        return ""
+    if answer.statements[0].supported and len(statements[0].split()) <= MAX_VALUE_WORDS:
+        short = statements[0].rstrip(".:;, ")
+    else:
+        readings = zip(read(question, statements), statements, strict=True)
+        reading, statement = max(readings, key=lambda pair: pair[0].probability)
+        if reading.probability < SHORT_PROBABILITY or reading.span_score < SHORT_SPAN:
+            return ""
+        short = extend_answer(statement, reading.start, reading.end)
+    cited = {citation.marker for citation in answer.citations}
+    return short if any(_contains(one, short) for one in passages if one.rank in cited) else ""
+
+
+def _contains(passage: Passage, short: str) -> bool:
+    """Return whether a passage or the name of its document contains all numbers and content words of a text."""
+    source = AnnotatedText(f"{passage.document}\n{passage.heading}\n{passage.text.replace(PAGE_BREAK, ' ')}")
+    wanted = AnnotatedText(short)
+    if not wanted.numbers and not wanted.content:
+        return False
+    scales = find_table_scales(source.text)
+    numbers = [*source.numbers, *source.columns]
+    has_numbers = all(any(is_same_number(one, other, scales) for other in numbers) for one in wanted.numbers)
+    return has_numbers and all(word.stem in source.stems or wanted.number_at(word) for word in wanted.content)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
 from rag_core.reading.excerpts import add_caption
 from rag_core.reading.similarity import SpanSimilarity
@@ -50,6 +51,11 @@ class PageReader:
         return {
             page: (text, [add_caption(one, text) for one in tables]) for (_, page), (text, tables) in contents.items()
         }
+
+    def write_tables(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Return copies of passages with their tables in Markdown, for a prompt; see `prompt_tables.write_tables`."""
+        pages = {(one.version_id, page) for one in passages for page in (one.page_index, one.page_index_end)}
+        return write_tables(passages, self._stores.documents.tables(sorted(pages)))
 
     def read_cover(self, version_id: str) -> str:
         """Return the text of the first two pages of a document."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rag_core.answering.answer_text import name_source, open_with_value, refuse_with_closest, write_quotes
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
-from rag_core.answering.short_answers import SHORT_PROBABILITY, find_short_answer, is_certain
+from rag_core.answering.short_answers import SHORT_PROBABILITY, find_statement_answer, is_certain
 from rag_core.answering.table_answers import answer_over_rows
 from rag_core.gate.calibration import weigh_reading
 from rag_core.gate.features import ON_TOPIC
@@ -158,7 +158,7 @@ def _quote_statements(
     if missing := find_missing_value(question, [quote.quote for quote, _ in quotes]):
         notices.append(f"The question asks for {missing}, but the closest sentences contain none.")
         return _refuse(statements), passages
-    short = find_short_answer(question, statement)
+    short = find_statement_answer(question, statement)
     source = name_source(outcome, citation)
     lead = open_with_value(short, [source]) if short else source and f"{source}:"
     return write_quotes(quotes, lead, short), passages

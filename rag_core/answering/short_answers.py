@@ -14,7 +14,7 @@ from rag_core.text.languages import detect_language
 SHORT_PROBABILITY, SHORT_SPAN = 0.5, 0.0
 
 
-def find_short_answer(question: str, statement: ReadStatement) -> str:
+def find_statement_answer(question: str, statement: ReadStatement) -> str:
     """Return the answer in a statement, with its article, if it is certain and of the kind asked for; else empty.
 
     The reading model knows English only, and a yes-no question is answered by the whole statement.

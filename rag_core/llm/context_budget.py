@@ -12,6 +12,7 @@ from itertools import pairwise
 from rag_core.errors import GeneratorError
 from rag_core.llm.prompts import (
     MOST_NOTES,
+    Hint,
     build_map_messages,
     build_messages,
     build_reduce_messages,
@@ -69,6 +70,7 @@ def fit_context(
     context_tokens: int,
     answer_tokens: int,
     instructions: str = "",
+    hint: Hint | None = None,
     names: SettingNames = ENVIRONMENT_NAMES,
 ) -> FittedContext:
     """Select the passages and earlier turns that fit into the prompt.
@@ -83,7 +85,7 @@ def fit_context(
         The rules, the question, the instructions and the tokens for the answer leave no room for passages.
     """
     # The rules with ``doubtful=True`` are the longest, so their tokens are always reserved.
-    messages = build_messages(question, (), doubtful=True, instructions=instructions)
+    messages = build_messages(question, (), doubtful=True, instructions=instructions, hint=hint)
     fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
     room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
     if room < _FEWEST_TOKENS:

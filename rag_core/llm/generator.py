@@ -15,12 +15,12 @@ from rag_core.llm.context_budget import FittedContext, count_tokens, fit_context
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.endpoint_errors import EndpointErrors
 from rag_core.llm.pricing import estimate_usage
-from rag_core.llm.prompts import build_continuation, build_messages
+from rag_core.llm.prompts import Hint, build_continuation, build_messages
 from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
 from rag_core.llm.request import RequestError, RequestReport
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
 from rag_core.settings import Settings
-from rag_core.text.injection import contains_instructions
+from rag_core.text.injection import LEFT_OUT, contains_instructions
 from rag_core.types import REFUSAL, Message, ModelCheck, Passage, Usage
 
 T = TypeVar("T")
@@ -108,6 +108,7 @@ class LanguageModel:
         *,
         doubtful: bool = False,
         instructions: str = "",
+        hint: Hint | None = None,
         written: str = "",
     ) -> AnswerStream:
         """Stream an answer from the passages that fit into the context; see `prompts.build_messages`.
@@ -128,7 +129,7 @@ class LanguageModel:
         if not self._settings.model:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
         return AnswerStream(
-            lambda stream: self._pieces(stream, question, passages, history, doubtful, instructions, written)
+            lambda stream: self._pieces(stream, question, passages, history, doubtful, instructions, hint, written)
         )
 
     def stream_reply(self, messages: Sequence[dict[str, str]]) -> AnswerStream:
@@ -177,6 +178,7 @@ class LanguageModel:
         history: Sequence[Message],
         doubtful: bool,
         instructions: str,
+        hint: Hint | None,
         written: str,
     ) -> _Pieces:
         settings = self._settings
@@ -191,12 +193,19 @@ class LanguageModel:
             context_tokens=settings.openai_context_tokens,
             answer_tokens=settings.openai_answer_tokens + count_tokens(written),
             instructions=instructions,
+            hint=hint,
             names=self._names,
         )
         context = self._names.show_context(settings.openai_context_tokens)
         stream.notices += tuple(_describe_omissions(fitted, len(passages), context))
+        kept = {passage.rank for passage in fitted.passages}
         messages = build_messages(
-            question, fitted.passages, fitted.history, doubtful=doubtful, instructions=instructions
+            question,
+            fitted.passages,
+            fitted.history,
+            doubtful=doubtful,
+            instructions=instructions,
+            hint=hint if hint and hint.rank in kept else None,
         )
         yield from self._stream_with_retries(stream, [*messages, *build_continuation(written)])
 
@@ -256,7 +265,7 @@ def _describe_omissions(fitted: FittedContext, given: int, setting: str) -> Iter
         yield f"{len(fitted.left_out)} of {given} passages did not fit into {setting} and were not used: {listed}."
     if fitted.shortened:
         yield f"Only the beginning of passage [{fitted.passages[0].rank}] fitted into {setting}; the rest was not used."
-    withheld = [f"[{one.rank}]" for one in fitted.passages if contains_instructions(one.text)]
+    withheld = [f"[{one.rank}]" for one in fitted.passages if LEFT_OUT in one.text or contains_instructions(one.text)]
     if withheld:
         yield (
             f"Sentences that read like instructions to a model were not sent to it: in {', '.join(withheld)}. "

@@ -17,7 +17,7 @@ _BEFORE_A_DATE = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_A_COUNT = re.compile(
-    rf"(?:\b(?:at least|at most|as (?:many|few) as|(?:no )?(?:more|less|fewer) than|(?:just )?(?:over|under)|only|"
+    rf"(?:\b(?:at least|at most|as (?:many|few) as|(?:not? )?(?:more|less|fewer) than|(?:just )?(?:over|under)|only|"
     rf"up to|{_ABOUT}) |[~≈<>≤≥] ?)+$",
     re.IGNORECASE,
 )
@@ -47,6 +47,8 @@ def extend_answer(sentence: str, start: int, end: int) -> str:
 
     >>> extend_answer("It holds up to 500 guests.", 15, 18)
     'up to 500'
+    >>> extend_answer("It holds not less than 500 guests.", 23, 26)
+    'not less than 500'
     >>> extend_answer("It was built by the mayor.", 20, 25)
     'the mayor'
     >>> extend_answer("It covers floods, wear and pets.", 10, 16)

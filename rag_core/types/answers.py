@@ -130,8 +130,8 @@ class Answer:
     steps : tuple of str
         The steps of the search strategy, in words.
     short : str
-        What the question asks for, as it is written in a quote, the text of a cell with its unit, or a figure or list
-        from several cells. Empty if no such text is probable enough, or if a language model wrote the answer.
+        What the question asks for, as it is written in a quote, in a cell of a table with its unit, or in a supported
+        statement of a language model, or a figure or list from several cells. Empty if no such text is probable enough.
     quotes_start : int or None
         Offset in ``text`` of the quotes that follow the text of a language model; ``None`` if no quotes follow.
     interrupted : str

@@ -33,10 +33,10 @@ NOT_SUPPORTED = "No cited passage supports the statement."
 class VerifiedAnswer:
     """The text of an answer with its final markers, their quotes, and the verdict on each statement.
 
-    ``short`` is the short answer in the quotes or the table row; empty if none is probable enough. ``refused``
-    is true if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset of the
-    quotes that follow a language model's text. ``unchecked`` is true if the text is in another language than its
-    sources.
+    ``short`` is the short answer in the quotes, the table row or the statements; empty if none is probable enough.
+    ``refused`` is true if the text only says that the documents do not contain the answer. ``quotes_start`` is the
+    offset of the quotes that follow a language model's text. ``unchecked`` is true if the text is in another language
+    than its sources.
     """
 
     text: str

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -66,11 +68,31 @@ def test_only_known_numbers_become_citations() -> None:
 )
 def test_value_with_which_an_answer_opens_is_bold(text: str, short: str, bold: str | None) -> None:
     answer = Answer(
-        "Q?", AnswerState.ANSWERED, text, (), (), Gate(1.0, 0.5, True, "rerank"), "extractive", {}, short=short
+        "Q?", AnswerState.ANSWERED, text, (), (), Gate("rerank", 1.0, 0.5, True), "extractive", {}, short=short
     )
     first = build_answer_blocks(answer, {1})[0]["c"][0]
     assert (first["c"][0]["s"] if first["t"] == "b" else None) == bold
     assert plain_text(build_answer_blocks(answer, {1})) == remove_formatting(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "bold"),
+    [
+        ("Assets were $860 million [1]. $860 million is a lot.", ["$860 million"]),
+        ("- cash: $860 million [1]\n- debt", ["$860 million"]),
+        ("Assets were **$860 million** [1].", ["$860 million"]),
+        ("Assets were $861 million [1].", []),
+    ],
+)
+def test_value_is_bold_once_in_the_text_of_a_model(text: str, bold: list[str]) -> None:
+    answer = Answer("Q?", AnswerState.ANSWERED, text, (), (), Gate("rerank", 1.0, 0.5, True), "openai:model", {})
+    blocks = build_answer_blocks(replace(answer, short="$860 million"), {1})
+    assert [plain_text([node]) for node in nodes_of(blocks, "b")] == bold
+    assert plain_text(blocks) == plain_text(build_answer_blocks(answer, {1}))
+
+
+def nodes_of(nodes: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [one for node in nodes for one in ([node] if node["t"] == kind else nodes_of(node.get("c", []), kind))]
 
 
 def test_citations_in_lists_and_tables_but_not_in_code() -> None:

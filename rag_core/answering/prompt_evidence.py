@@ -1,0 +1,126 @@
+"""What a language model gets for a question in addition to the passages, and how its text is checked against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rag_core.answering.page_reading import PageReader
+from rag_core.answering.passage_selection import select_passages
+from rag_core.llm.prompts import Hint
+from rag_core.reading.answer_finding import FoundAnswer
+from rag_core.types import Citation, Passage
+from rag_core.types.answers import MARKER, strip_markers
+from rag_core.types.searches import SearchOutcome
+from rag_core.verification.verifier import VerifiedAnswer
+
+# Minimum probability of an answer that is given as a hint. A hint that is wrong may mislead the language model.
+HINT_PROBABILITY = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedFact:
+    """A computed figure, as a passage that a language model can cite, and the citations of its operands."""
+
+    passage: Passage
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptEvidence:
+    """The evidence in the prompt.
+
+    Attributes
+    ----------
+    outcome : SearchOutcome
+        Its result contains all passages of documents that the model gets.
+    prompt_passages : tuple of Passage
+        The same passages with their tables in Markdown, and the computed figure, if there is one.
+    hint : Hint or None
+        Where the reading model found the answer.
+    fact : ComputedFact or None
+    """
+
+    outcome: SearchOutcome
+    prompt_passages: tuple[Passage, ...]
+    hint: Hint | None = None
+    fact: ComputedFact | None = None
+
+    @property
+    def sources(self) -> tuple[Passage, ...]:
+        """The passages against which the model's text is checked; their offsets are those of the pages."""
+        return (*self.outcome.result.passages, *([self.fact.passage] if self.fact else []))
+
+
+def collect_evidence(outcome: SearchOutcome, figure: VerifiedAnswer | None, reader: PageReader) -> PromptEvidence:
+    """Return the evidence for a question.
+
+    Parameters
+    ----------
+    outcome : SearchOutcome
+        If there is a figure, its passages contain the operands.
+    figure : VerifiedAnswer, optional
+        A computed figure.
+    reader : PageReader
+    """
+    if figure is not None:
+        fact = _create_fact(figure, outcome.result.passages)
+        hint: Hint | None = Hint(fact.passage.rank, fact.passage.text)
+        written = [*reader.write_tables(outcome.result.passages), fact.passage]
+        return PromptEvidence(outcome, tuple(written), hint, fact)
+    found = find_probable_answer(outcome.result.question, select_passages(outcome), reader)
+    if found is not None:
+        outcome = reader.add_passages(outcome, found.passage, found.place.start)
+    passages = outcome.result.passages
+    return PromptEvidence(outcome, tuple(reader.write_tables(passages)), create_hint(found, passages))
+
+
+def find_probable_answer(question: str, passages: Sequence[Passage], reader: PageReader) -> FoundAnswer | None:
+    """Return the best answer that the reading model finds, or ``None`` if it is not probable."""
+    best = next(iter(reader.find_answers(question, passages)), None)
+    return best if best is not None and best.probability >= HINT_PROBABILITY else None
+
+
+def create_hint(answer: FoundAnswer | None, passages: Sequence[Passage]) -> Hint | None:
+    """Return the text around an answer, with the passage that contains it; ``None`` if there is none."""
+    if answer is None:
+        return None
+    for passage in passages:
+        start = answer.place.start - passage.start
+        if passage.page_key == answer.passage.page_key and 0 <= start < len(passage.first_page_text):
+            return Hint(passage.rank, answer.excerpt.text)
+    return None
+
+
+def cite_operands(answer: VerifiedAnswer, fact: ComputedFact) -> VerifiedAnswer:
+    """Return the answer with citations of the operands instead of the computed figure."""
+    rank = fact.passage.rank
+    operands = "".join(f"[{marker}]" for marker in dict.fromkeys(one.marker for one in fact.citations))
+    growth = len(operands) - len(f"[{rank}]")
+    places = [match.start() for match in MARKER.finditer(answer.text) if int(match[1]) == rank]
+
+    def moved(offset: int) -> int:
+        return offset + growth * sum(place < offset for place in places)
+
+    text = MARKER.sub(lambda match: operands if int(match[1]) == rank else match[0], answer.text)
+    citations: dict[Citation, None] = {}
+    for citation in answer.citations:
+        given = fact.citations if citation.marker == rank else (citation,)
+        citations.update(dict.fromkeys(replace(one, added=citation.added) for one in given))
+    statements = [
+        replace(
+            one,
+            start=moved(one.start),
+            end=moved(one.end),
+            compared_rank=fact.citations[0].marker if one.compared_rank == rank else one.compared_rank,
+        )
+        for one in answer.statements
+    ]
+    return replace(answer, text=text, citations=tuple(citations), statements=tuple(statements))
+
+
+def _create_fact(figure: VerifiedAnswer, passages: Sequence[Passage]) -> ComputedFact:
+    text = strip_markers(figure.text)
+    operand = next(one for one in passages if one.rank == figure.citations[0].passage_rank)
+    passage = replace(operand, rank=len(passages) + 1, chunk_id="", start=0, end=len(text), text=text, heading="")
+    return ComputedFact(passage, figure.citations)

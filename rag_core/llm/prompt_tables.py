@@ -1,0 +1,98 @@
+"""Write the tables of passages in Markdown for a prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rag_core.llm.prompts import replace_instructions
+from rag_core.types import PAGE_BREAK, Passage, Table
+from rag_core.types.documents import PageKey
+from rag_core.types.tables import Span, TableRow
+
+_WORD = re.compile(r"\w")
+_MAX_CAPTION_LINES = 2
+
+
+def write_tables(passages: Sequence[Passage], tables: Mapping[PageKey, Sequence[Table]]) -> list[Passage]:
+    """Return copies of passages whose texts contain the rows of tables in Markdown instead of in lines.
+
+    The rows that begin or end in a passage are written as a whole, below the headers of their columns and the unit of
+    the table. The offsets of the copies do not fit their texts, so the copies serve for prompts only.
+
+    Parameters
+    ----------
+    passages : sequence of Passage
+    tables : mapping of PageKey to sequence of Table
+        The tables of the pages of the passages.
+    """
+    return [replace(passage, text=_write_passage(passage, tables)) for passage in passages]
+
+
+def _write_passage(passage: Passage, tables: Mapping[PageKey, Sequence[Table]]) -> str:
+    first, separator, second = passage.text.partition(PAGE_BREAK)
+    written = _write_text(first, passage.start, tables.get(passage.page_key, ()))
+    if not separator:
+        return written
+    next_page = (passage.version_id, passage.page_index_end)
+    return f"{written}{separator}{_write_text(second, passage.end - len(second), tables.get(next_page, ()))}"
+
+
+def _write_text(text: str, shift: int, tables: Sequence[Table]) -> str:
+    """Return a part of a page, which starts at ``shift``, with its tables in Markdown."""
+    replaced: list[Span] = []
+    blocks: list[tuple[int, str]] = []
+    for table in tables:
+        rows = [row for row in table.body if _spans_inside(row, shift, len(text))]
+        # Without headers, Markdown adds nothing to the lines.
+        if not rows or not any(cell.text for row in table.headers for cell in row.cells):
+            continue
+        spans = [span for row in (*table.headers, *rows) for span in _spans_inside(row, shift, len(text))]
+        replaced += spans
+        blocks.append((min(start for start, _ in spans), _write_table(table, rows, text)))
+    if not blocks:
+        return text
+    blocks.sort()
+    lines: list[str] = []
+    start = 0
+    for line in text.splitlines(keepends=True):
+        end = start + len(line)
+        while blocks and blocks[0][0] < end:
+            lines.append(blocks.pop(0)[1])
+        inside = sorted((max(first, start), min(last, end)) for first, last in replaced if first < end and last > start)
+        rest = _remove(text, start, end, inside) if inside else line.rstrip("\n")
+        # A line of cells may also contain words beside the table.
+        if not inside or _WORD.search(rest):
+            lines.append(rest)
+        start = end
+    return "\n".join(lines)
+
+
+def _spans_inside(row: TableRow, shift: int, length: int) -> list[Span]:
+    spans = ((start - shift, end - shift) for cell in row.cells for start, end in cell.spans)
+    return [(start, end) for start, end in spans if start < length and end > 0]
+
+
+def _write_table(table: Table, rows: Sequence[TableRow], text: str) -> str:
+    """Return rows in Markdown, below those lines of the caption, and that unit, which a text lacks."""
+    above = dict.fromkeys((*table.caption[-_MAX_CAPTION_LINES:], table.unit))
+    stated = " ".join(text.split())
+    missing = [line for line in above if line and " ".join(line.split()) not in stated]
+    sections = [row for row in table.body if row.is_section and row not in rows and row.label in rows[0].section]
+    # A cell alone is recognised as an instruction more reliably than in a line with other cells.
+    checked = replace(table, rows=tuple(_check_cells(row) for row in table.rows))
+    return "\n".join([*missing, checked.to_markdown([_check_cells(row) for row in (*sections, *rows)])])
+
+
+def _check_cells(row: TableRow) -> TableRow:
+    return replace(row, cells=tuple(replace(cell, text=replace_instructions(cell.text)) for cell in row.cells))
+
+
+def _remove(text: str, start: int, end: int, spans: Sequence[Span]) -> str:
+    """Return the words of ``text[start:end]`` outside the spans, which are sorted."""
+    pieces = []
+    for first, last in spans:
+        pieces.append(text[start:first])
+        start = max(start, last)
+    return " ".join(" ".join([*pieces, text[start:end]]).split())
