@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from rag_core.reading.statement_reading import ReadStatement
 from rag_core.text.words import tokenize
-from rag_core.types import Citation, Claim
+from rag_core.types import Citation, Claim, Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
@@ -50,11 +51,20 @@ def name_source(outcome: SearchOutcome, citation: Citation) -> str:
     """Return the name of the document of a citation, if several were found and neither question nor quote names it."""
     if len({one.document_id for one in outcome.passages}) < 2:
         return ""
-    rows = outcome.ranked.rows
-    row = next((row for row in rows.values() if row.document_id == citation.document_id), None)
-    label = row.document_label if row is not None else citation.document
     known = {word.stem for word in tokenize(f"{outcome.result.question} {citation.quote}")}
-    return "" if {word.stem for word in tokenize(label) if word.content} <= known else label
+    name = PurePosixPath(citation.document).stem
+    return "" if {word.stem for word in tokenize(name) if word.content} <= known else citation.document
+
+
+def cite_span(best: Passage, start: int, end: int, passages: Sequence[Passage]) -> Citation | None:
+    """Return the citation of a span of a page, given the best passage of the page."""
+    on_page = [one for one in passages if one.page_key == best.page_key]
+    whole = (one for one in on_page if one.start <= start and end <= one.start + len(one.first_page_text))
+    begun = (one for one in on_page if one.start <= start < one.start + len(one.first_page_text))
+    passage = next(whole, None) or next(begun, None)
+    if passage is None:
+        return None
+    return Citation.of(passage, start - passage.start, min(end - passage.start, len(passage.first_page_text)))
 
 
 def refuse_with_closest(statement: ReadStatement | None) -> VerifiedAnswer:

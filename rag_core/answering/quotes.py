@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.answering.answer_text import name_source, open_with_value, refuse_with_closest, write_quotes
+from rag_core.answering.answer_text import cite_span, name_source, open_with_value, refuse_with_closest, write_quotes
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
-from rag_core.answering.short_answers import SHORT_PROBABILITY, find_statement_answer, is_certain
+from rag_core.answering.row_quotes import is_row_named, quote_row
+from rag_core.answering.short_answers import find_statement_answer, is_certain
 from rag_core.answering.table_answers import answer_over_rows
 from rag_core.gate.calibration import weigh_reading
 from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import find_missing_value
-from rag_core.reading.cell_values import names_cell, state_value
 from rag_core.reading.disagreements import Value, find_disagreement
 from rag_core.reading.quote_spans import select_quote
 from rag_core.reading.statement_reading import ReadStatement, contains_negation
 from rag_core.reading.table_questions import parse_table_question
 from rag_core.text.identifiers import find_identifiers, is_about_similar
 from rag_core.text.words import tokenize
-from rag_core.types import Citation, Claim, Gate, Passage
+from rag_core.types import Citation, Gate, Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
@@ -77,7 +77,11 @@ def _quote(outcome: SearchOutcome, gate: Gate, reader: PageReader, notices: list
         return Quotes(answered[0], answered[1].result.passages, replace(gate, answerable=True))
     answers = reader.find_answers(question, passages)
     if over_rows is not None and over_rows.compares_rows:
-        answers = [one for one in answers if one.excerpt.row is None]
+        # "The greatest mass in class M" may be a value in the row of class M.
+        keeps_named = over_rows.is_superlative
+        answers = [one for one in answers if one.excerpt.row is None or (keeps_named and is_row_named(question, one))]
+    if (found := _answer_from_row(outcome, answers, gate, reader)) is not None:
+        return found
     statements = reader.read_statements(outcome, answers)
     # The model reads tick boxes only in single statements, in which they are words.
     readings = [(one.probability, one.passage) for one in answers]
@@ -87,10 +91,6 @@ def _quote(outcome: SearchOutcome, gate: Gate, reader: PageReader, notices: list
         gate = weigh_reading(gate, probability, can_raise=not passage.lacks_name)
     if not gate.answerable:
         return Quotes(_refuse(statements), outcome.result.passages, gate)
-    if answers:
-        outcome = reader.add_passages(outcome, answers[0].passage, answers[0].place.start)
-        if (row := _quote_row(question, answers[0], outcome.result.passages)) is not None:
-            return Quotes(row, outcome.result.passages, gate)
     answer, cited = _quote_statements(outcome, reader, statements, notices, find_date)
     return Quotes(answer, cited, gate)
 
@@ -113,25 +113,19 @@ def _describe(values: Sequence[Value], find_date: FindDate) -> str:
     return f"The sources differ: {'; '.join(parts)}."
 
 
-def _quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnswer | None:
-    """Return the value in a table row with its unit and its labels.
-
-    Return ``None`` if the answer is in no row, or if it is not probable enough and the question does not contain the
-    label and the header of its cell.
-    """
-    excerpt, cell = answer.excerpt, answer.place.cell
-    if excerpt.row is None or excerpt.table is None or cell is None:
+def _answer_from_row(
+    outcome: SearchOutcome, answers: Sequence[FoundAnswer], gate: Gate, reader: PageReader
+) -> Quotes | None:
+    """Return the value in the table row with the best answer, or ``None`` if the answer is in no row or is refused."""
+    if not answers:
         return None
-    if answer.probability < SHORT_PROBABILITY and not names_cell(question, excerpt.table, excerpt.row, cell):
+    best = max(answers, key=lambda one: one.probability)
+    gate = weigh_reading(gate, best.probability, can_raise=not best.passage.lacks_name)
+    if not gate.answerable:
         return None
-    citation = _cite(answer.passage, excerpt.start, excerpt.end, passages)
-    if citation is None:
-        return None
-    labels = [excerpt.table.row_label(excerpt.row), excerpt.table.column_header(cell.column)]
-    value = state_value(excerpt.table, excerpt.row, cell)
-    statement = open_with_value(value, [label for label in labels if label and label != cell.text])
-    text = f"{statement} [{citation.marker}]"
-    return VerifiedAnswer(text, (citation,), (Claim(0, len(statement), True),), value)
+    outcome = reader.add_passages(outcome, answers[0].passage, answers[0].place.start)
+    row = quote_row(outcome.result.question, answers[0], outcome.result.passages)
+    return None if row is None else Quotes(row, outcome.result.passages, gate)
 
 
 def _quote_statements(
@@ -149,7 +143,7 @@ def _quote_statements(
     for statement in statements[:MAX_TRIED]:
         outcome = reader.add_passages(outcome, statement.passage, statement.start)
         passages = outcome.result.passages
-        citation = _cite(statement.passage, statement.start, statement.end, passages)
+        citation = cite_span(statement.passage, statement.start, statement.end, passages)
         if citation is not None:
             break
     else:
@@ -171,7 +165,7 @@ def _quote_disagreement(
     for one in statements:
         outcome = reader.add_passages(outcome, one.passage, one.start)
     passages = outcome.result.passages
-    citations = [_cite(one.passage, one.start, one.end, passages) for one in statements]
+    citations = [cite_span(one.passage, one.start, one.end, passages) for one in statements]
     quotes = [(citation, False) for citation in citations if citation is not None]
     return write_quotes(quotes, _describe(differing, find_date)), passages
 
@@ -202,7 +196,7 @@ def _quote_with_context(
         is_quoted = any(one.start < other.end and other.start < one.end for one, _ in quotes)
         if other.passage.page_key != passage.page_key or is_quoted or not agrees(other.text):
             continue
-        found = _cite(other.passage, other.start, other.end, passages)
+        found = cite_span(other.passage, other.start, other.end, passages)
         words = sum(len(quote.quote.split()) for quote, _ in quotes)
         if found is not None and words + len(found.quote.split()) <= MAX_WORDS:
             quotes.append((found, False))
@@ -213,17 +207,6 @@ def _is_alike(text: str, other: str) -> bool:
     """Return whether a text has many of the content words of another one."""
     words, others = ({word.stem for word in tokenize(one) if word.content} for one in (text, other))
     return len(words & others) >= MIN_SHARED * len(others)
-
-
-def _cite(best: Passage, start: int, end: int, passages: Sequence[Passage]) -> Citation | None:
-    """Return the citation of a span of a page, given the best passage of the page."""
-    on_page = [one for one in passages if one.page_key == best.page_key]
-    whole = (one for one in on_page if one.start <= start and end <= one.start + len(one.first_page_text))
-    begun = (one for one in on_page if one.start <= start < one.start + len(one.first_page_text))
-    passage = next(whole, None) or next(begun, None)
-    if passage is None:
-        return None
-    return Citation.of(passage, start - passage.start, min(end - passage.start, len(passage.first_page_text)))
 
 
 def _refuse(statements: Sequence[ReadStatement]) -> VerifiedAnswer:

@@ -109,6 +109,8 @@ def _write(
     start = 0
     for number, piece in enumerate(answer.pieces):
         text += piece.text
+        if not number and text.startswith(answer.short):
+            text = f"**{answer.short}**{text[len(answer.short) :]}"
         cited = [one for row in piece.rows for one in _cite([row], version_id, passages)]
         if number == len(answer.pieces) - 1:
             cited += _cite(whole, version_id, passages)

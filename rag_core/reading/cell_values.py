@@ -118,6 +118,13 @@ def names_cell(question: str, table: Table, row: TableRow, cell: TableCell) -> b
     return all(part and f" {_join_words(part)} " in f" {asked} " for part in parts)
 
 
+def names_row(question: str, table: Table, row: TableRow) -> bool:
+    """Return whether a question contains the label of a row, and of no other row of its table."""
+    asked = f" {_join_words(question)} "
+    named = {one.label for one in table.body if one.label and f" {_join_words(one.label)} " in asked}
+    return named == {row.label}
+
+
 def _join_words(text: str) -> str:
     return " ".join(word.folded for word in tokenize(text))
 

@@ -103,6 +103,8 @@ class ColumnSelector:
         needs_years = question.operation is Operation.CHANGE or (is_difference and len(labels) == 1)
         if needs_years:
             found = self._select_years(question, rows, numeric, left, measured)
+            if found is None and is_difference:
+                found = _select_pair(question, rows, numeric, left, measured)
         elif question.operation in (Operation.GREATEST, Operation.LEAST) or question.comparison or is_difference:
             found = self._select_column(question, rows, numeric, left, measured)
         elif not texts or not _is_explained(left, len(texts), question):
@@ -204,6 +206,25 @@ class ColumnSelector:
 
 
 _MEASURED = (Operation.GREATEST, Operation.LEAST, Operation.DIFFERENCE, Operation.CHANGE)
+
+
+def _select_pair(
+    question: TableQuestion, rows: TableRows, numeric: Sequence[int], left: _Unexplained, measured: Sequence[Word]
+) -> tuple[int, int] | None:
+    """Return the two columns that a question compares: that of "budget" and of "costs" in "costs exceed the budget"."""
+    asked = [find_lemma(word.folded) for word in measured]
+    places = {
+        column: min(asked.index(one) for one in named)
+        for column in numeric
+        if (named := rows.header_lemmas(column) & set(asked))
+    }
+    if question.years or len(set(places.values())) != 2 or len(places) != 2:
+        return None
+    later, earlier = sorted(places, key=places.__getitem__)
+    if rows.unit(later) != rows.unit(earlier):
+        return None
+    left.explain(rows.header_lemmas(later) | rows.header_lemmas(earlier))
+    return None if left.words else (earlier, later)
 
 
 def _find_answer_column(question: TableQuestion, rows: TableRows) -> tuple[int | None, bool]:

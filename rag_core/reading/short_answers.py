@@ -6,6 +6,8 @@ import re
 from itertools import takewhile
 
 from rag_core.text.grammar import ARTICLES, split_tokens
+from rag_core.text.numbers import parse_numbers
+from rag_core.text.words import stem
 
 _ABOUT = (
     r"(?:about|almost|approximately|approx\.|around|c\.|ca\.|circa|nearly|roughly|some|no later than|not later than|"
@@ -24,6 +26,7 @@ _BEFORE_A_COUNT = re.compile(
 _BOUND_AFTER = re.compile(
     r" (?:or (?:more|less|fewer|later|earlier)|at (?:the )?(?:latest|earliest|most|least)|onwards?)\b"
 )
+_COUNTED = re.compile(r"\bhow many (\w+)", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(?:the|an?) $", re.IGNORECASE)
 # Most words of a further item of a list.
 MAX_ITEM_WORDS = 4
@@ -60,6 +63,23 @@ def extend_answer(sentence: str, start: int, end: int) -> str:
     before = _BEFORE_A_COUNT.search(sentence, 0, start) or _BEFORE_A_DATE.search(sentence, 0, start)
     after = _BOUND_AFTER.match(sentence, end)
     return sentence[before.start() if before else start : after.end() if after else end].strip()
+
+
+def select_count(question: str, answer: str, sentence: str) -> str:
+    """Return the number before the counted thing if an answer to "How many" has several numbers; empty without one.
+
+    >>> select_count("How many species were caught?", "406 beetles of 71", "They caught 406 beetles of 71 species.")
+    '71'
+    """
+    counted = _COUNTED.search(question)
+    if counted is None or len(parse_numbers(answer)) < 2:
+        return answer
+    wanted = stem(counted[1].casefold())
+    for number in parse_numbers(sentence):
+        following = next(iter(split_tokens(sentence[number.end :])), None)
+        if following is not None and stem(following.word) == wanted:
+            return number.text
+    return ""
 
 
 def _find_list_end(sentence: str, end: int) -> int:

@@ -93,6 +93,10 @@ class TableQuestion:
         return self.comparison is not None or self.operation not in (Operation.COUNT, Operation.LIST)
 
     @property
+    def is_superlative(self) -> bool:
+        return self.operation in (Operation.GREATEST, Operation.LEAST)
+
+    @property
     def years(self) -> list[int]:
         return sorted({int(word.text) for word in self.words if re.fullmatch(YEAR, word.text)})
 
@@ -127,6 +131,7 @@ _UNIT = re.compile(r"\s*([^\W\d]+[²³]?|%|°\w)")
 _RISE = frozenset("grow growth rise increase expand improve".split())
 _FALL = frozenset("fall decline drop decrease shrink reduction".split())
 _CHANGE = frozenset("change differ difference".split())
+_EXCEED = frozenset("exceed surpass outnumber".split())
 # A question with one of these words asks for other rows than those that its other words describe.
 _EXCLUDED = frozenset("not no nor never without except excluding neither or between average mean median".split())
 _LISTING = re.compile(
@@ -159,7 +164,7 @@ def parse_table_question(text: str) -> TableQuestion | None:
         return None
     lemmas = {word.folded: find_lemma(word.folded) for word in words}
     rise, fall = (any(lemma in kind or word in kind for word, lemma in lemmas.items()) for kind in (_RISE, _FALL))
-    changes = rise or fall or any(lemma in _CHANGE or word in _CHANGE for word, lemma in lemmas.items())
+    changes = rise or fall or any({word, lemma} & (_CHANGE | _EXCEED) for word, lemma in lemmas.items())
     superlatives = [word for word in words if word.folded in _GREATEST or word.folded in _LEAST]
     which, many, listed = _WHICH.search(text), _HOW_MANY.search(text), _LISTING.match(text)
     is_yes_no = _YES_NO.match(text) is not None and changes
@@ -194,7 +199,8 @@ def parse_table_question(text: str) -> TableQuestion | None:
             adjective = (_MORE | _LESS).get(word, word)
     else:
         return None
-    spent = {*superlatives, *(word for word in words if {word.folded, lemmas[word.folded]} & (_RISE | _FALL | _CHANGE))}
+    movements = _RISE | _FALL | _CHANGE | _EXCEED
+    spent = {*superlatives, *(word for word in words if {word.folded, lemmas[word.folded]} & movements)}
     spent |= {word for word in words if word.folded in _MORE or word.folded in _LESS}
     if listed:
         spent |= {word for word in words if word.start < listed.end()}
