@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from rag_core.reading.cell_values import find_stated_units
 from rag_core.text.identifiers import find_identifiers, is_about_similar
@@ -15,7 +16,9 @@ from rag_core.types.documents import PageKey
 from rag_core.types.tables import Table, TableCell, TableRow
 
 # Maximum number of words of some sentences, unless one sentence is longer, and maximum number of excerpts.
-WINDOW_WORDS, MAX_EXCERPTS = 70, 28
+WINDOW_WORDS, MAX_EXCERPTS = 70, 24
+# Maximum number of characters of all excerpts, which limits the time of the reading.
+MAX_CHARS = 6000
 # Number of passages whose whole pages are split.
 WHOLE_PAGES = 3
 # Weights, relative to the share of the question's words in an excerpt: whether it is in a passage, and the rank of the
@@ -104,7 +107,9 @@ def select_excerpts(
             score = len(shared) / max(1, len(asked)) + INSIDE_WEIGHT * is_inside - RANK_WEIGHT * rank
             scored.append((score, excerpt))
     scored.sort(key=lambda pair: -pair[0])
-    return [excerpt for _, excerpt in scored[:MAX_EXCERPTS]]
+    best = [excerpt for _, excerpt in scored[:MAX_EXCERPTS]]
+    lengths = accumulate(len(one.text) for one in best)
+    return [excerpt for excerpt, length in zip(best, lengths, strict=True) if length <= MAX_CHARS]
 
 
 def _split_page(

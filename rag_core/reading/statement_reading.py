@@ -18,7 +18,7 @@ from rag_core.types import Passage
 from rag_core.types.documents import PageKey
 
 # Maximum number of statements that are read.
-MAX_STATEMENTS = 20
+MAX_STATEMENTS = 10
 # A statement has at least this many words. Page numbers and other marks have fewer.
 MIN_WORDS = 2
 # Weight of the log-odds of the excerpt relative to those of the statement alone, which lacks its context.
