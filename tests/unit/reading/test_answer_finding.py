@@ -9,7 +9,14 @@ import pytest
 
 from rag_core.gate.calibration import weigh_reading
 from rag_core.reading.answer_finding import find_answers
-from rag_core.reading.excerpts import MAX_EXCERPTS, add_caption, build_row_excerpt, select_excerpts, split_windows
+from rag_core.reading.excerpts import (
+    MAX_CHARS,
+    MAX_EXCERPTS,
+    add_caption,
+    build_row_excerpt,
+    select_excerpts,
+    split_windows,
+)
 from rag_core.types import Gate, Passage, Reading
 from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.passages import passage
@@ -69,8 +76,11 @@ def test_whole_page_is_read_around_a_passage() -> None:
 
 
 def test_number_of_excerpts_is_limited() -> None:
-    text = " ".join(f"Sentence {number} of the page has some words about bridges." for number in range(900))
+    text = "\n".join(f"Bridge {number} is old.\n\n" + " ".join(["A b c d."] * 20) for number in range(90))
     assert len(select_excerpts("bridges", [on_page(text)], {KEY: text}, {})) == MAX_EXCERPTS
+    text = " ".join(f"Sentence {number} of the page has some words about bridges." for number in range(900))
+    excerpts = select_excerpts("bridges", [on_page(text)], {KEY: text}, {})
+    assert 0.9 * MAX_CHARS < sum(len(one.text) for one in excerpts) <= MAX_CHARS
 
 
 @pytest.mark.parametrize("words", [1, 69, 70, 71, 400])
