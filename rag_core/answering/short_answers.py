@@ -6,9 +6,8 @@ from rag_core.gate.yes_no_questions import is_yes_no_question
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import answers_kind
 from rag_core.reading.quote_spans import refers_back
-from rag_core.reading.short_answers import extend_answer, select_count
+from rag_core.reading.short_answers import extend_answer, is_denied_elsewhere, select_count
 from rag_core.reading.statement_reading import ReadStatement, contains_negation
-from rag_core.text.grammar import AUXILIARIES, split_tokens
 from rag_core.text.languages import detect_language
 
 # Minimum probability, and minimum log-odds of the span, of an answer that is given in short.
@@ -26,23 +25,10 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
     if is_yes_no_question(question) or statement.has_boxes:
         return statement.answer if statement.has_boxes else ""
     start = statement.text.find(answer)
-    if contains_negation(question) and _is_denied_elsewhere(statement.text[start + len(answer) :]):
+    if contains_negation(question) and is_denied_elsewhere(statement.text[start + len(answer) :]):
         return ""
     short = select_count(question, extend_answer(statement.text, start, start + len(answer)), statement.text)
     return short if answers_kind(question, short) else ""
-
-
-def _is_denied_elsewhere(following: str) -> bool:
-    """Return whether the negation after an answer belongs to another verb than that of the answer.
-
-    Of "The post in mathematics has been filled, that in music has not", "mathematics" is not what is denied.
-    """
-    verbs = 0
-    for token in split_tokens(following):
-        verbs += token.word in AUXILIARIES - {"be", "been"}
-        if contains_negation(following[: token.end]):
-            return verbs > 1
-    return False
 
 
 def is_certain(answer: ReadStatement | FoundAnswer) -> bool:

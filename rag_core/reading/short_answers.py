@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from rag_core.text.grammar import ARTICLES, split_tokens
+from rag_core.reading.statement_reading import contains_negation
+from rag_core.text.grammar import ARTICLES, AUXILIARIES, split_tokens
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import stem
 
@@ -80,6 +81,19 @@ def select_count(question: str, answer: str, sentence: str) -> str:
         if following is not None and stem(following.word) == wanted:
             return number.text
     return ""
+
+
+def is_denied_elsewhere(following: str) -> bool:
+    """Return whether the negation after an answer belongs to another verb than that of the answer.
+
+    Of "The post in mathematics has been filled, that in music has not", "mathematics" is not what is denied.
+    """
+    verbs = 0
+    for token in split_tokens(following):
+        verbs += token.word in AUXILIARIES - {"be", "been"}
+        if contains_negation(following[: token.end]):
+            return verbs > 1
+    return False
 
 
 def _find_list_end(sentence: str, end: int) -> int:

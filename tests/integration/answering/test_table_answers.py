@@ -237,3 +237,56 @@ def test_single_values_have_their_unit(library: Engine, question: str, short: st
     assert answer.state is AnswerState.ANSWERED
     assert answer.short == short
     assert answer.text.startswith(f"**{short}** · ")
+
+
+BUDGET = (
+    ("Item", "Budget (£)", "Forecast (£)", "Spent so far (£)"),
+    ("Teaching", "41,200", "42,650", "20,100"),
+    ("Premises", "16,450", "20,130", "11,900"),
+    ("Transport", "3,180", "2,925", "1,450"),
+)
+CODES = (
+    ("Code", "Meaning", "What to do"),
+    ("E1", "Tank empty", "Fill the tank"),
+    ("E3", "Pump without water", "Open the wand"),
+    ("E7", "Boiler too hot", "Wait for 45 minutes"),
+)
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with opened(tmp_path_factory.mktemp("office") / "data") as engine:
+        add_document(engine, "budget.pdf", table_pdf("Budget of the school", "", BUDGET))
+        add_document(engine, "machine.pdf", table_pdf("Error codes of the machine", "", CODES))
+        yield engine
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("By how much does the forecast for premises exceed the budget?", "+£3,680"),
+        ("By how much does the forecast for teaching exceed the budget?", "+£1,450"),
+        ("By how much does the forecast for transport exceed the budget?", "−£255"),
+    ],
+)
+def test_two_columns_of_a_row_are_compared(office: Engine, question: str, short: str) -> None:
+    answer = office.answer(question)
+    assert answer.short == short
+    assert answer.text.startswith(f"**{short}**")
+    assert "Budget" in answer.text
+    assert "Forecast" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("What does code E7 mean, and what should I do?", ["Boiler too hot", "Wait for 45 minutes"]),
+        ("What is the meaning of E3, and what should I do?", ["Pump without water", "Open the wand"]),
+        ("What does code E1 mean and what is to be done?", ["Tank empty", "Fill the tank"]),
+    ],
+)
+def test_question_with_two_parts_gets_all_cells_of_the_row(office: Engine, question: str, parts: list[str]) -> None:
+    answer = office.answer(question)
+    assert answer.short == ""
+    assert all(part in answer.text for part in parts), answer.text
+    assert "Tank empty" not in answer.text or "Tank empty" in parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.reading.short_answers import extend_answer, has_limit
+from rag_core.reading.short_answers import extend_answer, has_limit, is_denied_elsewhere
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,17 @@ def test_limits_before_and_after_a_value() -> None:
     assert has_limit("about 500 guests", 6, 9)
     assert has_limit("500 or more guests", 0, 3)
     assert not has_limit("exactly 500 guests", 8, 11)
+
+
+@pytest.mark.parametrize(
+    ("following", "denied"),
+    [
+        (" has been filled, that in music has not.", True),
+        (" may be used, but the small boat may not.", True),
+        (" may not be returned.", False),
+        (" are not open, since both are reached by stairs.", False),
+        (" is open.", False),
+    ],
+)
+def test_negation_after_an_answer_may_concern_another_verb(following: str, denied: bool) -> None:
+    assert is_denied_elsewhere(following) is denied
