@@ -99,6 +99,8 @@ class Comparer:
         if comparison is None and not is_explicit_comparison(question):
             return None
         ranked = _rank_documents(outcome)
+        if len(ranked) < 2 and not is_explicit_comparison(question):
+            return None
         documents = NamedDocuments(self._stores, query.documents, ranked)
         comparison = comparison or parse_comparison(question, documents.find_mentions(question))
         if comparison is None:

@@ -7,16 +7,19 @@ from playwright.sync_api import expect
 from tests.support.browser import OpenApp
 from tests.support.pdfs import make_pdf
 
-# Records the lines of the files that are being indexed, and the buttons beside them.
+# Records the lines of the files that are being indexed, and the buttons beside them, whenever they stay the same for 50
+# ms. Streamlit sends the elements of a page one by one, so that it changes one line before it removes another.
 WATCH = """() => {
     window.seen = [];
     const visible = (selector) =>
         [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility()).map((one) => one.innerText);
+    let timer = 0;
     const look = () => {
         const lines = visible("[data-testid=stProgress], [data-testid=stCaptionContainer]");
         window.seen.push([lines.filter((line) => /Indexing|waiting for/.test(line)), visible("button")]);
     };
-    new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true });
+    const wait = () => { clearTimeout(timer); timer = setTimeout(look, 50); };
+    new MutationObserver(wait).observe(document, { subtree: true, childList: true, characterData: true });
 }"""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -286,8 +287,9 @@ def test_two_runs_of_one_configuration_have_different_names(
     alone = library.evaluations.plots(both[:1])["figures"]
     assert {row["configuration"] for row in alone["data"]["values"]} == {"named"}
     library.evaluations.write_report(both, tmp_path)
-    rows = (tmp_path / "questions.csv").read_text("utf-8").split("\n")
-    assert {row.partition(",")[0] for row in rows[1:] if row} == {"named (first)", "named (second)"}
+    with (tmp_path / "questions.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert {row[0] for row in rows[1:]} == {"named (first)", "named (second)"}
 
 
 def test_labels_are_stored_and_removed(engine: Engine) -> None:

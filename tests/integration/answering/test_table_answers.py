@@ -115,7 +115,7 @@ def quotes(answer: Answer) -> str:
 def test_superlatives_name_the_row_with_its_value(library: Engine, question: str, short: str, value: str) -> None:
     answer = library.answer(question)
     assert answer.short == short
-    assert answer.text.startswith(f"{short} · {value} [")
+    assert answer.text.startswith(f"**{short}** · {value} [")
     assert answer.opens_with_short
     assert short in quotes(answer)
 
@@ -151,7 +151,7 @@ def test_lists_contain_the_rows_that_fit(library: Engine, question: str, expecte
 def test_counts_of_rows(library: Engine, question: str, short: str) -> None:
     answer = library.answer(question)
     assert answer.short == short
-    assert answer.text.startswith(f"{short} · {short} of ")
+    assert answer.text.startswith(f"**{short}** · {short} of ")
 
 
 @pytest.mark.parametrize(
