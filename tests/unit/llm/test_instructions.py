@@ -27,21 +27,16 @@ RULES = (
 QUESTION = "What were sales?"
 ASKED = "[1] report.pdf, page iv\nNet sales were $34.2 billion.\n\nQuestion: What were sales?"
 FINAL_RULES = (
-    "Begin with the value, name or date that is asked for, copied exactly with its unit, and end with the number of "
-    "the passage, like [2]."
-)
-FINAL_RULES_IN_DOUBT = (
-    "If a passage states what is asked, answer in one or two sentences. Begin with the value, name or date that is "
-    "asked for, copied exactly with its unit, and end with the number of the passage, like [2]. If the passages state "
-    "it only of another thing, person, place or time, or not at all, reply only: I don't know."
+    "If a passage states what is asked, answer in one or two sentences, copy names, numbers and units exactly, and end "
+    "with the number of the passage, like [2]. If the passages state it only of another thing, person, place or time, "
+    "or not at all, reply only: I don't know."
 )
 
 
 def test_prompt_without_instructions_has_only_the_rules() -> None:
     system, user = build_messages(QUESTION, [passage()])
-    assert system == {"role": "system", "content": RULES}
-    assert user == {"role": "user", "content": f"{ASKED}\n\n{FINAL_RULES}"}
-    assert build_messages(QUESTION, [passage()], doubtful=True)[-1]["content"] == f"{ASKED}\n\n{FINAL_RULES_IN_DOUBT}"
+    assert (system, user) == ({"role": "system", "content": RULES}, {"role": "user", "content": ASKED})
+    assert build_messages(QUESTION, [passage()], doubtful=True)[-1]["content"] == f"{ASKED}\n\n{FINAL_RULES}"
     assert (
         build_reduce_messages("Sum up", ["- A [1]"])[-1]["content"] == "<notes>\n- A [1]\n</notes>\n\nRequest: Sum up"
     )
