@@ -100,7 +100,7 @@ def _edit_instructions(engine: Engine, conversation: Conversation | None, writer
             placeholder=PLACEHOLDER,
             on_change=changed,
         )
-        # The field has no limit of its own, because it would ignore a longer text that is pasted into it.
+        # Without `max_chars`, because the field then ignores a longer text that is pasted into it.
         if (length := len(st.session_state[key].strip())) > MAX_INSTRUCTION_CHARS:
             st.error(f"Not saved: {length:,} characters; the limit is {MAX_INSTRUCTION_CHARS:,}. Shorten the text.")
         if not by_model:

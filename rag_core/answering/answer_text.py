@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from rag_core.reading.statement_reading import ReadStatement
 from rag_core.text.words import tokenize
 from rag_core.types import Citation, Claim, Passage
+from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
@@ -56,12 +57,33 @@ def name_source(outcome: SearchOutcome, citation: Citation) -> str:
     return "" if {word.stem for word in tokenize(name) if word.content} <= known else citation.document
 
 
-def cite_span(best: Passage, start: int, end: int, passages: Sequence[Passage]) -> Citation | None:
-    """Return the citation of a span of a page, given the best passage of the page."""
-    on_page = [one for one in passages if one.page_key == best.page_key]
+def write_pieces(pieces: Iterable[tuple[str, Sequence[Citation]]], short: str) -> VerifiedAnswer:
+    """Return an answer that consists of pieces of text, each followed by its citations.
+
+    The text from one marker to the next is a supported statement.
+    """
+    text, start = "", 0
+    citations: dict[Citation, None] = {}
+    statements = []
+    for piece, cited in pieces:
+        text += piece
+        if cited:
+            statements.append(Claim(start, len(text), True))
+            citations.update(dict.fromkeys(cited))
+            text += " " + "".join(f"[{marker}]" for marker in dict.fromkeys(one.marker for one in cited))
+            start = len(text) + 1
+    return VerifiedAnswer(text, tuple(citations), tuple(statements), short)
+
+
+def cite_span(page: PageKey, start: int, end: int, passages: Sequence[Passage]) -> Citation | None:
+    """Return the citation of a span of a page; ``None`` if the start of the span is in no passage.
+
+    A passage that contains the whole span is preferred to one that contains only its start.
+    """
+    on_page = [one for one in passages if one.page_key == page]
     whole = (one for one in on_page if one.start <= start and end <= one.start + len(one.first_page_text))
-    begun = (one for one in on_page if one.start <= start < one.start + len(one.first_page_text))
-    passage = next(whole, None) or next(begun, None)
+    with_start = (one for one in on_page if one.start <= start < one.start + len(one.first_page_text))
+    passage = next(whole, None) or next(with_start, None)
     if passage is None:
         return None
     return Citation.of(passage, start - passage.start, min(end - passage.start, len(passage.first_page_text)))

@@ -132,9 +132,9 @@ class Answerer:
             yield Delta(figure[0].text)
             yield build_answer(query, figure[1], figure[0], "extractive", trace)
             return
-        if figure is not None and not figure[0].short:
-            figure = None
-        if figure is not None:
+        # A figure with a missing line is no fact that a language model may cite.
+        fact = figure[0] if figure is not None and figure[0].short else None
+        if figure is not None and fact is not None:
             result = figure[1]
         if not result.gate.answerable and writer is not None:
             yield from self._refuse(query, result, trace, has_model=True)
@@ -142,7 +142,7 @@ class Answerer:
         yield Stage("generate", WRITING)
         draft = Draft(VerifiedAnswer(""))
         if writer is not None:
-            evidence = collect_evidence(replace(outcome, result=result), figure and figure[0], self._reader)
+            evidence = collect_evidence(replace(outcome, result=result), fact, self._reader)
             draft = yield from self._write_draft(writer, query, evidence, history, trace)
             if draft.answer.text:
                 # The passages keep their numbers if quotes follow the text.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.answering.short_answers import SHORT_PROBABILITY, SHORT_SPAN
+from rag_core.answering.statement_answers import SHORT_PROBABILITY, SHORT_SPAN
 from rag_core.answering.trace import AnswerTrace
 from rag_core.reading.short_answers import extend_answer
 from rag_core.text.annotated import AnnotatedText

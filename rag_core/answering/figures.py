@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rag_core.answering.answer_text import cite_span, write_pieces
 from rag_core.answering.page_reading import PageReader
-from rag_core.finance.computed_figures import ComputedFigure, Piece, compute_figure
+from rag_core.finance.computed_figures import ComputedFigure, compute_figure
 from rag_core.finance.figure_questions import FigureRequest, parse_figure_question
 from rag_core.finance.relevance import names_document
-from rag_core.finance.statements import Figure, Statements
+from rag_core.finance.statements import Statements
 from rag_core.retrieval.passages import build_passage
-from rag_core.types import Citation, Claim, Passage, SearchResult
+from rag_core.types import Passage, SearchResult
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import VerifiedAnswer
 
@@ -83,28 +84,11 @@ def _select_documents(request: FigureRequest, outcome: SearchOutcome, reader: Pa
 
 
 def _write(computed: ComputedFigure, version_id: str, passages: Sequence[Passage]) -> VerifiedAnswer:
-    text = ""
-    citations: dict[Citation, None] = {}
-    claims = []
-    start = 0
+    pieces = []
     for piece in computed.pieces:
-        text += piece.text
-        citation = _cite(piece, version_id, passages)
-        if citation is not None:
-            citations.setdefault(citation)
-            claims.append(Claim(start, len(text), True))
-            text += f" [{citation.marker}]"
-            start = len(text) + 1
-    return VerifiedAnswer(text, tuple(citations), tuple(claims), computed.short)
-
-
-def _cite(piece: Piece, version_id: str, passages: Sequence[Passage]) -> Citation | None:
-    figure: Figure | None = piece.figure
-    if figure is None:
-        return None
-    for passage in passages:
-        start, end = figure.start - passage.start, figure.end - passage.start
-        on_page = passage.page_key == (version_id, figure.page_index)
-        if on_page and 0 <= start < len(passage.first_page_text):
-            return Citation.of(passage, start, min(end, len(passage.first_page_text)))
-    return None
+        figure = piece.figure
+        citation = None
+        if figure is not None:
+            citation = cite_span((version_id, figure.page_index), figure.start, figure.end, passages)
+        pieces.append((piece.text, [citation] if citation is not None else []))
+    return write_pieces(pieces, computed.short)

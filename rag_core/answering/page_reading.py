@@ -15,6 +15,7 @@ from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.types import ChunkRow, Passage, Reading, Table
+from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
 
 
@@ -36,9 +37,9 @@ class PageReader:
 
     def find_answers(self, question: str, passages: Sequence[Passage]) -> list[FoundAnswer]:
         """Return the answers in passages and their pages, best first."""
-        contents = self._stores.documents.page_contents(sorted({one.page_key for one in passages}))
+        contents = self._load_pages(sorted({one.page_key for one in passages}))
         texts = {key: text for key, (text, _) in contents.items()}
-        tables = {key: [add_caption(one, text) for one in tables] for key, (text, tables) in contents.items()}
+        tables = {key: tables for key, (_, tables) in contents.items()}
         return find_answers(question, passages, texts, tables, self._models.answerability_model())
 
     def read(self, question: str, texts: Sequence[str]) -> Iterator[Reading]:
@@ -47,10 +48,12 @@ class PageReader:
 
     def read_pages(self, version_id: str, pages: Sequence[int]) -> dict[int, tuple[str, list[Table]]]:
         """Return the texts of pages of a document, and their tables with captions, by the index of the page."""
-        contents = self._stores.documents.page_contents([(version_id, page) for page in pages])
-        return {
-            page: (text, [add_caption(one, text) for one in tables]) for (_, page), (text, tables) in contents.items()
-        }
+        contents = self._load_pages([(version_id, page) for page in pages])
+        return {page: content for (_, page), content in contents.items()}
+
+    def _load_pages(self, pages: Sequence[PageKey]) -> dict[PageKey, tuple[str, list[Table]]]:
+        contents = self._stores.documents.page_contents(pages)
+        return {page: (text, [add_caption(one, text) for one in tables]) for page, (text, tables) in contents.items()}
 
     def write_tables(self, passages: Sequence[Passage]) -> list[Passage]:
         """Return copies of passages with their tables in Markdown, for a prompt; see `prompt_tables.write_tables`."""

@@ -143,7 +143,7 @@ def _set_month(match: re.Match[str], text: str, _answer: str) -> str | None:
 
 
 def _shift_entity(rest: str, text: str) -> str:
-    """Return the question with the name of a fragment in place of its own; empty if it is not clear which one."""
+    """Return the question with its name replaced by that of a fragment; empty if it has several."""
     names = find_names(rest)
     outside = split_tokens(rest[: names[0].start] + rest[names[0].end :]) if names else split_tokens(rest)
     preposition = next((token.word for token in split_tokens(rest)[:1] if token.word in PREPOSITIONS), "")
@@ -175,7 +175,7 @@ def _replace_namesake(rest: str, text: str) -> str:
 
 
 def _shift_measure(rest: str, text: str) -> str:
-    """Return the question with the measure of a fragment such as "the deposit" in place of its own."""
+    """Return the question with its measure replaced by that of a fragment such as "the deposit"."""
     match = _OF_MEASURE.match(text)
     words = split_tokens(rest)
     if match is None or words[0].word in PREPOSITIONS or find_names(rest) or not (match["whose"] or match["rest"]):

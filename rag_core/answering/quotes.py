@@ -9,11 +9,10 @@ from rag_core.answering.answer_text import cite_span, name_source, open_with_val
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
 from rag_core.answering.row_quotes import is_row_named, quote_row
-from rag_core.answering.short_answers import find_statement_answer, is_certain
+from rag_core.answering.statement_answers import find_statement_answer, is_certain
 from rag_core.answering.table_answers import answer_over_rows
 from rag_core.gate.calibration import weigh_reading
 from rag_core.gate.features import ON_TOPIC
-from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import find_missing_value
 from rag_core.reading.disagreements import Value, find_disagreement
 from rag_core.reading.quote_spans import select_quote
@@ -80,15 +79,15 @@ def _quote(outcome: SearchOutcome, gate: Gate, reader: PageReader, notices: list
         # "The greatest mass in class M" may be a value in the row of class M.
         keeps_named = over_rows.is_superlative
         answers = [one for one in answers if one.excerpt.row is None or (keeps_named and is_row_named(question, one))]
-    if (found := _answer_from_row(outcome, answers, gate, reader)) is not None:
-        return found
+    readings = [(one.probability, one.passage) for one in answers]
+    weighed = _weigh(gate, readings)
+    if answers and weighed.answerable:
+        found = reader.add_passages(outcome, answers[0].passage, answers[0].place.start).result.passages
+        if (row := quote_row(question, answers[0], found)) is not None:
+            return Quotes(row, found, weighed)
     statements = reader.read_statements(outcome, answers)
     # The model reads tick boxes only in single statements, in which they are words.
-    readings = [(one.probability, one.passage) for one in answers]
-    readings += [(one.probability, one.passage) for one in statements if one.has_boxes]
-    if readings:
-        probability, passage = max(readings, key=lambda one: one[0])
-        gate = weigh_reading(gate, probability, can_raise=not passage.lacks_name)
+    gate = _weigh(gate, [*readings, *((one.probability, one.passage) for one in statements if one.has_boxes)])
     if not gate.answerable:
         return Quotes(_refuse(statements), outcome.result.passages, gate)
     answer, cited = _quote_statements(outcome, reader, statements, notices, find_date)
@@ -113,19 +112,12 @@ def _describe(values: Sequence[Value], find_date: FindDate) -> str:
     return f"The sources differ: {'; '.join(parts)}."
 
 
-def _answer_from_row(
-    outcome: SearchOutcome, answers: Sequence[FoundAnswer], gate: Gate, reader: PageReader
-) -> Quotes | None:
-    """Return the value in the table row with the best answer, or ``None`` if the answer is in no row or is refused."""
-    if not answers:
-        return None
-    best = max(answers, key=lambda one: one.probability)
-    gate = weigh_reading(gate, best.probability, can_raise=not best.passage.lacks_name)
-    if not gate.answerable:
-        return None
-    outcome = reader.add_passages(outcome, answers[0].passage, answers[0].place.start)
-    row = quote_row(outcome.result.question, answers[0], outcome.result.passages)
-    return None if row is None else Quotes(row, outcome.result.passages, gate)
+def _weigh(gate: Gate, readings: Sequence[tuple[float, Passage]]) -> Gate:
+    """Return the decision of the gate with the highest probability of an answer, given with their passages."""
+    if not readings:
+        return gate
+    probability, passage = max(readings, key=lambda one: one[0])
+    return weigh_reading(gate, probability, can_raise=not passage.lacks_name)
 
 
 def _quote_statements(
@@ -143,7 +135,7 @@ def _quote_statements(
     for statement in statements[:MAX_TRIED]:
         outcome = reader.add_passages(outcome, statement.passage, statement.start)
         passages = outcome.result.passages
-        citation = cite_span(statement.passage, statement.start, statement.end, passages)
+        citation = cite_span(statement.passage.page_key, statement.start, statement.end, passages)
         if citation is not None:
             break
     else:
@@ -165,7 +157,7 @@ def _quote_disagreement(
     for one in statements:
         outcome = reader.add_passages(outcome, one.passage, one.start)
     passages = outcome.result.passages
-    citations = [cite_span(one.passage, one.start, one.end, passages) for one in statements]
+    citations = [cite_span(one.passage.page_key, one.start, one.end, passages) for one in statements]
     quotes = [(citation, False) for citation in citations if citation is not None]
     return write_quotes(quotes, _describe(differing, find_date)), passages
 
@@ -196,7 +188,7 @@ def _quote_with_context(
         is_quoted = any(one.start < other.end and other.start < one.end for one, _ in quotes)
         if other.passage.page_key != passage.page_key or is_quoted or not agrees(other.text):
             continue
-        found = cite_span(other.passage, other.start, other.end, passages)
+        found = cite_span(other.passage.page_key, other.start, other.end, passages)
         words = sum(len(quote.quote.split()) for quote, _ in quotes)
         if found is not None and words + len(found.quote.split()) <= MAX_WORDS:
             quotes.append((found, False))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from rag_core.answering.answer_text import cite_span, open_with_value
-from rag_core.answering.short_answers import SHORT_PROBABILITY
+from rag_core.answering.statement_answers import SHORT_PROBABILITY
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.cell_values import names_cell, names_row, state_value
 from rag_core.types import Citation, Claim, Passage, Table
@@ -34,7 +34,7 @@ def quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) -
         return None
     if answer.probability < SHORT_PROBABILITY and not names_cell(question, excerpt.table, excerpt.row, cell):
         return None
-    citation = cite_span(answer.passage, excerpt.start, excerpt.end, passages)
+    citation = cite_span(answer.passage.page_key, excerpt.start, excerpt.end, passages)
     if citation is None:
         return None
     if _ASKS_TWICE.search(question):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rag_core.answering.answer_text import write_pieces
 from rag_core.answering.page_reading import PageReader
 from rag_core.reading.column_selection import ColumnSelector
 from rag_core.reading.table_operations import TableAnswer, answer_from_rows
 from rag_core.reading.table_questions import TableQuestion
 from rag_core.reading.table_rows import PlacedRow, TableRows
-from rag_core.types import Citation, Claim, Passage, Table
+from rag_core.types import Citation, Passage, Table
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import VerifiedAnswer
 
@@ -103,23 +104,16 @@ def _write(
     answer: TableAnswer, whole: Sequence[PlacedRow], version_id: str, passages: Sequence[Passage]
 ) -> VerifiedAnswer:
     """Return the text of an answer with citations of the rows of each part, and of all compared rows at the end."""
-    text = ""
-    citations: dict[Citation, None] = {}
-    claims = []
-    start = 0
+    pieces = []
     for number, piece in enumerate(answer.pieces):
-        text += piece.text
+        text = piece.text
         if not number and text.startswith(answer.short):
             text = f"**{answer.short}**{text[len(answer.short) :]}"
         cited = [one for row in piece.rows for one in _cite([row], version_id, passages)]
         if number == len(answer.pieces) - 1:
             cited += _cite(whole, version_id, passages)
-        if cited:
-            claims.append(Claim(start, len(text), True))
-            citations.update(dict.fromkeys(cited))
-            text += " " + "".join(f"[{marker}]" for marker in dict.fromkeys(one.marker for one in cited))
-            start = len(text) + 1
-    return VerifiedAnswer(text, tuple(citations), tuple(claims), answer.short)
+        pieces.append((text, cited))
+    return write_pieces(pieces, answer.short)
 
 
 def _cite(rows: Sequence[PlacedRow], version_id: str, passages: Sequence[Passage]) -> list[Citation]:

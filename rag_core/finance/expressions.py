@@ -52,7 +52,6 @@ class Root:
 
 
 Expression = Constant | Operand | Operation | Average | Root
-ONE = Constant(Decimal(1))
 
 
 def find_operands(expression: Expression) -> list[Operand]:

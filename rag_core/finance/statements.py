@@ -34,7 +34,7 @@ _CORE: Mapping[Statement, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _LEAST_CORE = 2
-# Titles of statements that are not those of the whole company, or not of its own periods.
+# Titles of statements of a part of the company, or of other periods than its fiscal years.
 _OF_PARTS = re.compile(
     r"\b(?:consolidating|parent (?:company|only)|guarantors?|pro forma|selected|"
     r"(?:operations|income|sheets?|flows?) data)\b",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -109,8 +108,3 @@ def find_lemma(word: str) -> str:
     False
     """
     return _BASES.get(stem(word), stem(word))
-
-
-def lacks_lemmas(text: Iterable[str], words: Iterable[str]) -> bool:
-    """Return whether a text, given as lower-case words, contains no form of at least one of ``words``."""
-    return not {find_lemma(word) for word in words} <= {find_lemma(word) for word in text}

@@ -93,19 +93,6 @@ def verify_answer(text: str, passages: Sequence[Passage], vectors: TextEncoder |
         text = normalize_markers(kept, sorted(sources))
 
 
-def create_claims_from_quotes(text: str, citations: Sequence[Citation]) -> tuple[Claim, ...]:
-    """Return each quote of an extractive answer as a supported statement, with its span in the text."""
-    statements, position = [], 0
-    for citation in citations:
-        quote = " ".join(citation.quote.split())
-        start = text.find(quote, position)
-        # Two overlapping passages may give the same quote. The text contains it once, as one statement.
-        if start >= 0:
-            position = start + len(quote)
-            statements.append(Claim(start, position, True))
-    return tuple(statements)
-
-
 def _select_statements(text: str) -> list[ClaimSpan]:
     """Return the statements of a text, without a bare "Yes." or "No." that accompanies other statements."""
     claims = split_claims(text)
