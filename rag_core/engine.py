@@ -6,40 +6,10 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from rag_core import guide
-from rag_core.answering.ask import Answerer
-from rag_core.answering.continuation import Continuations
-from rag_core.answering.conversations import Conversations
-from rag_core.answering.explain import Explanations
-from rag_core.answering.follow_up import FollowUps
-from rag_core.answering.page_reading import PageReader
-from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
-from rag_core.answering.strategies import Strategies
-from rag_core.answering.summary import Summarizer
 from rag_core.errors import RagError
-from rag_core.evaluation.evaluations import Evaluations
-from rag_core.evaluation.labels import Labels
-from rag_core.evaluation.runner import EvaluationRunner
-from rag_core.finance.lookup import FinancialLookup
-from rag_core.indexing.collections import Collections
-from rag_core.indexing.documents import Documents
-from rag_core.indexing.index import Index
-from rag_core.indexing.jobs import Jobs
-from rag_core.indexing.queue import IndexingQueue
-from rag_core.indexing.recovery import record_clean_shutdown, recover
-from rag_core.indexing.removal import Removal
-from rag_core.indexing.watches import Watches
 from rag_core.runtime.health import check_health
-from rag_core.runtime.index_generations import IndexGenerations
-from rag_core.runtime.language_models import LanguageModels
-from rag_core.runtime.model_downloads import ModelDownloads
-from rag_core.runtime.models import LocalModels
-from rag_core.runtime.pool import SearchPool
-from rag_core.runtime.preferences import Preferences
-from rag_core.runtime.stores import Stores
-from rag_core.runtime.warm_up import WarmUp
-from rag_core.settings import Settings
-from rag_core.system import configure_malloc
+from rag_core.services import Services
 from rag_core.types import (
     Answer,
     AskEvent,
@@ -56,113 +26,18 @@ from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, Writer
 
 
-class Engine:
+class Engine(Services):
     """Answers questions from documents, with citations. All methods are thread-safe.
 
-    The constructor loads no models. `warm_up` loads them in the background; without it, each model is loaded at its
-    first use. The constructor continues jobs that an earlier process left unfinished.
+    `Services` lists the attributes and the exceptions of the constructor. `warm_up` loads the models in the background;
+    without it, each model is loaded at its first use.
 
     Parameters
     ----------
     settings : Settings
-
-    Attributes
-    ----------
-    documents : Documents
-    jobs : Jobs
-    index : Index
-    collections : Collections
-    watches : Watches
-    conversations : Conversations
-    labels : Labels
-    evaluations : Evaluations
-    models : LanguageModels
-    model_downloads : ModelDownloads
-    preferences : Preferences
-    continuations : Continuations
-    explanations : Explanations
-
-    Raises
-    ------
-    DataFolderInUse, DataFolderUnwritable, StoreUnavailable, SettingsError
     """
 
     GUIDE_QUESTIONS: tuple[str, ...] = guide.GUIDE_QUESTIONS
-
-    def __init__(self, settings: Settings) -> None:
-        configure_malloc()
-        self.settings = settings
-        stores = self._stores = Stores(settings)
-        self._local_models = LocalModels(settings)
-        self._generations = IndexGenerations(settings, stores, self._local_models)
-        self.models = LanguageModels(settings, stores)
-        self.model_downloads = ModelDownloads(settings, self.models)
-        self.preferences = Preferences(settings, stores, self.models)
-
-        self._pool = SearchPool()
-        self._searcher = Searcher(
-            *(settings, stores, self._local_models, self._generations, self.preferences),
-            FinancialLookup(enabled=settings.finance),
-            self._pool,
-        )
-        self._strategies = Strategies(settings, stores, self._searcher, self.models)
-        summarizer = Summarizer(settings, stores, self._generations, self.models)
-        pages = PageReader(stores, self._local_models, computes_figures=settings.finance)
-        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages, stores)
-        self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
-        self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)
-        self.conversations = Conversations(self.models, stores.conversations)
-        self.explanations = Explanations(stores, self._generations, self._searcher)
-
-        self._removal = Removal(stores)
-        self._indexer = IndexingQueue(settings, stores, self._generations, self._removal)
-        self.jobs = Jobs(stores.jobs, self._indexer)
-        self.documents = Documents(stores, self._indexer, self.jobs, self._removal)
-        self.index = Index(stores, self._indexer, self._generations)
-        self.collections = Collections(stores.documents)
-        self.watches = Watches(stores, self._indexer, self.documents, settings.watch_interval_s)
-
-        self.labels = Labels(stores)
-        runner = EvaluationRunner(
-            settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models
-        )
-        self.evaluations = Evaluations(stores, runner, self.preferences)
-        self._warm_up = WarmUp(
-            settings,
-            stores,
-            self._local_models,
-            self._generations,
-            self.models,
-            start_parsers=self._indexer.warm_up,
-            run_search=self._searcher.warm_up,
-        )
-        self._closed = False
-        try:
-            self._is_recovered = recover(stores, self._removal)
-            self._indexer.start()
-        except BaseException:
-            stores.close()
-            raise
-
-    def close(self) -> None:
-        """Stop all work and close the stores. Interrupted jobs continue at the next start."""
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            self.watches.stop()
-            self.evaluations.close()
-            self._indexer.stop()
-            self._warm_up.join()
-            self.model_downloads.close()
-            self.models.close()
-            self._local_models.close()
-            if self._is_recovered:
-                record_clean_shutdown(self._stores)
-        finally:
-            self._searcher.close()
-            self._pool.shutdown()
-            self._stores.close()
 
     def __enter__(self) -> Engine:
         return self

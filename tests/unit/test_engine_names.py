@@ -16,9 +16,11 @@ from rag_core.indexing.watches import Watches
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
 from rag_core.runtime.preferences import Preferences
+from rag_core.services import Services
 
 NAMES = {
-    Engine: "GUIDE_QUESTIONS answer ask close explain load_search readiness search status warm_up",
+    Engine: "GUIDE_QUESTIONS answer ask explain load_search readiness search status warm_up",
+    Services: "close",
     Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours page pages "
     "remove_version render_page restore_version retry submit tables title versions",
     Jobs: "as_completed cancel list wait",
