@@ -23,6 +23,7 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
     "Token vectors (rerank)": RetrievalConfig("rerank"),
     "Words and meaning, merged (rrf)": RetrievalConfig("rrf"),
     "Words only (bm25)": RetrievalConfig("bm25"),
+    "Learned terms only (sparse)": RetrievalConfig("sparse"),
     "Meaning only (dense)": RetrievalConfig("dense"),
     "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
     "Textbook BM25 (rankings only)": Baseline("bm25"),

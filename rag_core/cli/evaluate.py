@@ -29,6 +29,7 @@ class Choice(str, Enum):
     RRF = "rrf"
     BM25 = "bm25"
     DENSE = "dense"
+    SPARSE = "sparse"
     QUERIES = "queries"
     HYDE = "hyde"
     ITERATIVE = "iterative"

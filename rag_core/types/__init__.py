@@ -21,7 +21,16 @@ from rag_core.types.answers import (
     Suggestions,
 )
 from rag_core.types.arrays import BoolArray, FloatArray, Int8Array, Int64Array, IntArray
-from rag_core.types.chunks import PAGE_BREAK, ChunkRow, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
+from rag_core.types.chunks import (
+    PAGE_BREAK,
+    ChunkRow,
+    ChunkSpan,
+    ChunkVectors,
+    Embedding,
+    Fingerprint,
+    SparseVector,
+    embedded_text,
+)
 from rag_core.types.cited_tables import CitedTable
 from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, Conversation, Feedback, Message, Scope
 from rag_core.types.documents import (
@@ -165,6 +174,7 @@ __all__ = [
     "SearchResult",
     "SetupStep",
     "Span",
+    "SparseVector",
     "Stage",
     "StageRanking",
     "Status",
