@@ -17,6 +17,7 @@ from rag_core.types import (
     DocumentInfo,
     DocumentStatus,
     Job,
+    MethodRow,
     Metric,
     ModelCheck,
     Page,
@@ -205,6 +206,11 @@ def comparison(difference: Comparison, configurations: str) -> dict[str, Any]:
     """Return the row that ``evaluate`` prints for the difference in a metric."""
     row = figure(Metric(f"{difference.metric} difference", difference.difference, difference.n), configurations)
     return {**row, "p_value": difference.p_value}
+
+
+def method(row: MethodRow) -> dict[str, Any]:
+    """Return the row that ``evaluate --table`` prints for a method."""
+    return asdict(row)
 
 
 def status(current: Status) -> dict[str, Any]:

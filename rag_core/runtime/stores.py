@@ -84,6 +84,11 @@ class Stores:
         """Return the learned sparse index of a generation; it is empty if the generation has no sparse encoder."""
         return SparseIndex(self._sparse_database, generation_id)
 
+    def sparse_size(self) -> int:
+        """Return the size in bytes of the learned sparse indexes of all generations."""
+        with self._sparse_database.read() as connection:
+            return self._sparse_database.file_size(connection)
+
     def _identify_library(self) -> dict[str, Any]:
         """Return the stored ``id`` and ``renamed`` of this library; create and store them if there are none.
 

@@ -49,6 +49,7 @@ from rag_core.types.documents import (
     WordBoxes,
 )
 from rag_core.types.evaluation import (
+    TABLE_METRICS,
     Baseline,
     Comparison,
     Evaluation,
@@ -59,6 +60,7 @@ from rag_core.types.evaluation import (
     Label,
     LabelKind,
     LabelledPage,
+    MethodRow,
     Metric,
     QuestionResult,
     RiskPoint,
@@ -102,6 +104,7 @@ __all__ = [
     "NEWER_READER",
     "PAGE_BREAK",
     "REFUSAL",
+    "TABLE_METRICS",
     "Answer",
     "AnswerState",
     "AskEvent",
@@ -145,6 +148,7 @@ __all__ = [
     "LabelledPage",
     "Mark",
     "Message",
+    "MethodRow",
     "Metric",
     "ModelCheck",
     "ModelChoice",

@@ -17,7 +17,7 @@ from rag_core.engine import Engine
 from rag_core.errors import SparseEncoderMissing
 from rag_core.index.sparse import SparseIndex
 from rag_core.store.preferences import PreferenceStore
-from rag_core.types import DocumentStatus, JobState, RetrievalConfig, SparseVector, Stage
+from rag_core.types import DocumentStatus, Evaluation, JobState, LabelledPage, RetrievalConfig, SparseVector, Stage
 from tests.support.engines import (
     ASK_BUDGET,
     ASK_COPPER,
@@ -254,3 +254,13 @@ def test_text_without_terms_is_stored_and_not_found(engine: Engine) -> None:
     assert 900 in index.ids()
     index.delete([900])
     assert 900 not in index.ids()
+
+
+def test_methods_to_compare_include_sparse_retrieval(library: Engine) -> None:
+    labels = [one.label for one in library.evaluations.list_methods()]
+    assert {"sparse", "rrf, without sparse", "named, without sparse"} <= set(labels)
+    label = library.labels.add(ASK_BUDGET, evidence=[LabelledPage("bridge.pdf", 0)])
+    *_, last = library.evaluations.run([label], BY_SPARSE, answers=False)
+    assert isinstance(last, Evaluation)
+    assert last.index_bytes == library._stores.sparse_size() > 0
+    assert {one.metric: one.interval.value for one in last.figures}["recall@1"] == 1.0
