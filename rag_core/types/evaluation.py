@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Literal
 
 # Metrics that the table of retrieval methods shows.
-TABLE_METRICS = ("recall@1", "recall@5", "mrr@10", "map", "ndcg@10", "exact_match", "token_f1")
+TABLE_METRICS = ("recall@1", "recall@5", "mrr@10", "ndcg@10", "exact_match", "token_f1")
 
 
 class LabelKind(str, Enum):
