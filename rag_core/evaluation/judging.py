@@ -84,8 +84,10 @@ def _compute_answer_metrics(
         # A refusal counts as an empty answer, because it contains nothing of the expected answer.
         answer_text = text if answered else ""
         values["contains_answer"] = contains_answer(answer_text, label.answers)
-        values["exact_match"] = exact_match(answer_text, label.answers)
-        values["token_f1"] = token_f1(answer_text, label.answers)
+        # A quoted sentence rarely equals an expected value, so the value with which the answer begins is compared.
+        short_text = (answer.short or text) if answered else ""
+        values["exact_match"] = exact_match(short_text, label.answers)
+        values["token_f1"] = token_f1(short_text, label.answers)
     if relevant and answered:
         values["cited_page"] = _share_on_relevant_pages(relevant, answer)
     return values
