@@ -48,7 +48,13 @@ def bridge_languages(query: Query, quotes: Quotes, searcher: Searcher, notices: 
             notices.append(f"{_describe(language, other)} The quotes were not compared with the question as a whole.")
         return replace(quotes, answer=replace(quotes.answer, short="")) if other else quotes
     terms = _find_terms(query.text, language)
-    if not terms or not any(_find_other_language(language, [one]) for one in quotes.passages):
+    same = [one for one in quotes.passages if not _find_other_language(language, [one])]
+    if not terms or len(same) == len(quotes.passages):
+        return quotes
+    if any(
+        _is_strong(word, query.text, language, one.text) for one in same for word in _find_crossing(terms, one.text)
+    ):
+        # A passage in the language of the question is about the same name or number.
         return quotes
     outcome = searcher.search(replace(query, text=" ".join(word.text for word in terms)), Timer())
     if outcome.ranked.embedder.identity.name != BUNDLED_EMBEDDER:

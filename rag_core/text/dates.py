@@ -25,6 +25,7 @@ ANY_YEAR = r"(?:1\d{3}|20\d\d)"
 QUARTER = r"Q[1-4]"
 # The name of a month, or its first three letters.
 MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
+_YEAR = re.compile(rf"(?<![\d,.]){YEAR}(?!\d|[.,]\d)")
 _QUARTERS = ("first", "second", "third", "fourth")
 _QUARTER = re.compile(rf"\bQ([1-4])\b|\b({'|'.join(_QUARTERS)}) quarter\b", re.IGNORECASE)
 
@@ -36,6 +37,15 @@ def find_quarters(text: str) -> set[str]:
     ['q1', 'q2']
     """
     return {f"q{match[1] or _QUARTERS.index(match[2].lower()) + 1}" for match in _QUARTER.finditer(text)}
+
+
+def find_years(text: str) -> set[str]:
+    """Return the years from 1900 to 2099 that a text names.
+
+    >>> sorted(find_years("fiscal 2023, after 1,999 days in 2021"))
+    ['2021', '2023']
+    """
+    return set(_YEAR.findall(text))
 
 
 # The day of a date, such as "3" and "3rd".
