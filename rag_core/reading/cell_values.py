@@ -110,10 +110,19 @@ def find_stated_units(text: str) -> list[str]:
     return [unit for _, unit in _split_clauses(text) if unit]
 
 
+def remove_unit(label: str) -> str:
+    """Return a header or a label without the brackets at its end.
+
+    >>> remove_unit("Cost (GBP)")
+    'Cost'
+    """
+    return _BRACKETS.sub("", label).rstrip()
+
+
 def names_cell(question: str, table: Table, row: TableRow, cell: TableCell) -> bool:
     """Return whether a question contains the label of the row and the header of the column of a cell, word for word."""
     asked = _join_words(question)
-    header = _BRACKETS.sub("", table.column_header(cell.column))
+    header = remove_unit(table.column_header(cell.column))
     parts = [row.label, *header.split(HEADING_SEPARATOR)]
     return all(part and f" {_join_words(part)} " in f" {asked} " for part in parts)
 
