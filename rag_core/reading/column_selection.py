@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_core.reading.excerpts import build_row_excerpt
-from rag_core.reading.table_questions import Operation, TableQuestion
+from rag_core.reading.table_questions import Operation, TableQuestion, find_measures
 from rag_core.reading.table_rows import PlacedRow, TableRows, find_lemmas
 from rag_core.text.dates import Period, match_period
 from rag_core.text.numbers import CURRENCIES
@@ -121,7 +121,7 @@ class ColumnSelector:
             if dated is None and not (is_difference and rows.is_by_period):
                 numeric = _with_periods(question, rows, numeric, left)
             found = self._select_column(question, rows, numeric, left, measured)
-        elif not (texts or dated) or not _is_explained(left, len(texts) + (dated is not None), question) or (dated is None and not _is_of_table(question.periods, rows, texts)):
+        elif not _selects_rows(question, rows, texts, dated, left):
             return None
         if found is None and (
             needs_pair or not (texts or dated) or question.condition or question.operation in _MEASURED
@@ -171,6 +171,9 @@ class ColumnSelector:
         # Columns that contain only a year in their header are explained by the caption.
         if len(columns) == 1 and not rows.header_lemmas(columns[0]) and not left.words and not question.adjective:
             return columns[0]
+        named = [column for column in columns if rows.header_lemmas(column) & find_measures(question.adjective)]
+        if len(named) == 1 and not best and not [word for word in left.words if word != question.verb]:
+            return named[0]
         candidates = best or columns
         phrase = [word for word in measured if word in left.words or find_lemma(word.folded) not in rows.context]
         chosen = self._read_column(question, rows, left, " ".join(word.text for word in phrase))
@@ -322,9 +325,20 @@ def _is_same_unit(unit: str, asked: str) -> bool:
     return bool(unit) and (unit == asked or unit == CURRENCIES.get(asked, asked.removesuffix("s")))
 
 
-def _is_explained(left: _Unexplained, number: int, question: TableQuestion) -> bool:
-    """Return whether only verbs such as "marked" may be left: as many words as there are texts, and no names."""
-    return len(left.words) <= number and not any(_is_name(word, question) for word in left.words)
+def _selects_rows(
+    question: TableQuestion,
+    rows: TableRows,
+    texts: Sequence[tuple[int, str]],
+    dated: tuple[int, Period] | None,
+    left: _Unexplained,
+) -> bool:
+    """Return whether the texts and dates that the question names select the rows, and it names nothing else.
+
+    Only verbs such as "marked" may be left, at most one for each text or date.
+    """
+    number = len(texts) + (dated is not None)
+    is_explained = len(left.words) <= number and not any(_is_name(word, question) for word in left.words)
+    return number > 0 and is_explained and (dated is not None or _is_of_table(question.periods, rows, texts))
 
 
 def _is_name(word: Word, question: TableQuestion) -> bool:

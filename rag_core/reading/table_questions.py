@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from rag_core.text.adjectives import ADJECTIVES, MEASURES, TIMES, inflect
 from rag_core.text.dates import Period, find_periods
 from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import STOP_WORDS, Word, find_lemma, tokenize
@@ -105,19 +106,21 @@ class TableQuestion:
         return self.operation is Operation.LIST and self.condition is None
 
 
-# Superlatives with their adjective; "" if the adjective names no measure.
-_GREATEST = dict.fromkeys("most largest greatest highest biggest maximum best top".split(), "") | {
-    "longest": "long", "heaviest": "heavy", "tallest": "tall", "widest": "wide", "deepest": "deep",
-    "strongest": "strong", "dearest": "expensive", "hottest": "hot", "warmest": "warm", "wettest": "wet",
-}  # fmt: skip
-_LEAST = dict.fromkeys("least fewest lowest smallest minimum worst".split(), "") | {
-    "shortest": "short", "lightest": "heavy", "cheapest": "expensive", "narrowest": "wide", "weakest": "strong",
-    "coldest": "cold", "coolest": "cool", "driest": "dry", "shallowest": "deep",
-}  # fmt: skip
-_MORE = {"more": "", "greater": "", "higher": "", "larger": "", "bigger": "", "heavier": "heavy", "longer": "long",
-         "taller": "tall", "wider": "wide", "deeper": "deep", "dearer": "expensive"}  # fmt: skip
-_LESS = {"less": "", "fewer": "", "lower": "", "smaller": "", "lighter": "heavy", "shorter": "long",
-         "cheaper": "expensive", "narrower": "wide"}  # fmt: skip
+def _inflect_all(direction: int, ending: str) -> dict[str, str]:
+    """Return the comparatives or superlatives of one direction, with the adjective of their measure.
+
+    The adjective is empty if it names no measure.
+    """
+    return {
+        inflect(word, ending): one.measured_as if one.measured_as in MEASURES else ""
+        for word, one in ADJECTIVES.items()
+        if one.direction == direction and word not in TIMES
+    }
+
+
+_GREATEST = dict.fromkeys("most maximum best top".split(), "") | _inflect_all(1, "est")
+_LEAST = dict.fromkeys("least fewest minimum worst".split(), "") | _inflect_all(-1, "est")
+_MORE, _LESS = {"more": "", **_inflect_all(1, "er")}, {"less": "", "fewer": "", **_inflect_all(-1, "er")}
 _COMPARISONS = (
     (re.compile(rf"\b(?:more\s+\w+|{'|'.join(_MORE)})\s+than\s*$", re.IGNORECASE), ">"),
     (re.compile(rf"\b(?:less\s+\w+|{'|'.join(_LESS)})\s+than\s*$", re.IGNORECASE), "<"),
@@ -287,6 +290,11 @@ def _is_spent(word: Word, listing: re.Match[str] | None) -> bool:
 
 def _is_one_of(word: Word, kind: frozenset[str]) -> bool:
     return word.folded in kind or find_lemma(word.folded) in kind
+
+
+def find_measures(adjective: str) -> set[str]:
+    """Return the lemmas of the names of the measures that an adjective compares."""
+    return {find_lemma(noun) for noun in MEASURES.get(adjective, ())}
 
 
 def _find_condition(text: str) -> tuple[Condition | None, list[tuple[int, int]]]:

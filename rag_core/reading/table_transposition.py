@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag_core.reading.cell_values import remove_unit
-from rag_core.reading.table_questions import Operation, TableQuestion
+from rag_core.reading.table_questions import Operation, TableQuestion, find_measures
 from rag_core.reading.table_rows import PlacedRow, TableRows, find_lemmas, find_names, find_numbered
 from rag_core.text.dates import match_period
 from rag_core.text.words import find_lemma
@@ -46,7 +46,7 @@ def transpose_row(question: TableQuestion, rows: TableRows) -> TableRows | None:
 
 def _find_row(question: TableQuestion, rows: TableRows) -> PlacedRow | None:
     """Return the row whose sections and label have the most words, all of them in the question."""
-    asked, numbered = find_lemmas(question.text), find_numbered(question.text)
+    asked, numbered = find_lemmas(question.text) | find_measures(question.adjective), find_numbered(question.text)
     fitting: dict[PlacedRow, int] = {}
     for row in rows.with_totals:
         label = remove_unit(row.table.row_label(row.row)) if row.row.label else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 MONTHS = "january february march april may june july august september october november december".split()
@@ -138,36 +138,33 @@ def find_periods(text: str) -> list[Period]:
     [(2023, '9m09')]
     """
     found: list[Period] = []
-    items = [one for match in _ITEM.finditer(text) if (one := _read_item(match)) is not None]
-    position = 0
-    while position < len(items):
-        kind, one = items[position]
-        following = items[position + 1] if position + 1 < len(items) else None
-        near = following is not None and _GLUE.fullmatch(text, one.spans[-1][1], following[1].spans[0][0]) is not None
-        if kind == "ended" and following is not None and near and following[0] in ("part", "date"):
-            # The month of "nine months ended September 30" and the year after it.
-            part = f"{one.part}{following[1].part[1:3]}" if one.part else ""
-            items[position + 1] = ("part", Period(following[1].year, part, (*one.spans, *following[1].spans)))
-        elif (
-            kind in ("part", "count", "ended", "date")
-            and not one.year
-            and near
-            and following
-            and following[0] == "year"
-        ):
-            found.append(Period(following[1].year, one.part, (*one.spans, *following[1].spans)))
-            position += 1
-        elif (
-            kind == "year" and not one.part and following is not None and following[0] == "part"
-            and not following[1].year and _BEFORE.fullmatch(text, one.spans[-1][1], following[1].spans[0][0])
-            and not _has_year(text, items, position + 1)
-        ):  # fmt: skip
-            found.append(Period(one.year, following[1].part, (*one.spans, *following[1].spans)))
-            position += 1
-        elif kind not in ("count", "ended"):
+    items: list[tuple[str, Period]] = [one for one in map(_read_item, _ITEM.finditer(text)) if one is not None]
+    while items:
+        kind, one = items.pop(0)
+        next_kind, following = items[0] if items else ("", one)
+        if next_kind and not one.year and _is_between(_GLUE, text, one, following):
+            joined = (*one.spans, *following.spans)
+            if kind == "ended" and next_kind in ("part", "date"):
+                # The month of "nine months ended September 30" and the year after it.
+                items[0] = ("part", Period(following.year, one.part and one.part + following.part[1:3], joined))
+                continue
+            if next_kind == "year":
+                found.append(Period(following.year, one.part, joined))
+                items.pop(0)
+                continue
+        elif kind == "year" and next_kind == "part" and not (one.part or following.year):
+            belongs = len(items) > 1 and items[1][0] == "year" and _is_between(_GLUE, text, following, items[1][1])
+            if not belongs and _is_between(_BEFORE, text, one, following):
+                found.append(Period(one.year, following.part, (*one.spans, *following.spans)))
+                items.pop(0)
+                continue
+        if kind not in ("count", "ended"):
             found.append(one)
-        position += 1
     return _share_years(text, found)
+
+
+def _is_between(pattern: re.Pattern[str], text: str, one: Period, following: Period) -> bool:
+    return pattern.fullmatch(text, one.spans[-1][1], following.spans[0][0]) is not None
 
 
 def find_parts(text: str) -> set[str]:
@@ -253,13 +250,6 @@ def _read_item(match: re.Match[str]) -> tuple[str, Period] | None:
 
 def _month_number(name: str) -> int:
     return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(name[:3].casefold()))
-
-
-def _has_year(text: str, items: Sequence[tuple[str, Period]], position: int) -> bool:
-    """Return whether a year follows an item directly."""
-    if position + 1 == len(items) or items[position + 1][0] != "year":
-        return False
-    return _GLUE.fullmatch(text, items[position][1].spans[-1][1], items[position + 1][1].spans[0][0]) is not None
 
 
 def _share_years(text: str, found: list[Period]) -> list[Period]:
