@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from rag_core.reading.cell_values import find_table_unit
 from rag_core.reading.column_selection import ColumnSelector, Selection
 from rag_core.reading.table_questions import Operation, TableQuestion
 from rag_core.reading.table_rows import PlacedRow, TableRows
@@ -147,7 +148,7 @@ def _find_limit(question: TableQuestion, rows: TableRows, selection: Selection) 
     condition = question.condition
     if condition is None or selection.column is None:
         return None
-    scale = parse_scale(rows.table.unit) or 0
+    scale = parse_scale(find_table_unit(rows.table)) or 0
     values = sorted(condition.number.values)
     if condition.number.currency:
         values = values[-1:] if len(values) > 1 else values

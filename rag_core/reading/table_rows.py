@@ -111,6 +111,12 @@ class TableRows:
     def header_periods(self, column: int) -> list[Period]:
         return self.find_periods(self.header(column))
 
+    def is_like(self, other: TableRows) -> bool:
+        """Return whether another table has most headers of this one, for rows of the same kind."""
+        headers, others = ({one.header(column) for column in one.columns} - {""} for one in (self, other))
+        is_same_kind = self.header(0) == other.header(0) and bool(find_names(self.header(0)))
+        return self is not other and is_same_kind and 2 * len(headers & others) > max(len(headers), len(others))
+
     def contradicts(self, column: int, question: str) -> bool:
         """Return whether a header has a number or letter, as in "Week 1", other than the question, as in "week 2"."""
         asked = find_numbered(question)

@@ -172,6 +172,15 @@ def find_parts(text: str) -> set[str]:
     return {one.part for one in find_periods(text) if one.part and not one.is_date}
 
 
+def names_part_of_year(text: str) -> bool:
+    """Return whether a text names a quarter, a half-year or some months of a year, and not only dates and months.
+
+    >>> names_part_of_year("Revenue in 1H24"), names_part_of_year("Year ended March 31, 2024")
+    (True, False)
+    """
+    return any(part[0] not in "m/" for part in find_parts(text))
+
+
 def find_quarters(text: str) -> set[str]:
     """Return the quarters that a text names, written as ``q1`` to ``q4``.
 
