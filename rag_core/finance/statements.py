@@ -10,7 +10,7 @@ from functools import cached_property
 
 from rag_core.finance.line_items import BY_NAME, LineItem, Statement, compile_label
 from rag_core.finance.measures import find_statement, find_title_end, find_title_lines
-from rag_core.text.dates import MONTHS, QUARTER, YEAR
+from rag_core.text.dates import MONTHS, YEAR, names_part_of_year
 from rag_core.text.numbers import SCALES, find_table_scales
 from rag_core.types.tables import Table, TableCell, TableRow
 
@@ -47,7 +47,7 @@ _QUARTERLY = re.compile(r"\bquarterly (?:report|period)\b", re.I)
 _ANNUAL = re.compile(r"\bannual report\b", re.I)
 _YEAR = re.compile(rf"(?<!\d)({YEAR})(?!\d)|\bFY\s?['’]?(\d\d)\b")
 _PART_OF_YEAR = re.compile(
-    rf"\b(?:three|six|nine|3|6|9)[- ]months?|\bquarters?\b|\b(?:1[234]|26|27|39|40)[- ]weeks?|\b{QUARTER}\b", re.I
+    r"\b(?:three|six|nine|3|6|9)[- ]months?|\bquarters?\b|\bhalf\b|\b(?:1[234]|26|27|39|40)[- ]weeks?", re.I
 )
 _NOT_A_PERIOD = re.compile(r"%|\b(?:change|variance|increase|decrease|notes?|percent)\b", re.I)
 _FIGURE = re.compile(r"\(?-?[$€£¥]?\s?\(?-?[$€£¥]?\s?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\)?")
@@ -265,14 +265,14 @@ class Statements:
             lines = text[max(0, table.start - _LONGEST_HEADER) : max(0, table.start)]
             lines = lines[find_title_end(lines) :]
             years = _YEAR.findall(lines)
-            if len(years) != width - 1 or _PART_OF_YEAR.search(lines):
+            if len(years) != width - 1 or _is_part_of_year(lines):
                 return ()
             context = lines
             headers = {index: first or f"20{short}" for index, (first, short) in enumerate(years, 1)}
         found: dict[int, _Column] = {}
         for index, header in headers.items():
             years = _YEAR.findall(header)
-            if not years or _NOT_A_PERIOD.search(header) or _PART_OF_YEAR.search(header):
+            if not years or _NOT_A_PERIOD.search(header) or _is_part_of_year(header):
                 continue
             first, short = years[-1]
             year = int(first or f"20{short}")
@@ -280,6 +280,10 @@ class Statements:
                 year += self._year_shift
             found.setdefault(year, _Column(index, year))
         return tuple(found.values())
+
+
+def _is_part_of_year(header: str) -> bool:
+    return _PART_OF_YEAR.search(header) is not None or names_part_of_year(header)
 
 
 def _find_titled_pages(texts: Mapping[int, str]) -> dict[Statement, list[int]]:
