@@ -135,8 +135,8 @@ class JudgeReport:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know about the figures, in sentences: cost, failures, what was not judged, and the warning."""
-        listed = ", ".join(f"{metric} of {count}" for metric, count in self.not_judged.items())
-        missing = f"Not judged, because a reply could not be read: {listed} of {self.answers} answers."
+        listed = ", ".join(f"{metric} {count}" for metric, count in self.not_judged.items())
+        missing = f"Not judged, because a reply is missing or cannot be read (of {self.answers} answers): {listed}."
         notes = (
             f"The judge, {self.judge}, used {self.usage.label} and {self.seconds:,.0f} s.",
             *self.problems,
