@@ -10,7 +10,6 @@ from rag_core.types import Agreement, Answer, Judgement, JudgeReport, PageKey, U
 STATEMENTS = "judge and verifier: statement supported"
 PASSAGES = "judge and labels: passage useful"
 ANSWERS = "judge and labels: answer right"
-RATINGS = "judge and ratings: answer good"
 
 
 def count_agreement(raters: str, pairs: Iterable[tuple[bool, bool]]) -> Agreement:
