@@ -38,8 +38,9 @@ def _show_report(report: JudgeReport, key: str) -> None:
             alt="Agreement of the judge with the verifier and with the labels",
         )
         st.caption(
-            "Kappa is the agreement beyond chance (Cohen): 1 is full agreement, 0 is chance. It is undefined if both "
-            "always say the same."
+            "Yes means: a statement is supported; a passage is useful, or on a labelled page; all statements of an "
+            "answer are supported, or it contains the expected answer. Kappa (Cohen) is the agreement beyond chance: 1 "
+            "is full agreement, 0 is chance, and it is undefined if both always say the same."
         )
     _show_disagreements(report.statements)
 

@@ -88,7 +88,7 @@ def _table(frame: pd.DataFrame) -> None:
         frame,
         hide_index=True,
         height="content",
-        column_config={"Metric": st.column_config.TextColumn(width=150, pinned=True)}
+        column_config={"Metric": st.column_config.TextColumn(width=190, pinned=True)}
         | dict.fromkeys(frame.columns[1:], right),
         key="figures",
         alt="Figures of the evaluation, each with its interval",

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rag_core.types import Agreement, Answer, Judgement, JudgeReport, PageKey, Usage
 
-STATEMENTS = "judge and verifier: statement supported"
-PASSAGES = "judge and labels: passage useful"
-ANSWERS = "judge and labels: answer right"
+STATEMENTS = "judge and verifier: statements"
+PASSAGES = "judge and labels: passages"
+ANSWERS = "judge and labels: answers"
 
 
 def count_agreement(raters: str, pairs: Iterable[tuple[bool, bool]]) -> Agreement:

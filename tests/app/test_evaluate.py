@@ -189,7 +189,7 @@ def test_model_judges_the_answers_if_asked(model: None, open_page: OpenPage, lib
     assert column(app, "named")["verifier_faithfulness"].startswith("1.000")
     assert "self-preference" in plain(app.warning[0].value)
     first = table(app, "Raters").iloc[0]
-    assert (first["Raters"], first["Kappa"]) == ("judge and verifier: statement supported", "0.00")
+    assert (first["Raters"], first["Kappa"]) == ("judge and verifier: statements", "0.00")
     assert "Judge: not supported (so) · verifier: supported" in plain(texts(app))
     app.text_input(key="judge_model").set_value("referee").run()
     run(app)

@@ -64,11 +64,11 @@ def test_judge_and_verifier_are_reported_side_by_side(folder: Path) -> None:
         assert value(evaluation, "judge_context_precision") == (1.0, 1)
         assert value(evaluation, "judge_context_recall") == (1.0, 1)
         by_raters = {one.raters.partition(":")[2].strip(): one for one in report.agreements}
-        assert by_raters["statement supported"].kappa == 1
-        assert by_raters["statement supported"].n == 2
-        assert by_raters["passage useful"].both_positive == 1
+        assert by_raters["statements"].kappa == 1
+        assert by_raters["statements"].n == 2
+        assert by_raters["passages"].both_positive == 1
         # The answer contains what the label expects, but a statement of it is not supported.
-        assert by_raters["answer right"].second_only == 1
+        assert by_raters["answers"].second_only == 1
         assert [one.judge for one in report.statements] == [True, False]
         assert report.statements[0].reason == "so"
         assert (report.usage.calls, report.usage.input_tokens, report.usage.output_tokens) == (4, 400, 40)
@@ -94,7 +94,7 @@ def test_unreadable_replies_are_not_judged(folder: Path) -> None:
             "judge_context_recall": 2,
         }
         assert [one.judge for one in report.statements] == [True, None, True, None]
-        assert next(one.n for one in report.agreements if "statement" in one.raters) == 2
+        assert next(one.n for one in report.agreements if "verifier" in one.raters) == 2
         assert any("(of 2 answers): judge_faithfulness 2, judge_answer_relevance 2" in note for note in report.notes)
 
 
@@ -225,7 +225,7 @@ def test_report_has_the_verdicts(folder: Path, tmp_path: Path) -> None:
         engine.evaluations.write_report([evaluation], tmp_path)
     with (tmp_path / "judge.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert rows[0]["raters"] == "judge and verifier: statement supported"
+    assert rows[0]["raters"] == "judge and verifier: statements"
     assert (rows[0]["first_only"], rows[0]["second_only"], rows[0]["kappa"]) == ("1", "1", "-1.0")
     with (tmp_path / "judge-statements.csv").open(encoding="utf-8") as file:
         assert [(row["judge"], row["verifier"]) for row in csv.DictReader(file)] == [

@@ -143,7 +143,7 @@ def test_judge_prints_agreement_cost_and_the_warning(
         assert code == 0
         by_metric = {row["metric"]: row for row in rows}
         assert by_metric["judge_faithfulness"]["value"] == by_metric["verifier_faithfulness"]["value"] == 1.0
-        kappa = by_metric["kappa, judge and verifier: statement supported"]
+        kappa = by_metric["kappa, judge and verifier: statements"]
         assert (kappa["value"], kappa["agreement"], kappa["both_positive"]) == (None, 1.0, 2)
         assert by_metric["judge_answer_relevance not judged"]["value"] == 2
         calls = by_metric["judge calls"]
