@@ -12,6 +12,7 @@ from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
 from rag_core.answering.summary import Summarizer
 from rag_core.evaluation.evaluations import Evaluations
+from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.labels import Labels
 from rag_core.evaluation.runner import EvaluationRunner
 from rag_core.finance.lookup import FinancialLookup
@@ -53,6 +54,7 @@ class Services:
     watches : Watches
     conversations : Conversations
     labels : Labels
+    judge : Judge
     evaluations : Evaluations
     models : LanguageModels
     model_downloads : ModelDownloads
@@ -99,8 +101,9 @@ class Services:
         self.watches = Watches(stores, self._indexer, self.documents, settings.watch_interval_s)
 
         self.labels = Labels(stores)
+        self.judge = Judge(self._generations, self.models)
         runner = EvaluationRunner(
-            settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models
+            *(settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models, self.judge)
         )
         self.evaluations = Evaluations(stores, runner, self.preferences)
         self._warm_up = WarmUp(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.evaluate.judged import show_judge_reports
 from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
 from pages.shared.text import format_duration, format_time
@@ -38,6 +39,7 @@ def show_results(engine: Engine) -> None:
     words = [format_count(len(one.outcomes), "question") + f" in {format_duration(one.seconds)}" for one in shown]
     st.caption(" · ".join([*words, "values with 95 % intervals (bootstrap over questions)"]))
     _table(_compared(engine, first, second) if second else _figures(first))
+    show_judge_reports(shown)
     show_advised_threshold(engine, first)
     _charts(engine, shown)
     show_wrong_answers(first)
@@ -86,7 +88,7 @@ def _table(frame: pd.DataFrame) -> None:
         frame,
         hide_index=True,
         height="content",
-        column_config={"Metric": st.column_config.TextColumn(width=150, pinned=True)}
+        column_config={"Metric": st.column_config.TextColumn(width=190, pinned=True)}
         | dict.fromkeys(frame.columns[1:], right),
         key="figures",
         alt="Figures of the evaluation, each with its interval",

@@ -10,6 +10,8 @@ STRATEGY_NAMES: dict[Strategy, str] = {
     "hyde": "Hypothetical answer",
     "iterative": "Step by step",
     "compare": "Compare",
+    "fid": "Passage by passage",
+    "long_context": "Long context",
     "summary": "Summarise",
 }
 STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
@@ -18,5 +20,7 @@ STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "hyde": "The model drafts an answer; similar passages are searched for",
     "iterative": "The model reads passages and searches for what is missing",
     "compare": "The model splits the question; each part is searched for",
+    "fid": "The model reads each passage alone, and answers from what it noted",
+    "long_context": "The model reads as many passages at once as fit",
     "summary": "The model reads all of the chosen documents",
 }

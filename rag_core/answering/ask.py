@@ -143,6 +143,7 @@ class Answerer:
         draft = Draft(VerifiedAnswer(""))
         if writer is not None:
             evidence = collect_evidence(replace(outcome, result=result), fact, self._reader)
+            evidence = yield from self._strategies.prompts.shorten_evidence(writer, query, evidence, trace)
             draft = yield from self._write_draft(writer, query, evidence, history, trace)
             if draft.answer.text:
                 # The passages keep their numbers if quotes follow the text.

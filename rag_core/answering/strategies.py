@@ -8,6 +8,7 @@ from functools import partial
 
 from rag_core.answering.call_budget import CallBudget
 from rag_core.answering.merging import merge_outcomes
+from rag_core.answering.prompt_strategies import PromptStrategies
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_plan, run_search, run_step
 from rag_core.answering.trace import AnswerTrace
@@ -52,6 +53,11 @@ class Strategies:
     stores : Stores
     searcher : Searcher
     generators : LanguageModels
+
+    Attributes
+    ----------
+    prompts : PromptStrategies
+        The strategies ``fid`` and ``long_context``.
     """
 
     def __init__(self, settings: Settings, stores: Stores, searcher: Searcher, generators: LanguageModels) -> None:
@@ -59,6 +65,7 @@ class Strategies:
         self._stores = stores
         self._searcher = searcher
         self._generators = generators
+        self.prompts = PromptStrategies(settings, searcher, generators)
 
     def search(self, query: Query, timer: Timer) -> Steps:
         """Search with the query's strategy; the result contains the steps of the strategy and the usage of the model.
@@ -83,6 +90,8 @@ class Strategies:
             "hyde": self._hyde,
             "iterative": self._iterative,
             "compare": self._compare,
+            "fid": self.prompts.search_for_extracts,
+            "long_context": self.prompts.search_for_all,
         }[strategy]
         trace = AnswerTrace(timer=timer)
         budget = CallBudget(self._settings, require_model(query, self._generators), trace)

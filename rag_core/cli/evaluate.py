@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast, get_args
 
 import typer
 
@@ -15,7 +15,7 @@ from rag_core.cli import console, json_rows
 from rag_core.cli.common import Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import RagError
-from rag_core.types import Baseline, Evaluation, Label, RetrievalConfig
+from rag_core.types import Baseline, Evaluation, JudgeConfig, Label, RetrievalConfig, Strategy
 
 
 class Choice(str, Enum):
@@ -33,6 +33,8 @@ class Choice(str, Enum):
     HYDE = "hyde"
     ITERATIVE = "iterative"
     COMPARE = "compare"
+    FID = "fid"
+    LONG_CONTEXT = "long_context"
     TF_IDF_BASELINE = "tf-idf-baseline"
     BM25_BASELINE = "bm25-baseline"
 
@@ -42,8 +44,8 @@ class Choice(str, Enum):
             return Baseline("tf-idf")
         if self is Choice.BM25_BASELINE:
             return Baseline("bm25")
-        if self in (Choice.QUERIES, Choice.HYDE, Choice.ITERATIVE, Choice.COMPARE):
-            return RetrievalConfig(strategy=self.value)
+        if self.value in get_args(Strategy):
+            return RetrievalConfig(strategy=cast(Strategy, self.value))
         return RetrievalConfig() if self is Choice.AS_SET else RetrievalConfig(self.value)
 
 
@@ -62,6 +64,12 @@ Most = Annotated[
         "--most", min=0, max=1, help="Largest share of unanswerable questions that the advised threshold may answer."
     ),
 ]
+AskJudge = Annotated[
+    bool, typer.Option("--judge", help="Let the language model judge answers and passages, as in RAGAS.")
+]
+JudgeModel = Annotated[
+    str | None, typer.Option("--judge-model", help="Model of the endpoint that judges; another one than the writer.")
+]
 NoAnswers = Annotated[bool, typer.Option("--no-answers", help="Measure only rankings, not answers.")]
 
 
@@ -71,17 +79,22 @@ def evaluate(
     out: Out = None,
     most: Most = 0.05,
     no_answers: NoAnswers = False,
+    judge: AskJudge = False,
+    judge_model: JudgeModel = None,
     as_json: Json = False,
 ) -> None:
     """Measure passages, answers and refusals on labelled questions."""
     chosen = list(dict.fromkeys(configuration or [Choice.AS_SET]))
     if len(chosen) > 2:
         raise typer.BadParameter("Give --configuration at most twice: only two can be compared.")
+    judge_config = JudgeConfig(judge_model) if judge or judge_model else None
+    if judge_config and no_answers:
+        raise typer.BadParameter("--judge needs answers. Leave out --no-answers.")
     with open_engine() as engine:
         parsed_labels = engine.labels.parse_file(labels.name, _read(labels))
         if out:
             _check_writable(out)
-        evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers) for one in chosen]
+        evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers, judge_config) for one in chosen]
         rows = list(_metric_rows(engine, evaluations, most))
         for row in rows if as_json else []:
             console.print_json(row)
@@ -91,6 +104,8 @@ def evaluate(
             for one in evaluations:
                 if advice := engine.evaluations.advise_threshold(one, most):
                     console.print_note(f"The advised threshold of {one.configuration}: {advice.confidence_text}")
+                for note in one.judge_report.notes if one.judge_report else ():
+                    console.print_note(f"{one.configuration}: {note}")
         # The report is written last, so that the metrics are printed even if the folder cannot be written.
         written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:
@@ -113,9 +128,11 @@ def _read(path: Path) -> bytes:
         raise typer.BadParameter(f"{path} cannot be read ({error.strerror}).") from None
 
 
-def _run(engine: Engine, labels: Sequence[Label], choice: Choice, name: str, answers: bool) -> Evaluation:
+def _run(
+    engine: Engine, labels: Sequence[Label], choice: Choice, name: str, answers: bool, judge: JudgeConfig | None
+) -> Evaluation:
     configuration = choice.configuration()
-    stream = engine.evaluations.run(labels, configuration, name=name, answers=answers)
+    stream = engine.evaluations.run(labels, configuration, name=name, answers=answers, judge=judge)
     try:
         with closing(stream) as events, console.counter(configuration.label) as count:
             for event in events:
@@ -134,6 +151,8 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
             yield json_rows.figure(figure, one.configuration)
         if advice := engine.evaluations.advise_threshold(one, most):
             yield json_rows.advice(advice, one.configuration)
+        if one.judge_report:
+            yield from json_rows.judged(one.judge_report, one.configuration)
     if len(evaluations) == 2:
         first, second = evaluations
         for comparison in engine.evaluations.compare(first, second):
@@ -143,4 +162,5 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
 def _format_row(row: dict[str, Any]) -> dict[str, Any]:
     interval = f"{row['low']:.3f} to {row['high']:.3f}" if "low" in row else ""
     p_value = f"{row['p_value']:.3f}" if "p_value" in row else ""
-    return {**row, "value": f"{row['value']:.3f}", "interval": interval, "p": p_value}
+    value = "undefined" if row["value"] is None else f"{row['value']:.3f}"
+    return {**row, "value": value, "interval": interval, "p": p_value}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from rag_core.types import (
     DocumentInfo,
     DocumentStatus,
     Job,
+    JudgeReport,
     Metric,
     ModelCheck,
     Page,
@@ -199,6 +200,23 @@ def advice(threshold_advice: ThresholdAdvice, configuration: str) -> dict[str, A
     row = asdict(threshold_advice)
     first = {"metric": "advised_threshold", "value": row.pop("threshold"), "n": row.pop("unanswerable")}
     return {**first, **row, "configuration": configuration}
+
+
+def judged(report: JudgeReport, configuration: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows that ``evaluate`` prints for a judge: kappa with each other rater, not judged answers, and cost.
+
+    ``value`` of kappa is ``None`` if it is undefined.
+    """
+    for one in report.agreements:
+        counts = {name: value for name, value in asdict(one).items() if name != "raters"}
+        row = {"metric": f"kappa, {one.raters}", "value": one.kappa, "n": one.n, "agreement": one.share}
+        yield {**row, **counts, "configuration": configuration}
+    for metric, count in report.not_judged.items():
+        yield {"metric": f"{metric} not judged", "value": count, "n": report.answers, "configuration": configuration}
+    usage = asdict(report.usage)
+    calls = {"metric": "judge calls", "value": usage.pop("calls"), "n": report.answers}
+    more = {"seconds": report.seconds, "judge": report.judge, "self_judged": bool(report.warning)}
+    yield {**calls, **usage, **more, "configuration": configuration}
 
 
 def comparison(difference: Comparison, configurations: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from rag_core.types import (
     Evaluation,
     EvaluationEvent,
     EvaluationState,
+    JudgeConfig,
     Label,
     RetrievalConfig,
     ThresholdAdvice,
@@ -59,6 +60,7 @@ class Evaluations:
         *,
         name: str = "",
         answers: bool = True,
+        judge: JudgeConfig | None = None,
     ) -> Generator[EvaluationEvent, None, None]:
         """Ask labelled questions; yield progress, and at the end one `Evaluation`, which is stored.
 
@@ -75,16 +77,22 @@ class Evaluations:
             Name of the evaluation in lists.
         answers : bool
             Whether to answer the questions; if not, only rankings are measured.
+        judge : JudgeConfig, optional
+            The language model that judges the answers and their passages; see `rag_core.evaluation.judge`.
 
         Raises
         ------
+        SettingsError
+            No language model is set for a judge or a strategy.
         LabelError
             There are no labels, or a label names a document or page that is not in the library.
         GeneratorError
             The endpoint failed. Quotes cannot replace its answers, because they would count as answers of the model.
         EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
-        return self._runner.run(labels, configuration or DEFAULT_CONFIGURATION, name, answers=answers)
+        return self._runner.run(
+            labels, configuration or DEFAULT_CONFIGURATION, name, answers=answers, judge_config=judge
+        )
 
     def start(
         self,
@@ -93,6 +101,7 @@ class Evaluations:
         *,
         name: str = "",
         answers: bool = True,
+        judge: JudgeConfig | None = None,
     ) -> EvaluationState:
         """Run one evaluation per configuration in the background, one after another; return the state.
 
@@ -104,7 +113,7 @@ class Evaluations:
             self._stopping.clear()
             self._state = EvaluationState(name, 0, len(labels) * len(configurations), running=True)
             self._thread = threading.Thread(
-                target=self._work, args=(labels, configurations, name, answers), name="evaluation", daemon=True
+                target=self._work, args=(labels, configurations, name, answers, judge), name="evaluation", daemon=True
             )
             self._thread.start()
             return self._state
@@ -164,11 +173,16 @@ class Evaluations:
         return score_plot(scores, self._preferences.threshold)
 
     def _work(
-        self, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline], name: str, answers: bool
+        self,
+        labels: Sequence[Label],
+        configurations: Sequence[RetrievalConfig | Baseline],
+        name: str,
+        answers: bool,
+        judge: JudgeConfig | None,
     ) -> None:
         try:
             for position, configuration in enumerate(configurations):
-                if not self._run_one(labels, configuration, name, answers, position * len(labels)):
+                if not self._run_one(labels, configuration, name, answers, judge, position * len(labels)):
                     self._change(problem="Stopped before the end.")
                     return
         except RagError as error:
@@ -185,10 +199,11 @@ class Evaluations:
         configuration: RetrievalConfig | Baseline,
         name: str,
         answers: bool,
+        judge: JudgeConfig | None,
         before: int,
     ) -> bool:
         """Run the evaluation of one configuration; return whether it completed."""
-        with closing(self.run(labels, configuration, name=name, answers=answers)) as events:
+        with closing(self.run(labels, configuration, name=name, answers=answers, judge=judge)) as events:
             for event in events:
                 if isinstance(event, Evaluation):
                     assert self._state is not None

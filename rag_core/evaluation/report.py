@@ -39,6 +39,8 @@ def write_report(evaluations: Sequence[Evaluation], comparisons: Sequence[Compar
         "questions": [row for one in evaluations for row in _questions(one)],
         "precision-recall": [row for one in evaluations for row in _precision_recall(one)],
         "risk-coverage": [row for one in evaluations for row in _risk_coverage(one)],
+        "judge": [row for one in evaluations for row in _judge(one)],
+        "judge-statements": [row for one in evaluations for row in _judged_statements(one)],
         "comparison": [_comparison(one) for one in comparisons],
     }
     try:
@@ -102,6 +104,35 @@ def _risk_coverage(evaluation: Evaluation) -> Iterable[Row]:
             "threshold": one.threshold,
             "coverage": one.coverage,
             "risk": one.risk,
+        }
+
+
+def _judge(evaluation: Evaluation) -> Iterable[Row]:
+    report = evaluation.judge_report
+    for one in report.agreements if report else ():
+        yield {
+            "configuration": evaluation.configuration,
+            "raters": one.raters,
+            "kappa": one.kappa,
+            "agreement": one.share,
+            "both_positive": one.both_positive,
+            "first_only": one.first_only,
+            "second_only": one.second_only,
+            "both_negative": one.both_negative,
+            "n": one.n,
+        }
+
+
+def _judged_statements(evaluation: Evaluation) -> Iterable[Row]:
+    report = evaluation.judge_report
+    for one in report.statements if report else ():
+        yield {
+            "configuration": evaluation.configuration,
+            "question": one.question,
+            "statement": one.statement,
+            "judge": "not judged" if one.judge is None else one.judge,
+            "verifier": one.verifier,
+            "reason": one.reason,
         }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import replace
 
 from rag_core.answering.ask import Answerer
@@ -12,8 +12,17 @@ from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies import Strategies
 from rag_core.errors import LabelError, QuestionError
+from rag_core.evaluation.agreement import (
+    ANSWERS,
+    PASSAGES,
+    count_agreement,
+    is_faithful,
+    pair_passages,
+    report_judgements,
+)
 from rag_core.evaluation.baselines import Bm25, TfIdf
-from rag_core.evaluation.judging import judge
+from rag_core.evaluation.judge import Judge
+from rag_core.evaluation.judging import is_given, judge
 from rag_core.evaluation.metrics import compute_metrics, compute_precision_recall, compute_risk_coverage
 from rag_core.evaluation.page_finder import PageFinder
 from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, ranked_pages, relevant_spans
@@ -25,12 +34,17 @@ from rag_core.settings import Settings
 from rag_core.store.database import new_id, now
 from rag_core.types import (
     Answer,
+    AnswerState,
     Baseline,
     Evaluation,
     EvaluationEvent,
     EvaluationProgress,
+    JudgeConfig,
+    Judgement,
+    JudgeReport,
     Label,
     PageKey,
+    QuestionResult,
     RetrievalConfig,
     Scope,
     embedded_text,
@@ -58,6 +72,7 @@ class EvaluationRunner:
     answerer : Answerer
     preferences : Preferences
     models : LanguageModels
+    answer_judge : Judge
     """
 
     def __init__(
@@ -69,6 +84,7 @@ class EvaluationRunner:
         answerer: Answerer,
         preferences: Preferences,
         models: LanguageModels,
+        answer_judge: Judge,
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -77,9 +93,16 @@ class EvaluationRunner:
         self._answerer = answerer
         self._preferences = preferences
         self._models = models
+        self._judge = answer_judge
 
     def run(
-        self, labels: Sequence[Label], configuration: RetrievalConfig | Baseline, name: str, *, answers: bool
+        self,
+        labels: Sequence[Label],
+        configuration: RetrievalConfig | Baseline,
+        name: str,
+        *,
+        answers: bool,
+        judge_config: JudgeConfig | None = None,
     ) -> Generator[EvaluationEvent, None, None]:
         """Yield progress, and at the end the stored evaluation; see `Evaluations.run`."""
         if not labels:
@@ -91,6 +114,8 @@ class EvaluationRunner:
             # The setting may change later, so the stored configuration contains its current value.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
         self._check(labels)
+        if judge_config is not None:
+            self._judge.find_judge(judge_config)  # fails before the first question if there is no judge
         relevant = PageFinder(self._stores.documents).find_all(labels)
         ask = self._asker(configuration, answers=answers)
         threshold = self._preferences.threshold
@@ -98,13 +123,19 @@ class EvaluationRunner:
             threshold = configuration.threshold
         rankings: dict[str, list[PageKey]] = {}
         answers_by_label: dict[str, Answer | None] = {}
+        judgements: dict[str, Judgement] = {}
         for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
             yield EvaluationProgress(done, len(labels))
-            rankings[label.label_id], answers_by_label[label.label_id] = ask(label.question, pages)
+            rankings[label.label_id], answer = ask(label.question, pages)
+            answers_by_label[label.label_id] = answer
+            if judge_config is not None and answer is not None:
+                judgements[label.label_id] = self._judge_answer(label, answer, threshold, judge_config)
         yield EvaluationProgress(len(labels), len(labels))
         values = compute_ranking_metrics(
             rankings, {label.label_id: pages for label, pages in zip(labels, relevant, strict=True) if pages}
         )
+        for label_id, judgement in judgements.items():
+            values[label_id] = {**values.get(label_id, {}), **judgement.values}
         outcomes = tuple(
             judge(
                 label,
@@ -128,6 +159,7 @@ class EvaluationRunner:
             outcomes=outcomes,
             precision_recall=compute_precision_recall(outcomes),
             risk_coverage=compute_risk_coverage(outcomes),
+            judge_report=self._report(outcomes, relevant, answers_by_label, judgements) if judgements else None,
         )
         self._stores.evaluations.add(evaluation)
         yield evaluation
@@ -139,6 +171,32 @@ class EvaluationRunner:
                 self._searcher.normalize_question(label.question)
             except QuestionError as error:
                 raise LabelError(f"{label.where}: {error}") from None
+
+    def _judge_answer(self, label: Label, answer: Answer, threshold: float, config: JudgeConfig) -> Judgement:
+        """Judge an answer as it is given at the threshold, with the first expected answer."""
+        if not is_given(answer, threshold):
+            answer = replace(answer, state=AnswerState.ABSTAINED)
+        return self._judge.judge_answer(answer, config, expected=label.answers[0] if label.answers else "")
+
+    def _report(
+        self,
+        outcomes: Sequence[QuestionResult],
+        relevant: Sequence[Collection[PageKey]],
+        answers: Mapping[str, Answer | None],
+        judgements: Mapping[str, Judgement],
+    ) -> JudgeReport:
+        passages, rights = [], []
+        for outcome, pages in zip(outcomes, relevant, strict=True):
+            judgement, answer = judgements.get(outcome.label_id), answers[outcome.label_id]
+            if judgement is None or answer is None:
+                continue
+            if pages:
+                passages += pair_passages(answer, judgement, pages)
+            faithful, right = is_faithful(judgement), outcome.values.get("contains_answer")
+            if faithful is not None and right is not None:
+                rights.append((faithful, right == 1.0))
+        agreements = [count_agreement(PASSAGES, passages), count_agreement(ANSWERS, rights)]
+        return report_judgements([*judgements.values()], self._models.generator, agreements)
 
     def _asker(self, configuration: RetrievalConfig | Baseline, *, answers: bool) -> Ask:
         if isinstance(configuration, Baseline):

@@ -59,11 +59,15 @@ class Endpoint:
         self._gguf_server = GgufServer(settings, names) if settings.gguf else None
         self._api = select_api(settings)
         self._options = self._api.build_options(settings)
+        self._accepts_schemas = True
 
-    def stream(self, messages: Sequence[dict[str, str]], report: RequestReport) -> Generator[str, None, None]:
+    def stream(
+        self, messages: Sequence[dict[str, str]], report: RequestReport, schema: dict[str, Any] | None = None
+    ) -> Generator[str, None, None]:
         """Yield the pieces of the reply's text, and fill ``report``.
 
-        Closing the iterator closes the connection; servers then stop generating.
+        Closing the iterator closes the connection; servers then stop generating. With a JSON ``schema``, the endpoint
+        is asked for a reply in this form; if it does not support that, it is asked without.
 
         Raises
         ------
@@ -74,7 +78,7 @@ class Endpoint:
         connected = False
         failure = None
         try:
-            with closing(self._open(messages)) as events:
+            with closing(self._open(messages, schema)) as events:
                 connected = True
                 for event in map(self._api.parse_event, events):
                     report.tokens = event.tokens or report.tokens
@@ -175,19 +179,24 @@ class Endpoint:
         key = self._settings.openai_api_key
         return self._settings.openai_base_url or DEFAULT_BASE_URL, key.get_secret_value().strip() if key else ""
 
-    def _open(self, messages: Sequence[dict[str, str]]) -> Any:
+    def _open(self, messages: Sequence[dict[str, str]], schema: dict[str, Any] | None) -> Any:
         from openai import BadRequestError, UnprocessableEntityError
 
         client = self._connect()
         while True:
-            options = dict(self._options)
+            form = self._api.build_reply_format(schema) if schema and self._accepts_schemas else {}
+            options = {**self._options, **form}
             try:
                 return self._api.create(client, self._settings.model, messages, options)
             except (BadRequestError, UnprocessableEntityError) as error:
                 simpler = drop_rejected_option(options, error)
-                if simpler is None:
+                if simpler is None and not form:
                     raise
-            self._options = simpler
+            if simpler is None or not form.keys() <= simpler.keys():
+                # Servers describe an unsupported schema in many ways, so it is the first suspect.
+                self._accepts_schemas = False
+            else:
+                self._options = {name: value for name, value in simpler.items() if name not in form}
 
     def _convert_error(self, error: Exception, *, connected: bool, started: bool) -> RequestError:
         import openai

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rag_core.errors import SettingsError
 from rag_core.llm.connection_test import check_connection
@@ -132,13 +132,16 @@ class LanguageModel:
             lambda stream: self._pieces(stream, question, passages, history, doubtful, instructions, hint, written)
         )
 
-    def stream_reply(self, messages: Sequence[dict[str, str]]) -> AnswerStream:
-        """Stream the reply to arbitrary chat messages."""
-        return AnswerStream(lambda stream: self._stream_with_retries(stream, messages))
+    def stream_reply(self, messages: Sequence[dict[str, str]], schema: dict[str, Any] | None = None) -> AnswerStream:
+        """Stream the reply to arbitrary chat messages; ``schema`` is as in `Endpoint.stream`."""
+        return AnswerStream(lambda stream: self._stream_with_retries(stream, messages, schema))
 
-    def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
-        """Return the complete reply to chat messages; may raise `GeneratorError`."""
-        reply = self.stream_reply(messages)
+    def complete(self, messages: Sequence[dict[str, str]], schema: dict[str, Any] | None = None) -> Completion:
+        """Return the complete reply to chat messages; may raise `GeneratorError`.
+
+        With a JSON ``schema``, the endpoint is asked for a reply in this form, which not every endpoint supports.
+        """
+        reply = self.stream_reply(messages, schema)
         return Completion(text_after_reasoning("".join(reply)), reply.usage)
 
     def models(self) -> list[str]:
@@ -209,12 +212,14 @@ class LanguageModel:
         )
         yield from self._stream_with_retries(stream, [*messages, *build_continuation(written)])
 
-    def _stream_with_retries(self, stream: AnswerStream, messages: Sequence[dict[str, str]]) -> _Pieces:
+    def _stream_with_retries(
+        self, stream: AnswerStream, messages: Sequence[dict[str, str]], schema: dict[str, Any] | None = None
+    ) -> _Pieces:
         retries = self._settings.openai_retries
         for attempt in range(retries + 1):
             report, started, failed = RequestReport(), False, None
             try:
-                with closing(strip_reasoning(self._endpoint.stream(messages, report))) as pieces:
+                with closing(strip_reasoning(self._endpoint.stream(messages, report, schema))) as pieces:
                     for piece in pieces:
                         started = True
                         yield piece

@@ -45,6 +45,9 @@ class EndpointApi(Protocol):
     def build_options(self, settings: Settings) -> dict[str, Any]:
         """Return the request's fields except model, messages and stream."""
 
+    def build_reply_format(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the request's fields that demand a reply in JSON with this schema."""
+
     def load_resource(self, client: Any) -> Any:
         """Return the client's resource that sends requests; the first access is slow, since it imports modules."""
 
@@ -66,6 +69,10 @@ class ChatCompletions:
             "temperature": settings.openai_temperature,
             "stream_options": {"include_usage": True},
         }
+
+    def build_reply_format(self, schema: dict[str, Any]) -> dict[str, Any]:
+        json_schema = {"name": "reply", "schema": schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
 
     def load_resource(self, client: Any) -> Any:
         return client.chat.completions
@@ -99,6 +106,9 @@ class Responses:
             # By default, the provider would store the question and the passages.
             "store": False,
         }
+
+    def build_reply_format(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {"text": {"format": {"type": "json_schema", "name": "reply", "schema": schema, "strict": True}}}
 
     def load_resource(self, client: Any) -> Any:
         return client.responses

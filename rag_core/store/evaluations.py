@@ -12,15 +12,19 @@ from rag_core.errors import UnknownEvaluation
 from rag_core.store.database import Database, as_utc, new_id, now
 from rag_core.store.schema import evaluations, feedback, labels
 from rag_core.types import (
+    Agreement,
     Evaluation,
     Feedback,
     Interval,
+    JudgeReport,
     Label,
     LabelKind,
     LabelledPage,
     Metric,
     QuestionResult,
     RiskPoint,
+    StatementVerdict,
+    Usage,
 )
 
 
@@ -149,6 +153,21 @@ def _evaluation_from_row(row: Any) -> Evaluation:
             "outcomes": tuple(_result_from_json(data) for data in result["outcomes"]),
             "precision_recall": tuple(result["precision_recall"]),
             "risk_coverage": tuple(RiskPoint(**data) for data in result["risk_coverage"]),
+            "judge_report": _judge_report_from_json(result.get("judge_report")),
+        }
+    )
+
+
+def _judge_report_from_json(data: dict[str, Any] | None) -> JudgeReport | None:
+    if data is None:
+        return None
+    return JudgeReport(
+        **{
+            **data,
+            "agreements": tuple(Agreement(**one) for one in data["agreements"]),
+            "statements": tuple(StatementVerdict(**one) for one in data["statements"]),
+            "usage": Usage(**data["usage"]),
+            "problems": tuple(data["problems"]),
         }
     )
 

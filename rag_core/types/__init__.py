@@ -68,6 +68,14 @@ from rag_core.types.explanations import (
 )
 from rag_core.types.formatting import count_decimals, escape_formula, format_count, format_size
 from rag_core.types.jobs import Job, JobState, SyncResult, WatchedFolder
+from rag_core.types.judgements import (
+    Agreement,
+    JudgeConfig,
+    Judgement,
+    JudgeReport,
+    StatementVerdict,
+    Verdict,
+)
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
     Excluding,
@@ -93,6 +101,7 @@ __all__ = [
     "NEWER_READER",
     "PAGE_BREAK",
     "REFUSAL",
+    "Agreement",
     "Answer",
     "AnswerState",
     "AskEvent",
@@ -131,6 +140,9 @@ __all__ = [
     "Interval",
     "Job",
     "JobState",
+    "JudgeConfig",
+    "JudgeReport",
+    "Judgement",
     "Label",
     "LabelKind",
     "LabelledPage",
@@ -167,6 +179,7 @@ __all__ = [
     "Span",
     "Stage",
     "StageRanking",
+    "StatementVerdict",
     "Status",
     "Strategy",
     "Suggestions",
@@ -180,6 +193,7 @@ __all__ = [
     "TokenMatches",
     "Usage",
     "UsageTotal",
+    "Verdict",
     "VersionFilter",
     "VersionRow",
     "WatchedFolder",

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Literal
 
+from rag_core.types.judgements import JudgeReport
+
 
 class LabelKind(str, Enum):
     """Whether the documents answer a labelled question, and if not, how the question relates to them.
@@ -155,7 +157,8 @@ class Evaluation:
 
     ``figures`` contains the metrics over all questions, ``outcomes`` the result of each question.
     ``precision_recall`` contains the interpolated precision at the recalls 0.0, 0.1, 0.2 and so on to 1.0; it is empty
-    if no label names a page. ``threshold`` is the threshold of the gate during the evaluation.
+    if no label names a page. ``threshold`` is the threshold of the gate during the evaluation. ``judge_report`` is
+    ``None`` if no language model judged the answers.
     """
 
     evaluation_id: str
@@ -169,6 +172,7 @@ class Evaluation:
     outcomes: tuple[QuestionResult, ...]
     precision_recall: tuple[float, ...]
     risk_coverage: tuple[RiskPoint, ...]
+    judge_report: JudgeReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
 from rag_core.engine import Engine
 from rag_core.evaluation.evaluations import Evaluations
+from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.labels import Labels
 from rag_core.indexing.collections import Collections
 from rag_core.indexing.documents import Documents
@@ -30,6 +31,7 @@ NAMES = {
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
     "replace_answer set_follow_ups set_instructions set_model set_pinned set_scope",
     Labels: "add confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
+    Judge: "find_judge judge_answer",
     Evaluations: "advise_threshold cancel close compare gate_scores_plot get list plots recent_gate_scores remove run "
     "start state write_report",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "
