@@ -28,7 +28,8 @@
     │   ├── EmbedderMissing        the weights of the model cannot be found
     │   └── EmbedderChanged        the installed weights differ from those that this version needs
     ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
-    ├── IndexMismatch              the embedding model no longer matches the index; a re-index is needed
+    ├── SparseEncoderMissing       the learned sparse encoder is missing or of another type
+    ├── IndexMismatch              a model or setting does not match the index; a re-index is needed
     ├── UnknownModel               the catalogue of models has no model of this name
     ├── ModelNotDownloaded         the file of a model of the catalogue is not in the data folder
     ├── ModelDownloadError         a model of the catalogue could not be downloaded
@@ -166,6 +167,10 @@ class EmbedderChanged(EmbedderError):
 
 class RerankerMissing(RagError):
     """No cross-encoder is set, its weights cannot be found, or the model is not a cross-encoder."""
+
+
+class SparseEncoderMissing(RagError):
+    """The learned sparse encoder is not on this machine, or the model is of another type."""
 
 
 class IndexMismatch(RagError):

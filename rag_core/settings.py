@@ -97,9 +97,7 @@ class Settings(BaseSettings):
     chunk_tokens: int = Field(200, ge=32, le=8192, description="Tokens per chunk, counted by the embedder's tokenizer")
     chunk_overlap: float = Field(0.18, ge=0.0, le=0.5, description="Fraction of a chunk that the next one repeats")
 
-    candidates: int = Field(
-        100, ge=1, le=1000, description="Number of chunks that dense retrieval and BM25 return each"
-    )
+    candidates: int = Field(100, ge=1, le=1000, description="Number of chunks that each retriever returns")
     token_cache_mb: int = Field(
         256,
         ge=0,
@@ -114,6 +112,11 @@ class Settings(BaseSettings):
         None,
         description="sentence-transformers name or path of a cross-encoder that reranks the best passages; "
         "unset: late interaction only",
+    )
+    sparse: str | None = Field(
+        None,
+        description="sentence-transformers name or path of a learned sparse encoder (SparseEncoder) for a third "
+        "retriever; unset: dense retrieval and BM25 only",
     )
     freshness: float = Field(
         0.0,
@@ -263,6 +266,7 @@ class Settings(BaseSettings):
             "files_url",
             "database_url",
             "reranker",
+            "sparse",
         ),
         mode="before",
     )

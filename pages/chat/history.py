@@ -34,6 +34,7 @@ _STEPS = {
     "embed": "Read the question",
     "lexical": "Waited for the search by words",
     "dense": "Waited for the search by meaning",
+    "sparse": "Waited for the search by learned terms",
     "bm25": "Searched by words",
     "rrf": "Merged the results",
     "financials": "Looked for financial statements",

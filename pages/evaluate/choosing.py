@@ -23,6 +23,7 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
     "Token vectors (rerank)": RetrievalConfig("rerank"),
     "Words and meaning, merged (rrf)": RetrievalConfig("rrf"),
     "Words only (bm25)": RetrievalConfig("bm25"),
+    "Learned terms only (sparse)": RetrievalConfig("sparse"),
     "Meaning only (dense)": RetrievalConfig("dense"),
     "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
     "Textbook BM25 (rankings only)": Baseline("bm25"),
@@ -71,7 +72,18 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
 
 
 def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
-    """Let the reader choose one configuration to measure, or two to compare."""
+    """Let the reader choose one configuration to measure, two to compare, or all methods for one table."""
+    if st.toggle(
+        "All retrieval methods in one table",
+        key="all_methods",
+        help="Measures the textbook rankers, each retriever, their fusion and the rerankers, one after another.",
+    ):
+        with st.container(horizontal=True):
+            k = st.number_input("BM25 k", 0.0, 10.0, 1.2, 0.1, key="bm25_k", help="Saturation of the term frequency")
+            b = st.number_input("BM25 b", 0.0, 1.0, 0.75, 0.05, key="bm25_b", help="Length normalisation")
+        methods = list(engine.evaluations.list_methods(k, b))
+        st.caption(escape_markdown(f"{len(methods)} methods: {'; '.join(one.label for one in methods)}."))
+        return methods
     choices = _CHOICES | (_WITH_MODEL if engine.models.current else {})
     names = st.multiselect(
         "What to measure",

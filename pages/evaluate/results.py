@@ -48,12 +48,12 @@ def show_results(engine: Engine) -> None:
 def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Evaluation | None]:
     left, right, side = st.columns([4, 4, 1.2], vertical_alignment="bottom")
     ids = list(kept)
-    # If the last run evaluated two configurations, show both evaluations.
+    # If the last run evaluated two configurations, show both evaluations; more of them are in the table of methods.
     together = engine.evaluations.state()
     pair = list(together.evaluation_ids) if together else []
     # Each new evaluation gets new keys, so that the widgets show the new evaluation instead of the earlier choice.
     turn = pair[-1] if pair else "kept"
-    default = pair[0] if pair and pair[0] in kept else ids[0]
+    default = pair[0] if 0 < len(pair) <= 2 and pair[0] in kept else ids[0]
     first = left.selectbox(
         "Evaluation", ids, index=ids.index(default), format_func=lambda one: _title(kept[one]), key=f"evaluation_{turn}"
     )

@@ -8,9 +8,9 @@ from pages.shared.text import format_duration
 from rag_core.types import DocumentStatus, Job, JobState
 
 _BAD = (DocumentStatus.REJECTED, DocumentStatus.FAILED)
-_EMBEDDING = "embedding"
+_EMBEDDING, _ENCODING = "embedding", "encoding"
 # The unit that a stage counts. Stages that are not listed count pages.
-_COUNTED = {_EMBEDDING: "chunk", "re-indexing": "document"}
+_COUNTED = {_EMBEDDING: "chunk", _ENCODING: "chunk", "re-indexing": "document"}
 
 
 def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
@@ -63,8 +63,8 @@ def describe_step(job: Job) -> str:
 
 
 def is_embedding(job: Job) -> bool:
-    """Return whether the job computes embeddings; a search by words already finds the document then."""
-    return job.stage == _EMBEDDING
+    """Return whether the job computes vectors; a search by words already finds the document then."""
+    return job.stage in (_EMBEDDING, _ENCODING)
 
 
 def progress_share(job: Job) -> float:

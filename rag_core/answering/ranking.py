@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 import numpy as np
 
-from rag_core.answering.retrievers import collect_hits, start_search
+from rag_core.answering.retrievers import collect_hits, start_search, start_sparse_search
+from rag_core.errors import SparseEncoderMissing
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.cross_encoder import cross_encode_chunks
 from rag_core.retrieval.guarded_search import GuardedSearch
@@ -99,14 +100,22 @@ class Ranker:
         versions, embedded_versions = self._select_versions(query.documents, generation.generation_id)
         search_words = partial(start_search, tasks, loader, self._stores.word_index)
         word_query = build_unembedded_question(query.text)
-        words = search_words(word_query, candidates, versions) if rank_by != "dense" else None
+        words = search_words(word_query, candidates, versions) if rank_by not in ("dense", "sparse") else None
+        sparse = None
+        if rank_by == "sparse" or (configuration.sparse and rank_by not in ("dense", "bm25")):
+            sparse = self._start_sparse_search(query.text, generation, candidates, embedded_versions, loader, tasks)
+        if rank_by == "sparse" and sparse is None:
+            raise SparseEncoderMissing(
+                "The index has no learned sparse part. Set RAG_SPARSE to the folder of a sparse encoder and re-index "
+                "all documents, or order passages by another score."
+            )
         lines = search_words(build_unembedded_question(plan.text), LOOKUP_CHUNKS, versions) if plan else None
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
             if hypothesis:
                 question = _mean_embedding(question, generation.embedder.embed_question(hypothesis).dense)
         dense = None
-        if rank_by != "bm25":
+        if rank_by not in ("bm25", "sparse"):
 
             def search_dense() -> list[Hit]:
                 index = self._stores.dense_index(generation.generation_id)
@@ -122,7 +131,7 @@ class Ranker:
             loader.prefetch_rows(chunk_ids)
             return rerank_chunks(question, weights, loader.vectors, chunk_ids)
 
-        hits, problem = collect_hits(words, lines, dense, self._dense_search, rerank, timer)
+        hits, problems = collect_hits(words, lines, dense, sparse, self._dense_search, rerank, timer)
         embedded_lookup = None
         if lookup is not None:
             with timer.measure("financials"):
@@ -148,8 +157,23 @@ class Ranker:
             *(question, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
             lookup=embedded_lookup,
             one_document=one_document,
-            problem=problem,
+            problems=problems,
         )
+
+    def _start_sparse_search(
+        self,
+        text: str,
+        generation: IndexGeneration,
+        candidates: int,
+        versions: VersionFilter | None,
+        loader: ChunkLoader,
+        tasks: Executor,
+    ) -> Future[list[Hit]] | None:
+        """Start learned sparse retrieval in the background; return ``None`` if the index has no learned sparse part."""
+        if generation.load_sparse_encoder is None:
+            return None
+        index = self._stores.sparse_index(generation.generation_id)
+        return start_sparse_search(tasks, loader, index, generation.load_sparse_encoder, text, candidates, versions)
 
     def _plan_lookup(self, text: str) -> LookupPlan | None:
         return self._lookup.plan(text, [word.text for word in annotate(text).names] or find_lowercase_names(text))

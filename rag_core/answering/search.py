@@ -139,8 +139,7 @@ class Searcher:
         notices = self._notices(query.documents, ranked.embedder)
         if not passages and not self._stores.documents.documents():
             notices = (NO_DOCUMENTS, *notices)
-        if ranked.problem:
-            notices = (f"Only words were searched, because the vectors are not available. {ranked.problem}", *notices)
+        notices = (*ranked.problems, *notices)
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices)
         return SearchOutcome(result, ranked, passages, tokens)
 

@@ -33,6 +33,7 @@ LABELS = {
     "embed": "Reading the question",
     "lexical": "Searching by words",
     "dense": "Searching by meaning",
+    "sparse": "Searching by learned terms",
     "rerank": "Comparing passages",
     "cross_encoder": "Reading the best passages",
     "gate": "Checking whether they answer",

@@ -18,6 +18,7 @@ from rag_core.types import (
     DocumentStatus,
     Job,
     JudgeReport,
+    MethodRow,
     Metric,
     ModelCheck,
     Page,
@@ -223,6 +224,11 @@ def comparison(difference: Comparison, configurations: str) -> dict[str, Any]:
     """Return the row that ``evaluate`` prints for the difference in a metric."""
     row = figure(Metric(f"{difference.metric} difference", difference.difference, difference.n), configurations)
     return {**row, "p_value": difference.p_value}
+
+
+def method(row: MethodRow) -> dict[str, Any]:
+    """Return the row that ``evaluate --table`` prints for a method."""
+    return asdict(row)
 
 
 def status(current: Status) -> dict[str, Any]:

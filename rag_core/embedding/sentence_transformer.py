@@ -1,19 +1,28 @@
-"""Run any sentence-transformers model as an embedder or a cross-encoder. No other module imports torch."""
+"""Run sentence-transformers models: embedders, cross-encoders and sparse encoders. No other module imports torch."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.embedding.projection import Projection
 from rag_core.embedding.transformer import TransformerEmbedder, load_tokenizer, padded, unit
-from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing
+from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, SparseEncoderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
-from rag_core.types import FloatArray
+from rag_core.types import FloatArray, SparseVector
+
+# Texts per forward pass of a sparse encoder. An encoder computes a number for each token and each term of its
+# vocabulary, so larger batches need much memory.
+SPARSE_BATCH = 8
 
 
 class SentenceTransformerEmbedder(TransformerEmbedder):
@@ -129,6 +138,76 @@ class CrossEncoder:
         return scores
 
 
+class SparseEncoder:
+    """A learned sparse encoder, which weights the terms of its vocabulary for a text, run with sentence-transformers.
+
+    SPLADE is the best-known model (Formal, Piwowarski and Clinchant, "SPLADE: Sparse lexical and expansion model for
+    first stage ranking", SIGIR 2021). Texts that are longer than the model can read are cut off at their end.
+    All methods are thread-safe.
+
+    Parameters
+    ----------
+    name : str
+        Name or path of a sentence-transformers SparseEncoder. A name must be the name of a model that is already on
+        this machine, because nothing is downloaded.
+
+    Raises
+    ------
+    SparseEncoderMissing
+        The model is not on this machine, or it is no sparse encoder.
+    """
+
+    def __init__(self, name: str) -> None:
+        _silence_libraries()
+        import sentence_transformers
+
+        hint = "Set RAG_SPARSE to a folder that contains a sparse encoder, or remove RAG_SPARSE to search without one."
+        try:
+            self._model: Any = sentence_transformers.SparseEncoder(name, device="cpu", local_files_only=True)
+        except (OSError, ValueError, KeyError) as error:
+            raise SparseEncoderMissing(
+                f"The sparse encoder {name!r} is not on this machine ({type(error).__name__}). {hint}"
+            ) from error
+        if _has_untrained_encoder(self._model, name):
+            raise SparseEncoderMissing(f"{name!r} is not a sparse encoder: it gives terms no weights. {hint}")
+        self._model.eval()
+        self.name = name
+        self.weights = _weights_hash(self._model, name)
+        self._running, self._waiting = threading.Lock(), threading.Lock()
+
+    def encode(self, texts: Sequence[str]) -> list[SparseVector]:
+        """Return the vector of each text of a document. Questions that are encoded meanwhile wait for one batch."""
+        return [
+            vector
+            for first in range(0, len(texts), SPARSE_BATCH)
+            for vector in self._encode(self._model.encode_document, texts[first : first + SPARSE_BATCH])
+        ]
+
+    def encode_question(self, question: str) -> SparseVector:
+        """Return the vector of a question."""
+        return self._encode(self._model.encode_query, [question])[0]
+
+    def _encode(self, encode: Any, texts: Sequence[str]) -> list[SparseVector]:
+        with self._take_turn():
+            dense = encode(list(texts), convert_to_sparse_tensor=False, show_progress_bar=False).float().numpy()
+        vectors = []
+        for row in dense:
+            terms = np.flatnonzero(row > 0)
+            vectors.append(SparseVector(terms.astype(np.int32), row[terms].astype(np.float32)))
+        return vectors
+
+    @contextmanager
+    def _take_turn(self) -> Iterator[None]:
+        # The tokenizer is not thread-safe. A thread that waits for the model holds `_waiting`, so that the thread that
+        # encodes a long document cannot take the model again before it.
+        with self._waiting:
+            self._running.acquire()
+        try:
+            yield
+        finally:
+            self._running.release()
+
+
 def _silence_libraries() -> None:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from transformers.utils import logging as transformers_logging
@@ -141,6 +220,16 @@ def _has_trained_head(model: Any) -> bool:
     # logs a warning, so this function checks whether the model has a head.
     architectures = model.config.architectures or ("",)
     return len(model) > 1 or architectures[0].endswith("ForSequenceClassification")
+
+
+def _has_untrained_encoder(model: Any, name: str) -> bool:
+    # sentence-transformers adds an encoder with random weights to models of other types, and only logs that it does.
+    if "SparseAutoEncoder" not in {type(module).__name__ for module in model}:
+        return False
+    from sentence_transformers.util import load_file_path
+
+    file = load_file_path(name, "config_sentence_transformers.json", local_files_only=True)
+    return file is None or json.loads(Path(file).read_text("utf-8")).get("model_type") != "SparseEncoder"
 
 
 def _weights_hash(model: Any, name: str) -> str:

@@ -144,6 +144,12 @@ class EmbeddingStore:
         with self._db.read() as connection:
             return int(connection.execute(select(func.count()).select_from(embeddings)).scalar_one())
 
+    def token_bytes(self) -> int:
+        """Return the size in bytes of all stored token vectors."""
+        size = func.coalesce(func.length(embeddings.c.tokens), 0) + func.coalesce(func.length(embeddings.c.scales), 0)
+        with self._db.read() as connection:
+            return int(connection.execute(select(func.coalesce(func.sum(size), 0))).scalar_one())
+
     def count_unused(self, embedding_ids: Sequence[int]) -> int:
         """Return how many of these embeddings are stored although no chunk uses them."""
         unused = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id).exists()

@@ -187,8 +187,8 @@ def _remove_orphans(stores: Stores) -> None:
     stores.word_index.delete(sorted(stores.word_index.ids() - chunk_ids))
     for state in ("active", "building"):
         for generation_id, _ in stores.documents.generations(state):
-            dense = stores.dense_index(generation_id)
-            dense.delete(sorted(dense.ids() - chunk_ids))
+            for index in (stores.dense_index(generation_id), stores.sparse_index(generation_id)):
+                index.delete(sorted(index.ids() - chunk_ids))
     stores.embeddings.remove_unused()
     digests = {row.sha256 for row in stores.documents.versions_where()}
     for digest in stores.files.digests():

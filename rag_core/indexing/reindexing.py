@@ -250,12 +250,13 @@ class Reindexer:
     def _complete(self, rows: Sequence[VersionRow], generation: IndexGeneration) -> set[str]:
         """Return the ids of the versions whose chunks are all in every store."""
         stores = self._stores
-        words, dense = stores.word_index.ids(), stores.dense_index(generation.generation_id).ids()
+        stored = stores.word_index.ids() & stores.dense_index(generation.generation_id).ids()
+        if generation.fingerprint.sparse:
+            stored &= stores.sparse_index(generation.generation_id).ids()
         complete = set()
         for row in rows:
             chunk_ids = set(stores.documents.chunk_ids([row.id]))
-            is_stored = chunk_ids and chunk_ids <= words and chunk_ids <= dense
-            if is_stored and stores.embeddings.is_fully_linked(row.id):
+            if chunk_ids and chunk_ids <= stored and stores.embeddings.is_fully_linked(row.id):
                 complete.add(row.id)
         return complete
 

@@ -19,14 +19,14 @@ log = logging.getLogger(__name__)
 class Removal:
     """Removes documents and versions.
 
-    A document is first hidden from every search. Then its data is deleted from the word index and Chroma, and last
-    from the database. In this order, searches never find a partly removed document, and an interrupted removal can be
-    repeated.
+    A document is first hidden from every search. Then its data is deleted from the word index, the sparse index and
+    Chroma, and last from the database. In this order, searches never find a partly removed document, and an
+    interrupted removal can be repeated.
     """
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
-        # Held while a document is removed, and while a version is written to the word index or Chroma. Without this
+        # Held while a document is removed, and while a version is written to an index. Without this
         # lock, data could be written for a document that was just removed, and the data would stay.
         self.lock = threading.RLock()
         self._in_progress: set[str] = set()
@@ -88,6 +88,10 @@ class Removal:
                 self._stores.dense_index(generation).count(chunk_ids)
                 for generation in {row.generation_id for row in rows if row.generation_id}
             ),
+            "sparse vectors": sum(
+                self._stores.sparse_index(generation).count(chunk_ids)
+                for generation in {row.generation_id for row in rows if row.generation_id}
+            ),
             "token vectors": self._stores.embeddings.count_unused(embedding_ids),
             "files": sum(self._is_orphaned(digest) for digest in {row.sha256 for row in rows}),
         }
@@ -137,6 +141,7 @@ class Removal:
                 else:
                     self.remove_version(row)
             stores.drop_dense_index(generation_id)
+            stores.sparse_index(generation_id).drop()
             stores.documents.drop_generation(generation_id)
 
     def clear_version(self, version_id: str, generation_id: int | None) -> int:
@@ -146,6 +151,7 @@ class Removal:
         if chunk_ids:
             if generation_id is not None:
                 self._stores.dense_index(generation_id).delete(chunk_ids)
+                self._stores.sparse_index(generation_id).delete(chunk_ids)
             self._stores.word_index.delete(chunk_ids)
         self._stores.documents.clear_version(version_id)
         self._stores.embeddings.remove_unused(embedding_ids)

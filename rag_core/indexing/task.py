@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_core.errors import RagError
 from rag_core.runtime.index_generations import IndexGeneration
-from rag_core.types import ChunkSpan, DocumentStatus, JobState, Page, PageState
+from rag_core.types import ChunkSpan, DocumentStatus, JobState, Page, PageState, SparseVector
 
 log = logging.getLogger(__name__)
 MAX_LISTED = 8
@@ -106,10 +106,14 @@ class EmbeddingTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicationTask:
-    """A version whose embeddings are stored. ``computed`` is the number of embeddings that were not reused."""
+    """A version whose embeddings are stored. ``computed`` is the number of embeddings that were not reused.
+
+    ``sparse`` contains the sparse vector of each chunk; it is empty if the index has no learned sparse part.
+    """
 
     embedded: EmbeddingTask
     computed: int
+    sparse: Sequence[SparseVector] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,6 +7,7 @@ from typing import Any
 
 from rag_core.index.dense import DenseIndex, adopt_collection, close_chroma, open_chroma
 from rag_core.index.embeddings import EmbeddingStore
+from rag_core.index.sparse import SparseIndex, open_sparse_database
 from rag_core.index.words import WordIndex
 from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
@@ -53,6 +54,7 @@ class Stores:
             self.usage = UsageStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")
             self.word_index = WordIndex(folder / "words.sqlite")
+            self._sparse_database = open_sparse_database(folder / "sparse.sqlite")
             self._library = self._identify_library()
         except BaseException:
             if database := self.__dict__.get("database"):
@@ -77,6 +79,15 @@ class Stores:
             if generation_id not in self._dense:
                 self._dense[generation_id] = DenseIndex(self._chroma, generation_id, self._library["id"])
             return self._dense[generation_id]
+
+    def sparse_index(self, generation_id: int) -> SparseIndex:
+        """Return the learned sparse index of a generation; it is empty if the generation has no sparse encoder."""
+        return SparseIndex(self._sparse_database, generation_id)
+
+    def sparse_size(self) -> int:
+        """Return the size in bytes of the learned sparse indexes of all generations."""
+        with self._sparse_database.read() as connection:
+            return self._sparse_database.file_size(connection)
 
     def _identify_library(self) -> dict[str, Any]:
         """Return the stored ``id`` and ``renamed`` of this library; create and store them if there are none.
@@ -110,6 +121,7 @@ class Stores:
         """Close all stores and release the lock on the data folder."""
         try:
             self.word_index.close()
+            self._sparse_database.close()
             self.database.close()
             with self._chroma_lock:
                 self._dense.clear()

@@ -21,7 +21,16 @@ from rag_core.types.answers import (
     Suggestions,
 )
 from rag_core.types.arrays import BoolArray, FloatArray, Int8Array, Int64Array, IntArray
-from rag_core.types.chunks import PAGE_BREAK, ChunkRow, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
+from rag_core.types.chunks import (
+    PAGE_BREAK,
+    ChunkRow,
+    ChunkSpan,
+    ChunkVectors,
+    Embedding,
+    Fingerprint,
+    SparseVector,
+    embedded_text,
+)
 from rag_core.types.cited_tables import CitedTable
 from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, Conversation, Feedback, Message, Scope
 from rag_core.types.documents import (
@@ -40,6 +49,7 @@ from rag_core.types.documents import (
     WordBoxes,
 )
 from rag_core.types.evaluation import (
+    TABLE_METRICS,
     Baseline,
     Comparison,
     Evaluation,
@@ -50,6 +60,7 @@ from rag_core.types.evaluation import (
     Label,
     LabelKind,
     LabelledPage,
+    MethodRow,
     Metric,
     QuestionResult,
     RiskPoint,
@@ -101,6 +112,7 @@ __all__ = [
     "NEWER_READER",
     "PAGE_BREAK",
     "REFUSAL",
+    "TABLE_METRICS",
     "Agreement",
     "Answer",
     "AnswerState",
@@ -148,6 +160,7 @@ __all__ = [
     "LabelledPage",
     "Mark",
     "Message",
+    "MethodRow",
     "Metric",
     "ModelCheck",
     "ModelChoice",
@@ -177,6 +190,7 @@ __all__ = [
     "SearchResult",
     "SetupStep",
     "Span",
+    "SparseVector",
     "Stage",
     "StageRanking",
     "StatementVerdict",

@@ -81,8 +81,8 @@ class RankedChunks:
         The domain look-up that ran in addition to the search for the question; ``None`` if none ran.
     one_document : bool
         Whether a look-up ran and only one document was searched.
-    problem : str
-        Why only words were searched; empty if the vectors were searched too.
+    problems : tuple of str
+        For each retriever that failed: what was not searched, and why.
     """
 
     question: Question
@@ -93,7 +93,7 @@ class RankedChunks:
     embedder: QuestionEmbedder
     lookup: EmbeddedLookup | None = None
     one_document: bool = False
-    problem: str = ""
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
