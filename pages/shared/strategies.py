@@ -11,6 +11,7 @@ STRATEGY_NAMES: dict[Strategy, str] = {
     "iterative": "Step by step",
     "compare": "Compare",
     "summary": "Summarise",
+    "themes": "Themes",
 }
 STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "plain": "One search for the question",
@@ -19,4 +20,5 @@ STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "iterative": "The model reads passages and searches for what is missing",
     "compare": "The model splits the question; each part is searched for",
     "summary": "The model reads all of the chosen documents",
+    "themes": "Themes of the documents, or what is said around a name",
 }
