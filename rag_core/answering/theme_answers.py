@@ -6,6 +6,7 @@ Without a language model, each theme contributes sentences that are about the qu
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from rag_core.answering.summary import Summarizer
 from rag_core.answering.themes import Themes, build_theme_title, load_spans
 from rag_core.answering.trace import AnswerTrace
 from rag_core.reading.document_words import is_any_document, is_kind_of_document
-from rag_core.reading.key_sentences import is_complete_sentence
+from rag_core.reading.key_sentences import is_complete_sentence, is_cross_reference, rank_sentences
 from rag_core.retrieval.late_interaction import compute_token_weights, max_sim, token_similarities
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.entity_graphs import EntityGraphs
@@ -36,14 +37,18 @@ NOT_BUILT = (
     "No themes have been built yet, so a plain search was used. Build them on the page Themes, or with the command "
     "themes build."
 )
-# Name and threshold of the score of an answer's gate: the share of the question's topics that it mentions.
+# Name and threshold of the score of an answer's gate: the share of the question's topics that one statement mentions.
 _SCORE, _THRESHOLD = "topic", 0.5
 # The most statements that are compared with the question, and that an answer cites without a model; the most passages
 # that a model reads.
 _MAX_COMPARED, _MAX_CITED, _MAX_PASSAGES = 500, 12, 48
 # Least score of a cited statement relative to the best one, and what a further statement loses for each earlier one of
 # its document and of its theme, and for its similarity to an earlier one.
-_LEAST_SHARE, _SAME_DOCUMENT, _SAME_THEME, _SIMILAR = 0.75, 0.04, 0.02, 0.15
+_LEAST_SHARE, _SAME_DOCUMENT, _SAME_THEME, _SIMILAR = 0.7, 0.06, 0.02, 0.15
+# Two statements with a higher cosine are the same, for example in the reports of two years.
+_SAME_STATEMENT = 0.9
+# Weights of the centrality of a statement among all candidates, and of a heading that mentions the topics.
+_CENTRALITY, _HEADING = 0.1, 0.1
 _UNSPECIFIC = frozenset(
     map(
         stem,
@@ -56,11 +61,12 @@ _UNSPECIFIC = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A statement of a theme with its score for the question."""
+    """A statement of a theme with its score for the question, and the share of the question's topics in it."""
 
     theme: int
     sentence: Sentence
     score: float
+    topic_share: float
 
 
 class ThemeAnswerer:
@@ -106,8 +112,7 @@ class ThemeAnswerer:
         if state.added:
             added = format_count(state.added, "document is", "documents are")
             trace.notices.append(f"{added} not part of the themes yet. Update them on the page Themes.")
-        graph = self._graphs.load()
-        if any(graph.kind(one) == "name" for one in graph.find_in_question(query.text)):
+        if self._graphs.load().find_in_question(query.text, names_only=True):
             return False
         yield Stage("themes", "Reading the themes")
         with trace.timer.measure("themes"):
@@ -122,7 +127,7 @@ class ThemeAnswerer:
             if summary is not None:
                 yield build_answer(query, summary.result, summary.verified, summary.generator, trace)
                 return True
-        yield from self._reduce(query, themes, candidates, topics, trace)
+        yield from self._reduce(query, themes, candidates, trace)
         return True
 
     def _map_themes(self, question: str, themes: Sequence[StoredTheme], topics: frozenset[str]) -> list[_Candidate]:
@@ -130,49 +135,73 @@ class ThemeAnswerer:
 
         If the question has no topic, as in "What are the main themes?", these are the statements of the summaries.
         """
-        sources = {
-            source: number
-            for number, theme in reversed(list(enumerate(themes)))
-            for source in (theme.statements if topics else theme.statements[: theme.cited])
-        }
+        sources = self._collect_sources(question, themes) if topics else {}
+        if not topics:
+            sources = {one: number for number, theme in enumerate(themes) for one in theme.statements[: theme.cited]}
         rows = self._stores.documents.visible_chunks(sorted({one.chunk_id for one in sources}))
-        matched: list[tuple[float, StatementSource]] = []
-        for source in sources:
-            for row, start, end in load_spans([source], rows):
-                text = " ".join(row.text[start:end].split())
-                found = topics & _find_stems(text)
-                if is_complete_sentence(text) and (found or not topics):
-                    matched.append((-len(found), source))
-        kept = [source for _, source in sorted(matched)[:_MAX_COMPARED]]
+        # A word of a topic begins with its stem, unless the stem replaces letters.
+        begins = re.compile("|".join(rf"\b{re.escape(one[: max(3, len(one) - 1)])}" for one in topics), re.IGNORECASE)
+        headings = {prefix: topics & _find_stems(prefix) for prefix in {row.prefix for row in rows.values()}}
+        in_heading = {row.id: headings[row.prefix] for row in rows.values()}
+        matched: dict[StatementSource, float] = {}
+        for source in (one for one in sources if one.chunk_id in rows):
+            text = " ".join(rows[source.chunk_id].text[source.start : source.end].split())
+            found = topics & _find_stems(text) if topics and begins.search(text) else frozenset()
+            found |= in_heading[source.chunk_id]
+            if (found or not topics) and is_complete_sentence(text) and not is_cross_reference(text):
+                matched[source] = len(found) / len(topics) if topics else 1.0
+        # The sort keeps the order of the sources, in which the first statements of each theme come first.
+        best = max(matched.values(), default=0.0)
+        kept = [source for source in sorted(matched, key=lambda one: -matched[one]) if matched[source] >= best / 2]
+        kept = kept[:_MAX_COMPARED]
         read = self._reader.read_spans(load_spans(kept, rows))
         pairs = [(source, one) for source, one in zip(kept, read, strict=True) if one is not None]
-        scores = self._score(question, [one for _, one in pairs], themes, topics)
+        if not pairs:
+            return []
+        scores = _CENTRALITY * rank_sentences(np.stack([one.vector for _, one in pairs]))
+        if topics:
+            embedded = self._generations.active().embedder.embed_question(" ".join(find_topic_words(question)))
+            weights = compute_token_weights(embedded, self._stores.word_index.idf, STOP_WORDS)
+            similar = [max_sim(token_similarities(embedded.tokens, one.tokens), weights) for _, one in pairs]
+            headed = [len(in_heading[source.chunk_id]) / len(topics) for source, _ in pairs]
+            scores = scores + np.array(similar, np.float32) + _HEADING * np.array(headed, np.float32)
         candidates = [
-            _Candidate(sources[source], one, score) for (source, one), score in zip(pairs, scores, strict=True)
+            _Candidate(sources[source], one, float(score), matched[source])
+            for (source, one), score in zip(pairs, scores, strict=True)
         ]
         return sorted(candidates, key=lambda one: -one.score)
 
-    def _score(
-        self, question: str, sentences: Sequence[Sentence], themes: Sequence[StoredTheme], topics: frozenset[str]
-    ) -> list[float]:
-        if not topics:
-            return [1.0] * len(sentences)
-        embedded = self._generations.active().embedder.embed_question(question)
-        weights = compute_token_weights(embedded, self._stores.word_index.idf, STOP_WORDS | _UNSPECIFIC)
-        return [max_sim(token_similarities(embedded.tokens, one.tokens), weights) for one in sentences]
+    def _collect_sources(self, question: str, themes: Sequence[StoredTheme]) -> dict[StatementSource, int]:
+        """Return the number of its theme for each statement of the themes, the first ones of each theme first.
+
+        Statements that mention a term of the question are added to the theme that contains the term.
+        """
+        sources: dict[StatementSource, int] = {}
+        graph = self._graphs.load()
+        theme_of = {one.key: number for number, theme in reversed(list(enumerate(themes))) for one in theme.entities}
+        versions = {one.version_id for theme in themes for one in theme.statements}
+        for entity in graph.find_in_question(question):
+            number = theme_of.get(graph.keys[entity])
+            for position in graph.by_entity[entity] if number is not None else ():
+                source = graph.statements[position].source
+                if number is not None and source.version_id in versions:
+                    sources[source] = number
+        for rank in range(max((len(theme.statements) for theme in themes), default=0)):
+            for number, theme in enumerate(themes):
+                if rank < len(theme.statements):
+                    sources.setdefault(theme.statements[rank], number)
+        return sources
 
     def _reduce(
         self,
         query: Query,
         themes: Sequence[StoredTheme],
         candidates: Sequence[_Candidate],
-        topics: frozenset[str],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, None]:
         chosen = select_diverse(candidates)
-        found = {word for one in chosen for word in _find_stems(one.sentence.text)}
-        covered = len(topics & found) / len(topics) if topics else float(bool(chosen))
-        gate = Gate(_SCORE, covered, _THRESHOLD, covered >= _THRESHOLD and bool(chosen))
+        covered = max((one.topic_share for one in chosen), default=0.0)
+        gate = Gate(_SCORE, covered, _THRESHOLD, covered >= _THRESHOLD)
         text = CitedText()
         for number in dict.fromkeys(one.theme for one in chosen):
             text.begin(build_theme_title(themes[number]))
@@ -192,9 +221,17 @@ def find_topics(question: str) -> frozenset[str]:
     >>> sorted(find_topics("What are the main risks over these reports?")), find_topics("What are the main themes?")
     (['risk'], frozenset())
     """
+    return frozenset(map(stem, find_topic_words(question)))
+
+
+def find_topic_words(question: str) -> list[str]:
+    """Return the words of a question that say what it is about, in lower case and in order."""
     words = [word.casefold() for word in find_content_words(question)]
-    specific = (word for word in words if not is_any_document(word) and not is_kind_of_document(word))
-    return frozenset(one for one in map(stem, specific) if one not in _UNSPECIFIC and len(one) > 1)
+    return [
+        word
+        for word in words
+        if len(word) > 1 and stem(word) not in _UNSPECIFIC and not (is_any_document(word) or is_kind_of_document(word))
+    ]
 
 
 def select_diverse(candidates: Sequence[_Candidate]) -> list[_Candidate]:
@@ -216,8 +253,11 @@ def select_diverse(candidates: Sequence[_Candidate]) -> list[_Candidate]:
         repeated = _SAME_DOCUMENT * documents[one.sentence.row.document_id] + _SAME_THEME * themes[one.theme]
         return one.score - repeated - _SIMILAR * float(closest[place])
 
-    while len(chosen) < min(_MAX_CITED, len(left)):
-        best = max((place for place in range(len(left)) if place not in chosen), key=gain)
+    while len(chosen) < _MAX_CITED:
+        new = [place for place in range(len(left)) if place not in chosen and closest[place] < _SAME_STATEMENT]
+        if not new:
+            break
+        best = max(new, key=gain)
         chosen[best] = left[best]
         documents[left[best].sentence.row.document_id] += 1
         themes[left[best].theme] += 1

@@ -13,7 +13,7 @@ from rag_core.answering.summary_notes import NoteChecker, cited_ranks
 from rag_core.llm.context_budget import count_available_summary_tokens, count_prompt_tokens
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_map_messages
-from rag_core.reading.key_sentences import is_complete_sentence, rank_sentences, select_sentences
+from rag_core.reading.key_sentences import is_complete_sentence, is_cross_reference, rank_sentences, select_sentences
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
@@ -80,6 +80,7 @@ class ThemeSummarizer:
     def _select(self, sentences: Sequence[Sentence], most_words: int) -> list[int]:
         """Return the positions of the sentences of the summary, in their order."""
         whole = [place for place, one in enumerate(sentences) if is_complete_sentence(one.text)]
+        whole = [place for place in whole if not is_cross_reference(sentences[place].text)] or whole
         among = whole or list(range(len(sentences)))
         if not among:
             return []

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import Connection, Table, delete, insert, or_, select, update
 
 from rag_core.store.columns import dump_json
 from rag_core.store.database import Database, batches
@@ -74,16 +74,8 @@ class ThemeStore:
             values = {"id": theme.theme_id, "build": build, "position": position, "digest": theme.digest}
             values |= {"generator": theme.generator, "summary": theme.summary, "cited": theme.cited}
             connection.execute(insert(themes).values(**values))
-            parts: tuple[tuple[Any, Sequence[Any]], ...]
-            parts = ((theme_entities, theme.entities), (theme_statements, theme.statements))
-            for table, rows in parts:
-                named = [
-                    {"theme_id": theme.theme_id, "position": place, **row._asdict()}
-                    for place, row in enumerate(rows)
-                    if row.version_id in active
-                ]
-                if named:
-                    connection.execute(insert(table), named)
+            _insert_active(connection, theme_entities, theme.theme_id, theme.entities, active)
+            _insert_active(connection, theme_statements, theme.theme_id, theme.statements, active)
 
     def find_summary(self, digest: str) -> tuple[SummarySentence, ...]:
         """Return the summary that a language model wrote for the same statements; empty if there is none."""
@@ -135,7 +127,24 @@ def remove_theme_texts(connection: Connection, version_id: str) -> None:
         connection.execute(delete(table).where(table.c.version_id == version_id))
 
 
-def _load_parts(connection: Connection, build: str, table: Any, kind: Any) -> dict[str, dict[int, Any]]:
+def _insert_active(
+    connection: Connection,
+    table: Table,
+    theme_id: str,
+    rows: Sequence[ThemeEntity] | Sequence[StatementSource],
+    active: Collection[str],
+) -> None:
+    """Store the entities or statements of active versions, with their positions."""
+    values = [
+        {"theme_id": theme_id, "position": position, **row._asdict()}
+        for position, row in enumerate(rows)
+        if row.version_id in active
+    ]
+    if values:
+        connection.execute(insert(table), values)
+
+
+def _load_parts(connection: Connection, build: str, table: Table, kind: Any) -> dict[str, dict[int, Any]]:
     """Return the rows of active versions by theme id and position."""
     query = (
         select(table)

@@ -15,7 +15,7 @@ _MIN_LINK = 2
 # A community with more entities is divided again; one with fewer entities is no theme.
 _LARGEST, _SMALLEST = 60, 3
 # The most themes, those with the most statements, and the most statements of a theme.
-MAX_THEMES, MAX_STATEMENTS = 80, 60
+MAX_THEMES, MAX_STATEMENTS = 150, 60
 # Fewest statements of a theme.
 _MIN_STATEMENTS = 3
 # Names in a title.

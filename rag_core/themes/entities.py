@@ -41,7 +41,7 @@ _CALENDAR = frozenset(
 )
 # Words that number a part of a document, as in "Note 5", and abbreviations of amounts.
 _PART = frozenset(
-    "item note table part page section exhibit figure chapter article appendix schedule no usd eur".split()
+    "see refer item note table part page section exhibit figure chapter article appendix schedule no usd eur".split()
 )
 _WORD = re.compile(r"[^\W_]+")
 

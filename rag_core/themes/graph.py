@@ -100,8 +100,11 @@ class EntityGraph:
         """Return the positions of the entities with these keys that the graph contains."""
         return [self._positions[key] for key in keys if key in self._positions]
 
-    def find_in_question(self, question: str) -> list[int]:
-        """Return the entities that a question names, the longest ones that do not overlap, in order."""
+    def find_in_question(self, question: str, *, names_only: bool = False) -> list[int]:
+        """Return the entities that a question mentions, the longest ones that do not overlap, in order.
+
+        With ``names_only``, only those that are names and begin with a capital letter or a digit in the question.
+        """
         tokens = split_tokens(question)
         found: list[int] = []
         first = 0
@@ -112,7 +115,8 @@ class EntityGraph:
                 place = self._positions.get(build_entity_key(text))
                 alone = number == 1 and (tokens[first].is_function or not is_entity_name(text))
                 if place is not None and not alone and not tokens[first].is_function:
-                    found.append(place)
+                    if not names_only or (self._kinds[place] == "name" and not text[0].islower()):
+                        found.append(place)
                     length = number
                     break
             first += length
