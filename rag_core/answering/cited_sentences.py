@@ -108,6 +108,10 @@ class CitedText:
         """Begin a part with a title."""
         self._text += f"\n\n{title}\n\n" if self._text else f"{title}\n\n"
 
+    def begin_paragraph(self) -> None:
+        """Begin a paragraph, unless the text is empty."""
+        self._text += "\n\n" if self._text else ""
+
     def add_text(self, text: str) -> None:
         """Add a text that is not quoted."""
         self._text += text

@@ -7,18 +7,23 @@ Without a language model, each theme contributes sentences that are about the qu
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from rag_core.answering.answer_building import build_answer
 from rag_core.answering.cited_sentences import CitedText, Sentence, SentenceReader
 from rag_core.answering.summary import Summarizer
+from rag_core.answering.theme_selection import (
+    ThemeStatement,
+    find_stems,
+    find_topic_words,
+    find_topics,
+    select_diverse,
+)
 from rag_core.answering.themes import Themes, build_theme_title, load_spans
 from rag_core.answering.trace import AnswerTrace
-from rag_core.reading.document_words import is_any_document, is_kind_of_document
 from rag_core.reading.key_sentences import is_complete_sentence, is_cross_reference, rank_sentences
 from rag_core.retrieval.late_interaction import compute_token_weights, max_sim, token_similarities
 from rag_core.retrieval.passages import build_passage
@@ -26,8 +31,7 @@ from rag_core.runtime.entity_graphs import EntityGraphs
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
-from rag_core.text.noun_phrases import find_content_words
-from rag_core.text.words import STOP_WORDS, stem, tokenize
+from rag_core.text.words import STOP_WORDS
 from rag_core.types import AskEvent, Delta, Gate, Passage, SearchResult, Stage, format_count
 from rag_core.types.searches import Query
 from rag_core.types.themes import StatementSource, StoredTheme
@@ -39,34 +43,10 @@ NOT_BUILT = (
 )
 # Name and threshold of the score of an answer's gate: the share of the question's topics that one statement mentions.
 _SCORE, _THRESHOLD = "topic", 0.5
-# The most statements that are compared with the question, and that an answer cites without a model; the most passages
-# that a model reads.
-_MAX_COMPARED, _MAX_CITED, _MAX_PASSAGES = 500, 12, 48
-# Least score of a cited statement relative to the best one, and what a further statement loses for each earlier one of
-# its document and of its theme, and for its similarity to an earlier one.
-_LEAST_SHARE, _SAME_DOCUMENT, _SAME_THEME, _SIMILAR = 0.7, 0.06, 0.02, 0.15
-# Two statements with a higher cosine are the same, for example in the reports of two years.
-_SAME_STATEMENT = 0.9
+# The most statements that are compared with the question, and the most passages that a model reads.
+_MAX_COMPARED, _MAX_PASSAGES = 500, 48
 # Weights of the centrality of a statement among all candidates, and of a heading that mentions the topics.
 _CENTRALITY, _HEADING = 0.1, 0.1
-_UNSPECIFIC = frozenset(
-    map(
-        stem,
-        "main key major most important common general overall big large principal significant different various theme "
-        "topic issue subject point thing aspect company firm business year describe discuss mention state say name "
-        "list explain give show tell face deal cover collection library text".split(),
-    )
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A statement of a theme with its score for the question, and the share of the question's topics in it."""
-
-    theme: int
-    sentence: Sentence
-    score: float
-    topic_share: float
 
 
 class ThemeAnswerer:
@@ -130,7 +110,7 @@ class ThemeAnswerer:
         yield from self._reduce(query, themes, candidates, trace)
         return True
 
-    def _map_themes(self, question: str, themes: Sequence[StoredTheme], topics: frozenset[str]) -> list[_Candidate]:
+    def _map_themes(self, question: str, themes: Sequence[StoredTheme], topics: frozenset[str]) -> list[ThemeStatement]:
         """Return the statements of the themes that are about the question, best first.
 
         If the question has no topic, as in "What are the main themes?", these are the statements of the summaries.
@@ -141,12 +121,12 @@ class ThemeAnswerer:
         rows = self._stores.documents.visible_chunks(sorted({one.chunk_id for one in sources}))
         # A word of a topic begins with its stem, unless the stem replaces letters.
         begins = re.compile("|".join(rf"\b{re.escape(one[: max(3, len(one) - 1)])}" for one in topics), re.IGNORECASE)
-        headings = {prefix: topics & _find_stems(prefix) for prefix in {row.prefix for row in rows.values()}}
+        headings = {prefix: topics & find_stems(prefix) for prefix in {row.prefix for row in rows.values()}}
         in_heading = {row.id: headings[row.prefix] for row in rows.values()}
         matched: dict[StatementSource, float] = {}
         for source in (one for one in sources if one.chunk_id in rows):
             text = " ".join(rows[source.chunk_id].text[source.start : source.end].split())
-            found = topics & _find_stems(text) if topics and begins.search(text) else frozenset()
+            found = topics & find_stems(text) if topics and begins.search(text) else frozenset()
             found |= in_heading[source.chunk_id]
             if (found or not topics) and is_complete_sentence(text) and not is_cross_reference(text):
                 matched[source] = len(found) / len(topics) if topics else 1.0
@@ -166,7 +146,7 @@ class ThemeAnswerer:
             headed = [len(in_heading[source.chunk_id]) / len(topics) for source, _ in pairs]
             scores = scores + np.array(similar, np.float32) + _HEADING * np.array(headed, np.float32)
         candidates = [
-            _Candidate(sources[source], one, float(score), matched[source])
+            ThemeStatement(sources[source], one, float(score), matched[source])
             for (source, one), score in zip(pairs, scores, strict=True)
         ]
         return sorted(candidates, key=lambda one: -one.score)
@@ -196,7 +176,7 @@ class ThemeAnswerer:
         self,
         query: Query,
         themes: Sequence[StoredTheme],
-        candidates: Sequence[_Candidate],
+        candidates: Sequence[ThemeStatement],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, None]:
         chosen = select_diverse(candidates)
@@ -215,63 +195,9 @@ class ThemeAnswerer:
         yield build_answer(query, result, answer, "extractive", trace)
 
 
-def find_topics(question: str) -> frozenset[str]:
-    """Return the stems of the words of a question that say what it is about.
-
-    >>> sorted(find_topics("What are the main risks over these reports?")), find_topics("What are the main themes?")
-    (['risk'], frozenset())
-    """
-    return frozenset(map(stem, find_topic_words(question)))
-
-
-def find_topic_words(question: str) -> list[str]:
-    """Return the words of a question that say what it is about, in lower case and in order."""
-    words = [word.casefold() for word in find_content_words(question)]
-    return [
-        word
-        for word in words
-        if len(word) > 1 and stem(word) not in _UNSPECIFIC and not (is_any_document(word) or is_kind_of_document(word))
-    ]
-
-
-def select_diverse(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the statements of an answer, from different documents and themes, in the order in which they were chosen.
-
-    The selection is greedy, as in maximal marginal relevance; statements far below the best one are left out.
-    """
-    if not candidates:
-        return []
-    left = [one for one in candidates if one.score >= _LEAST_SHARE * candidates[0].score]
-    vectors = np.stack([one.sentence.vector for one in left])
-    closest = np.zeros(len(left), np.float32)
-    documents: Counter[str] = Counter()
-    themes: Counter[int] = Counter()
-    chosen: dict[int, _Candidate] = {}
-
-    def gain(place: int) -> float:
-        one = left[place]
-        repeated = _SAME_DOCUMENT * documents[one.sentence.row.document_id] + _SAME_THEME * themes[one.theme]
-        return one.score - repeated - _SIMILAR * float(closest[place])
-
-    while len(chosen) < _MAX_CITED:
-        new = [place for place in range(len(left)) if place not in chosen and closest[place] < _SAME_STATEMENT]
-        if not new:
-            break
-        best = max(new, key=gain)
-        chosen[best] = left[best]
-        documents[left[best].sentence.row.document_id] += 1
-        themes[left[best].theme] += 1
-        closest = np.maximum(closest, vectors @ vectors[best])
-    return list(chosen.values())
-
-
-def _build_passages(candidates: Sequence[_Candidate]) -> list[Passage]:
+def _build_passages(candidates: Sequence[ThemeStatement]) -> list[Passage]:
     """Return the passages of the best statements, those of the same theme together."""
     rows: Mapping[int, Sentence] = {one.sentence.row.id: one.sentence for one in reversed(candidates)}
     best = list(dict.fromkeys((one.theme, one.sentence.row.id) for one in candidates))[:_MAX_PASSAGES]
     ids = list(dict.fromkeys(chunk_id for _, chunk_id in sorted(best)))
     return [replace(build_passage(rank, rows[one].row, {})) for rank, one in enumerate(ids, 1)]
-
-
-def _find_stems(text: str) -> set[str]:
-    return {word.stem for word in tokenize(text)}

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rag_core.answering.cited_sentences import CitedText
 from rag_core.errors import UnknownTheme
 from rag_core.runtime.entity_graphs import EntityGraphs
 from rag_core.runtime.stores import Stores
-from rag_core.themes.communities import join_names
+from rag_core.themes.communities import join_names, place_entities
 from rag_core.types import Answer, AnswerState, ChunkRow, Gate
-from rag_core.types.themes import EntityKind, EntityLink, LinkedEntity, StatementSource, StoredTheme, Theme
+from rag_core.types.themes import (
+    EntityKind,
+    EntityLink,
+    LinkedEntity,
+    PlacedEntity,
+    StatementSource,
+    StoredTheme,
+    Theme,
+    ThemeDrawing,
+)
 
 # Name of the score of a summary's gate: it is the share of cited statements, which is always 1.
 _SCORE = "supported"
@@ -64,6 +74,37 @@ class Themes:
                 "themes list prints it."
             )
         return found[0]
+
+    def draw(self, theme: Theme, most: int = 24) -> ThemeDrawing:
+        """Return a drawing of the first entities of a theme; entities without links are left out."""
+        entities = {one.key: one for one in theme.entities[:most]}
+        links = tuple(self.links(list(entities)))
+        places = place_entities(links)
+        return ThemeDrawing(tuple(PlacedEntity(entities[key], *place) for key, place in places.items()), links)
+
+    def quote(self, key: str, most: int = 8) -> Answer | None:
+        """Return statements that mention an entity, with citations; ``None`` if no statement mentions it.
+
+        Definitions come first, then sentences from each document in turn, then rows of tables.
+        """
+        graph = self._graphs.load()
+        order = {"definition": 0, "sentence": 1, "row": 2}
+        turns: Counter[tuple[str, str]] = Counter()
+        ranked = []
+        for entity in graph.find([key]):
+            for position in graph.by_entity[entity]:
+                statement = graph.statements[position]
+                turn = statement.kind, statement.source.version_id
+                ranked.append((order.get(statement.kind, 1), turns[turn], position))
+                turns[turn] += 1
+            sources = [graph.statements[position].source for _, _, position in sorted(ranked)[:most]]
+            rows = self._stores.documents.visible_chunks([one.chunk_id for one in sources])
+            text = CitedText()
+            for row, start, end in load_spans(sources, rows):
+                text.begin_paragraph()
+                text.add(row, start, end)
+            return _build_summary(graph.name(entity), text, "extractive") if text.citations else None
+        return None
 
     def links(self, keys: Sequence[str]) -> Sequence[EntityLink]:
         """Return the links between entities, given by their keys; those of the most statements first."""
@@ -123,7 +164,13 @@ def _build_theme(stored: StoredTheme, rows: Mapping[int, ChunkRow]) -> Theme | N
     title = build_theme_title(stored)
     if not text.citations or not title:
         return None
-    summary = Answer(
+    summary = _build_summary(title, text, generator)
+    documents = len({one.version_id for one in stored.entities})
+    return Theme(stored.theme_id, title, collect_entities(stored), documents, summary)
+
+
+def _build_summary(title: str, text: CitedText, generator: str) -> Answer:
+    return Answer(
         question=title,
         state=AnswerState.ANSWERED,
         text=text.answer.text,
@@ -134,5 +181,3 @@ def _build_theme(stored: StoredTheme, rows: Mapping[int, ChunkRow]) -> Theme | N
         timings_ms={},
         statements=text.answer.statements,
     )
-    documents = len({one.version_id for one in stored.entities})
-    return Theme(stored.theme_id, title, collect_entities(stored), documents, summary)

@@ -31,8 +31,8 @@ _CONTINUES = re.compile(
 )
 # A sentence that only says where something is written.
 _CROSS_REFERENCE = re.compile(
-    r"\b(?:see|refer to|(?:set forth|included|described|discussed|contained|appears?|found|presented) (?:in|under|below)"
-    r")\b.{0,60}?(?:\b(?:Item|Note|Part|Section|Exhibit|Annual Report|Form|Appendix|Chapter|Table|page)\b|[“\"])|"
+    r"\b(?:see|refer to|(?:set forth|included|described|discussed|contained|found|presented) (?:in|under|below))"
+    r"\b.{0,60}?(?:\b(?:Item|Note|Part|Section|Exhibit|Annual Report|Form|Appendix|Chapter|Table|page)\b|[“\"])|"
     r"\bincorporated (?:herein )?by reference\b|^For (?:additional|more|further) (?:information|detail)",
     re.IGNORECASE,
 )

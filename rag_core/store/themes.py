@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table, delete, insert, or_, select, update
 
@@ -21,6 +21,9 @@ from rag_core.types.themes import (
     SummarySentence,
     ThemeEntity,
 )
+
+# A row with a column for each of its fields.
+_Row = TypeVar("_Row", ThemeEntity, StatementSource)
 
 
 class ThemeStore:
@@ -131,7 +134,7 @@ def _insert_active(
     connection: Connection,
     table: Table,
     theme_id: str,
-    rows: Sequence[ThemeEntity] | Sequence[StatementSource],
+    rows: Sequence[_Row],
     active: Collection[str],
 ) -> None:
     """Store the entities or statements of active versions, with their positions."""

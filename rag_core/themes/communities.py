@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rag_core.themes.graph import EntityGraph
+from rag_core.types.themes import EntityLink
 
 # Seed of the community detection, so that the same documents have the same themes.
 _SEED = 7
@@ -78,6 +79,17 @@ def spread_statements(graph: EntityGraph, community: Sequence[int], most: int = 
     turns = [sorted(one) for one in by_version.values()]
     ordered = [(rank, *turn[rank]) for turn in turns for rank in range(len(turn))]
     return [position for _, _, position in sorted(ordered)[:most]]
+
+
+def place_entities(links: Sequence[EntityLink]) -> dict[str, tuple[float, float]]:
+    """Return coordinates from -1 to 1 for the entities of links, by key; linked entities are close to each other."""
+    import networkx
+
+    network = networkx.Graph()
+    for one in links:
+        network.add_edge(one.source, one.target, weight=math.sqrt(one.statements))
+    places = networkx.spring_layout(network, k=2.2 / math.sqrt(max(1, len(network))), iterations=120, seed=_SEED)
+    return {key: (float(place[0]), float(place[1])) for key, place in places.items()}
 
 
 def build_title(graph: EntityGraph, community: Sequence[int]) -> str:

@@ -120,6 +120,23 @@ class EntityLink:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedEntity:
+    """An entity in a drawing of the graph; ``x`` and ``y`` are from -1 to 1."""
+
+    entity: LinkedEntity
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeDrawing:
+    """Entities of a theme with their places in a drawing, and the links between them."""
+
+    entities: tuple[PlacedEntity, ...]
+    links: tuple[EntityLink, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Theme:
     """A community of entities that are mentioned together, with a cited summary.
 
