@@ -23,18 +23,15 @@ def choose_theme(themes: Sequence[Theme]) -> Theme:
     linked = st.query_params.get(keys.THEME_PARAM, "")
     first = next((place for place, one in enumerate(shown) if one.title == linked), 0)
     event = st.dataframe(
-        pd.DataFrame(
-            [(one.title, len(one.entities), one.documents) for one in shown], columns=["Theme", "Entities", "Documents"]
-        ),
+        pd.DataFrame([(one.title, one.documents) for one in shown], columns=["Theme", "Documents"]),
         key=f"themes_{hash(tuple(one.theme_id for one in shown))}",
         on_select="rerun",
         selection_mode="single-row",
         selection_default={"selection": {"rows": [first], "columns": []}},
         hide_index=True,
         column_config={
-            "Theme": st.column_config.TextColumn(width="large"),
-            "Entities": st.column_config.NumberColumn(width=70),
-            "Documents": st.column_config.NumberColumn(width=90),
+            "Theme": st.column_config.TextColumn(width=220),
+            "Documents": st.column_config.NumberColumn(width=80),
         },
         height=min(38 + 36 * len(shown), 560),
         alt="Themes",

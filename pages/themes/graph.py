@@ -23,7 +23,7 @@ def choose_entity(engine: Engine, theme: Theme) -> str:
         return ""
     st.caption("Click an entity to read what is said about it. Lines join entities that the same statements mention.")
     event = st.vega_lite_chart(
-        build_spec(drawing),
+        build_spec(drawing, is_dark=st.context.theme.type == "dark"),
         key=f"theme_graph_{theme.theme_id}",
         on_select="rerun",
         selection_mode=_PARAM,
@@ -47,7 +47,7 @@ def choose_entity(engine: Engine, theme: Theme) -> str:
     return chosen or ""
 
 
-def build_spec(drawing: ThemeDrawing) -> dict[str, Any]:
+def build_spec(drawing: ThemeDrawing, *, is_dark: bool) -> dict[str, Any]:
     """Return the Vega-Lite specification of the graph."""
     places = {one.entity.key: (one.x, one.y) for one in drawing.entities}
     nodes = [
@@ -110,7 +110,7 @@ def build_spec(drawing: ThemeDrawing) -> dict[str, Any]:
             },
             {
                 "data": {"values": nodes},
-                "mark": {"type": "text", "dy": -14, "fontSize": 12},
+                "mark": {"type": "text", "dy": -14, "fontSize": 12, "color": "#e6e9ec" if is_dark else "#1d2329"},
                 "encoding": {**place, "text": {"field": "label"}},
             },
         ],

@@ -108,4 +108,5 @@ def join_names(names: Sequence[str]) -> str:
             words |= own
         if len(chosen) == _TITLE_NAMES:
             break
-    return ", ".join(chosen)
+    title = ", ".join(chosen)
+    return title[:1].upper() + title[1:]

@@ -100,12 +100,13 @@ def extract_entities(
             kinds[key] = "term" if kind == "term" else kinds.get(key, kind)
 
     if names is None:
-        ordinary_words, terms = _find_ordinary_words(sentences), _find_terms(sentences)
+        ordinary_words = _find_ordinary_words(sentences)
+        terms = _find_terms(sentences, ordinary_words)
         for sentence in sentences:
             for name in sentence.names:
                 if is_entity_name(name.text, ordinary_words):
                     mention(sentence, name.text.removeprefix("the "), "name")
-            for term in _find_mentioned_terms(sentence, terms):
+            for term in _find_mentioned_terms(sentence, terms, ordinary_words):
                 mention(sentence, term, "term")
     elif names:
         longest_first = sorted(names, key=lambda name: (-len(name), name))
@@ -203,13 +204,14 @@ def _find_ordinary_words(sentences: Sequence[_Sentence]) -> frozenset[str]:
     return frozenset(ordinary | (begins - within))
 
 
-def _find_runs(sentence: _Sentence) -> Iterator[list[Token]]:
-    """Yield the runs of content words in lower case that only blanks separate."""
+def _find_runs(sentence: _Sentence, ordinary_words: frozenset[str]) -> Iterator[list[Token]]:
+    """Yield the runs of content words that only blanks separate; capitals are allowed at the start of the sentence."""
     run: list[Token] = []
     for before, token in pairwise([None, *sentence.tokens]):
         assert token is not None
         joined = before is not None and sentence.text[before.end : token.start].isspace()
-        is_content = token.text.isalpha() and token.text.islower() and not token.is_function
+        is_lower = token.text.islower() or (before is None and token.word in ordinary_words)
+        is_content = token.text.isalpha() and is_lower and not token.is_function
         is_content = is_content and token.word not in STOP_WORDS and len(token.word) > 2
         if run and not (joined and is_content):
             yield run
@@ -220,17 +222,23 @@ def _find_runs(sentence: _Sentence) -> Iterator[list[Token]]:
         yield run
 
 
-def _find_terms(sentences: Sequence[_Sentence]) -> frozenset[tuple[str, ...]]:
+def _find_terms(sentences: Sequence[_Sentence], ordinary_words: frozenset[str]) -> frozenset[tuple[str, ...]]:
     """Return the sequences of words that are terms of the document, as lemmas."""
-    words: Counter[str] = Counter()
+    runs = [run for one in sentences for run in _find_runs(one, ordinary_words)]
+    words = Counter(find_lemma(token.word) for run in runs for token in run)
+    # A term neither begins nor ends with a participle such as "increased" or an adverb such as "mainly".
+    edges = {
+        token.word
+        for token in (token for run in runs for token in run)
+        if not token.word.endswith("ed")
+        and not (token.word.endswith("ly") and find_lemma(token.word.removesuffix("ly")) in words)
+    }
     sequences: Counter[tuple[str, ...]] = Counter()
-    for run in (run for one in sentences for run in _find_runs(one)):
+    for run in runs:
         lemmas = [find_lemma(token.word) for token in run]
-        words.update(lemmas)
         for length in range(2, _TERM_WORDS + 1):
             for first in range(len(lemmas) - length + 1):
-                edges = (run[first], run[first + length - 1])
-                if not any(one.word.endswith(("ed", "ly")) for one in edges):
+                if run[first].word in edges and run[first + length - 1].word in edges:
                     sequences[tuple(lemmas[first : first + length])] += 1
     total = sum(words.values())
     return frozenset(
@@ -247,9 +255,11 @@ def _compute_npmi(together: int, each: Sequence[int], total: int) -> float:
     return math.log(joint / expected) / (-(len(each) - 1) * math.log(joint)) if joint < 1 else 1.0
 
 
-def _find_mentioned_terms(sentence: _Sentence, terms: frozenset[tuple[str, ...]]) -> Iterator[str]:
+def _find_mentioned_terms(
+    sentence: _Sentence, terms: frozenset[tuple[str, ...]], ordinary_words: frozenset[str]
+) -> Iterator[str]:
     """Yield the terms in a sentence as written; of two that overlap, the longer or the first one."""
-    for run in _find_runs(sentence):
+    for run in _find_runs(sentence, ordinary_words):
         lemmas = [find_lemma(token.word) for token in run]
         first = 0
         while first < len(run):
