@@ -120,7 +120,7 @@ def extract_entities(
     kept = [
         key
         for key, count in counts.most_common()
-        if count >= (_MIN_TERM if kinds.get(key) == "term" else _MIN_NAME) and key in forms
+        if count >= (_MIN_TERM if names is None and kinds.get(key) == "term" else _MIN_NAME) and key in forms
     ][:_MAX_ENTITIES]
     positions = {key: position for position, key in enumerate(kept)}
     entities = tuple(Entity(key, forms[key].most_common(1)[0][0], kinds[key], counts[key]) for key in kept)
