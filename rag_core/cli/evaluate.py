@@ -33,6 +33,7 @@ class Choice(str, Enum):
     HYDE = "hyde"
     ITERATIVE = "iterative"
     COMPARE = "compare"
+    THEMES = "themes"
     TF_IDF_BASELINE = "tf-idf-baseline"
     BM25_BASELINE = "bm25-baseline"
 
@@ -42,7 +43,7 @@ class Choice(str, Enum):
             return Baseline("tf-idf")
         if self is Choice.BM25_BASELINE:
             return Baseline("bm25")
-        if self in (Choice.QUERIES, Choice.HYDE, Choice.ITERATIVE, Choice.COMPARE):
+        if self in (Choice.QUERIES, Choice.HYDE, Choice.ITERATIVE, Choice.COMPARE, Choice.THEMES):
             return RetrievalConfig(strategy=self.value)
         return RetrievalConfig() if self is Choice.AS_SET else RetrievalConfig(self.value)
 
