@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pages.shared.text import escape_markdown
 from pages.themes.graph import build_spec
 from rag_core.engine import Engine
 from rag_core.types.themes import EntityLink, LinkedEntity, PlacedEntity, ThemeDrawing
@@ -36,7 +37,7 @@ def test_chosen_entity_is_quoted(open_page: OpenPage, engine: Engine) -> None:
     engine.jobs.wait([engine.theme_builder.build().job_id])
     theme = engine.themes.get("Tern Island Council")
     app = open_page("themes", theme=theme.title)
-    assert theme.title in texts(app).replace("\\\\,", ",")
+    assert escape_markdown(theme.title) in texts(app)
     entities = app.selectbox[-1]
     entities.set_value("ida brandt").run()
     assert any("Ida Brandt leads the" in one for one in answer_texts(app))

@@ -209,8 +209,7 @@ def test_model_writes_summaries_whose_statements_are_checked(tmp_path: Path) -> 
         "Supply chain delays are the main risk for the Harrow Works. [1]\nDelays stopped it for 77 days. [1]"
     )
     with scripted_engine(tmp_path / "data", reply) as (engine, endpoint):
-        for name, pages in LIBRARY.items():
-            indexed(engine, name, *pages)
+        indexed(engine, "harrow.pdf", *LIBRARY["harrow.pdf"])
         assert build(engine, "summaries") is JobState.DONE
         written = [one.summary for one in engine.themes.list() if one.summary.generator != "extractive"]
         assert written
