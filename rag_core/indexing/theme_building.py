@@ -182,6 +182,7 @@ class ThemeBuilder:
             ]
             problem = self._add_theme(job, position, build_title(graph, community), entities, sources, model)
             problems += [problem] if problem else []
+        self._report(job, SUMMARIZING, len(communities), len(communities))
         self._finish(job, visible, len(communities), model_use, job.seconds + time.monotonic() - started)
         if not problems:
             return ""

@@ -205,15 +205,13 @@ def test_cancelled_build_leaves_no_themes(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_model_writes_summaries_whose_statements_are_checked(tmp_path: Path) -> None:
-    reply = complete(
-        "Supply chain delays are the main risk for the Harrow Works. [1]\nDelays stopped it for 77 days. [1]"
-    )
+    reply = complete("Ida Brandt leads the Harrow Works. [1]\nIda Brandt agreed on 77 plans. [1]")
     with scripted_engine(tmp_path / "data", reply) as (engine, endpoint):
         indexed(engine, "harrow.pdf", *LIBRARY["harrow.pdf"])
         assert build(engine, "summaries") is JobState.DONE
         written = [one.summary for one in engine.themes.list() if one.summary.generator != "extractive"]
         assert written
-        assert all("77 days" not in one.text for one in written)
+        assert all("77" not in one.text for one in written)
         calls = len(endpoint.requests)
         assert build(engine, "summaries") is JobState.DONE
         # Summaries of the same statements are used again, and only themes without a supported statement ask again.
