@@ -181,6 +181,10 @@ class UnknownModel(RagError):
     """The catalogue of models has no model of this name."""
 
 
+class UnknownTheme(RagError):
+    """No theme has this number, id or title."""
+
+
 class ModelNotDownloaded(RagError):
     """The file of a model of the catalogue is not, or not completely, in the data folder."""
 

@@ -7,10 +7,14 @@ from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
 from rag_core.answering.follow_up import FollowUps
+from rag_core.answering.neighbourhoods import NeighbourhoodSearch
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
 from rag_core.answering.summary import Summarizer
+from rag_core.answering.theme_answers import ThemeAnswerer
+from rag_core.answering.theme_summaries import ThemeSummarizer
+from rag_core.answering.themes import Themes
 from rag_core.evaluation.evaluations import Evaluations
 from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.labels import Labels
@@ -23,7 +27,9 @@ from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
+from rag_core.indexing.theme_building import ThemeBuilder
 from rag_core.indexing.watches import Watches
+from rag_core.runtime.entity_graphs import EntityGraphs
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
@@ -61,6 +67,8 @@ class Services:
     preferences : Preferences
     continuations : Continuations
     explanations : Explanations
+    themes : Themes
+    theme_builder : ThemeBuilder
 
     Raises
     ------
@@ -83,10 +91,14 @@ class Services:
             FinancialLookup(enabled=settings.finance),
             self._pool,
         )
-        self._strategies = Strategies(settings, stores, self._searcher, self.models)
+        graphs = EntityGraphs(stores)
+        neighbourhoods = NeighbourhoodSearch(stores, graphs, self._searcher)
+        self._strategies = Strategies(settings, stores, self._searcher, self.models, neighbourhoods)
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         pages = PageReader(stores, self._local_models, computes_figures=settings.finance)
-        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages, stores)
+        self.themes = Themes(stores, graphs)
+        theme_answers = ThemeAnswerer(stores, graphs, self.themes, self._generations, summarizer, self.models)
+        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages, stores, theme_answers)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
         self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)
         self.conversations = Conversations(self.models, stores.conversations)
@@ -98,6 +110,8 @@ class Services:
         self.documents = Documents(stores, self._indexer, self.jobs, self._removal)
         self.index = Index(stores, self._indexer, self._generations)
         self.collections = Collections(stores.documents)
+        theme_writer = ThemeSummarizer(settings, stores, self._generations)
+        self.theme_builder = ThemeBuilder(stores, graphs, self.models, self._indexer, theme_writer)
         self.watches = Watches(stores, self._indexer, self.documents, settings.watch_interval_s)
 
         self.labels = Labels(stores)
@@ -119,6 +133,7 @@ class Services:
         try:
             self._is_recovered = recover(stores, self._removal)
             self._indexer.start()
+            self.theme_builder.start()
         except BaseException:
             stores.close()
             raise
@@ -131,6 +146,7 @@ class Services:
         try:
             self.watches.stop()
             self.evaluations.close()
+            self.theme_builder.stop()
             self._indexer.stop()
             self._warm_up.join()
             self.model_downloads.close()

@@ -25,6 +25,7 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
     "Words only (bm25)": RetrievalConfig("bm25"),
     "Learned terms only (sparse)": RetrievalConfig("sparse"),
     "Meaning only (dense)": RetrievalConfig("dense"),
+    "Around the names of the question (themes)": RetrievalConfig(strategy="themes"),
     "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
     "Textbook BM25 (rankings only)": Baseline("bm25"),
 }
@@ -32,7 +33,7 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
 _WITH_MODEL: dict[str, RetrievalConfig | Baseline] = {
     f"{STRATEGY_NAMES[one]} (uses the model)": RetrievalConfig(strategy=one)
     for one in STRATEGY_NAMES
-    if one not in ("plain", "summary")
+    if one not in ("plain", "summary", "themes")
 }
 _EXAMPLE = """\
 {"question": "What was capex in 2022?", "document": "report.pdf", "page": "57", "answers": ["1,749"]}

@@ -13,6 +13,7 @@ STRATEGY_NAMES: dict[Strategy, str] = {
     "fid": "Passage by passage",
     "long_context": "Long context",
     "summary": "Summarise",
+    "themes": "Themes",
 }
 STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "plain": "One search for the question",
@@ -23,4 +24,5 @@ STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "fid": "The model reads each passage alone, and answers from what it noted",
     "long_context": "The model reads as many passages at once as fit",
     "summary": "The model reads all of the chosen documents",
+    "themes": "Themes of the documents, or what is said around a name",
 }

@@ -18,6 +18,7 @@ from rag_core.answering.refusals import refuse
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
 from rag_core.answering.summary import WRITING, Summarizer
+from rag_core.answering.theme_answers import ThemeAnswerer
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import GeneratorError
 from rag_core.gate.features import ANSWERABLE_SCORE
@@ -58,6 +59,7 @@ class Answerer:
         The query's language model writes the answer. If it has none, the answer is quotes.
     reader : PageReader
     stores : Stores
+    themes : ThemeAnswerer
     """
 
     def __init__(
@@ -68,7 +70,9 @@ class Answerer:
         generators: LanguageModels,
         reader: PageReader,
         stores: Stores,
+        themes: ThemeAnswerer,
     ) -> None:
+        self._themes = themes
         self._searcher = searcher
         self._strategies = strategies
         self._summarizer = summarizer
@@ -94,6 +98,8 @@ class Answerer:
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
         by_quotes = self._generators.active(writer.model) is None and configuration.strategy in ("plain", "summary")
         if by_quotes and (yield from self._finish(query, self._summarizer.extracts.summarize(query, history), trace)):
+            return
+        if configuration.strategy == "themes" and (yield from self._themes.answer(query, trace)):
             return
         if configuration.strategy == "summary":
             summary = yield from self._summarizer.summary(query, trace)

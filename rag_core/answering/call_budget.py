@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import CallLimit
+from rag_core.errors import CallLimit, SettingsError
 from rag_core.llm.context_budget import PER_MESSAGE, count_tokens
 from rag_core.llm.generator import LanguageModel
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.settings import Settings
+from rag_core.types.searches import Query
 
 
 class CallBudget:
@@ -55,3 +57,21 @@ class CallBudget:
         self._trace.usage += reply.usage
         self._tokens += reply.usage.input_tokens + reply.usage.output_tokens
         return reply.text
+
+
+def require_model(query: Query, generators: LanguageModels) -> LanguageModel:
+    """Return the language model of a query; raise `SettingsError` if it has none."""
+    generator = generators.active(query.writer.model)
+    strategy = query.configuration.strategy
+    if generator is None and query.writer.model == "":
+        raise SettingsError(
+            f"The strategy “{strategy}” needs a language model, but the question is asked with quotes only. Choose a "
+            "model, or use the plain search."
+        )
+    if generator is None:
+        raise SettingsError(
+            f"The strategy “{strategy}” needs a language model, and none is set. Connect one on the page Admin, "
+            "or set RAG_OPENAI_MODEL, and OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF; or use the "
+            "plain search."
+        )
+    return generator

@@ -1,4 +1,4 @@
-"""Search strategies; all except the plain search use a language model."""
+"""Search strategies; all except the plain search and the neighbourhoods of entities use a language model."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
 
-from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.merging import merge_outcomes
+from rag_core.answering.neighbourhoods import NeighbourhoodSearch
 from rag_core.answering.prompt_strategies import PromptStrategies
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_plan, run_search, run_step
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import CallLimit, GeneratorError, QuestionError, SettingsError
+from rag_core.errors import CallLimit, GeneratorError, QuestionError
 from rag_core.llm.context_budget import fit_context
-from rag_core.llm.generator import LanguageModel
 from rag_core.llm.query_planning import decompose_question, expand_queries, plan_next_query, write_hypothesis
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.runtime.language_models import LanguageModels
@@ -54,6 +54,7 @@ class Strategies:
     stores : Stores
     searcher : Searcher
     generators : LanguageModels
+    neighbourhoods : NeighbourhoodSearch
 
     Attributes
     ----------
@@ -61,12 +62,20 @@ class Strategies:
         The strategies ``fid`` and ``long_context``.
     """
 
-    def __init__(self, settings: Settings, stores: Stores, searcher: Searcher, generators: LanguageModels) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        searcher: Searcher,
+        generators: LanguageModels,
+        neighbourhoods: NeighbourhoodSearch,
+    ) -> None:
         self._settings = settings
         self._stores = stores
         self._searcher = searcher
         self._generators = generators
         self.prompts = PromptStrategies(settings, searcher, generators)
+        self._neighbourhoods = neighbourhoods
 
     def search(self, query: Query, timer: Timer) -> Steps:
         """Search with the query's strategy; the result contains the steps of the strategy and the usage of the model.
@@ -86,6 +95,8 @@ class Strategies:
             return (yield from self._plain(query, timer))
         if strategy == "summary":
             raise QuestionError("A summary reads whole documents and finds no passages. Ask for it instead.")
+        if strategy == "themes":
+            return (yield from self._search_neighbourhood(query, timer))
         run = {
             "queries": self._queries,
             "hyde": self._hyde,
@@ -120,6 +131,12 @@ class Strategies:
             if name in timer.ms:
                 yield Stage(name, label, done=True)
         return outcome
+
+    def _search_neighbourhood(self, query: Query, timer: Timer) -> Steps:
+        search = partial(self._neighbourhoods.search, query, timer, self._rrf_k(query))
+        outcome, names = yield from run_step("themes", "Searching around the entities of the question", search)
+        step = f"Searched around {', '.join(names)}" if names else "The themes contain no entity of the question"
+        return replace(outcome, result=replace(outcome.result, timings_ms=dict(timer.ms), steps=(step,)))
 
     def _queries(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for the question and for the model's queries; fuse the rankings (RAG-Fusion; Rackauckas 2024)."""
@@ -227,21 +244,3 @@ class Strategies:
 
     def _rrf_k(self, query: Query) -> int:
         return query.configuration.rrf_k or self._settings.rrf_k
-
-
-def require_model(query: Query, generators: LanguageModels) -> LanguageModel:
-    """Return the language model of a query; raise `SettingsError` if it has none."""
-    generator = generators.active(query.writer.model)
-    strategy = query.configuration.strategy
-    if generator is None and query.writer.model == "":
-        raise SettingsError(
-            f"The strategy “{strategy}” needs a language model, but the question is asked with quotes only. Choose a "
-            "model, or use the plain search."
-        )
-    if generator is None:
-        raise SettingsError(
-            f"The strategy “{strategy}” needs a language model, and none is set. Connect one on the page Admin, "
-            "or set RAG_OPENAI_MODEL, and OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF; or use the "
-            "plain search."
-        )
-    return generator

@@ -19,6 +19,7 @@ from rag_core.cli.common import FAILED, SOME_FAILED, WRONG_USE, Json, open_engin
 from rag_core.cli.evaluate import evaluate
 from rag_core.cli.model import model_app
 from rag_core.cli.pages import pages
+from rag_core.cli.themes import themes_app
 from rag_core.cli.watch import watch
 from rag_core.errors import (
     CollectionError,
@@ -29,6 +30,7 @@ from rag_core.errors import (
     SettingsError,
     UnknownDocument,
     UnknownModel,
+    UnknownTheme,
 )
 from rag_core.types import DEFAULT_COLLECTION, JobState, format_count
 
@@ -40,7 +42,7 @@ INTERRUPTED = 130
 READER_GONE = 141
 _USER_ERRORS = (
     *(CollectionError, LabelError, ModelNotDownloaded, QuestionError),
-    *(SettingsError, UnknownDocument, UnknownModel),
+    *(SettingsError, UnknownDocument, UnknownModel, UnknownTheme),
 )
 
 app = typer.Typer(
@@ -162,6 +164,7 @@ def reindex(
 app.command()(watch)
 app.command()(evaluate)
 app.add_typer(model_app, name="model")
+app.add_typer(themes_app, name="themes")
 
 
 @app.command()

@@ -30,7 +30,7 @@ Questions = Annotated[
 ]
 HowToSearch = Annotated[
     Strategy,
-    typer.Option("--strategy", help="Search strategy; all except plain and summary need a language model."),
+    typer.Option("--strategy", help="Search strategy; all except plain, summary and themes need a language model."),
 ]
 Model = Annotated[
     str | None,

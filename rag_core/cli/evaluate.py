@@ -36,6 +36,7 @@ class Choice(str, Enum):
     COMPARE = "compare"
     FID = "fid"
     LONG_CONTEXT = "long_context"
+    THEMES = "themes"
     TF_IDF_BASELINE = "tf-idf-baseline"
     BM25_BASELINE = "bm25-baseline"
 

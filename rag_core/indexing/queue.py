@@ -194,6 +194,10 @@ class IndexingQueue:
             self._cancelled.add(job_id)
             self._in_flight.notify()
 
+    def is_cancelled(self, job_id: str) -> bool:
+        """Return whether a job was cancelled while it ran."""
+        return job_id in self._cancelled
+
     def wait_for_change(self, timeout_s: float) -> None:
         """Wait until a job was added or has ended, or until the timeout."""
         self._in_flight.wait(timeout_s)

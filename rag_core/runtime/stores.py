@@ -20,6 +20,7 @@ from rag_core.store.folder_lock import FolderLock
 from rag_core.store.jobs import JobStore
 from rag_core.store.model_keys import ModelKeyStore
 from rag_core.store.preferences import PreferenceStore
+from rag_core.store.themes import ThemeStore
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
 
@@ -52,6 +53,7 @@ class Stores:
             self.watches = WatchStore(self.database)
             self.evaluations = EvaluationStore(self.database)
             self.usage = UsageStore(self.database)
+            self.themes = ThemeStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")
             self.word_index = WordIndex(folder / "words.sqlite")
             self._sparse_database = open_sparse_database(folder / "sparse.sqlite")

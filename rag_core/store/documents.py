@@ -25,6 +25,7 @@ from rag_core.store.schema import (
     versions,
 )
 from rag_core.store.serialization import chunk_to_row, pack_tables, page_to_row
+from rag_core.store.themes import remove_theme_texts
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
 
 # A condition for updates: the state of a version must not change once the removal of its document has started.
@@ -303,8 +304,9 @@ class DocumentStore(DocumentQueries):
             return list(connection.execute(query).scalars())
 
     def clear_version(self, version_id: str) -> None:
-        """Delete a version's pages, tables and chunks."""
+        """Delete a version's pages, tables, chunks and entities, and the summaries of themes that quote it."""
         with self._db.begin() as connection:
+            remove_theme_texts(connection, version_id)
             for table in (chunks, pages, hidden_texts, page_tables):
                 connection.execute(delete(table).where(table.c.version_id == version_id))
 

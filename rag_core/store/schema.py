@@ -120,6 +120,53 @@ page_tables = Table(
     Column("tables", LargeBinary, nullable=False),
 )
 
+# The entities of a version and the statements that mention them, as compressed JSON. ``rules`` names what found them.
+document_entities = Table(
+    "document_entities",
+    metadata,
+    Column("version_id", String(32), ForeignKey("versions.id"), primary_key=True),
+    Column("rules", Text, nullable=False),
+    Column("entities", LargeBinary, nullable=False),
+)
+
+# Themes: communities of entities. ``build`` is the id of the job that found them; only one build is shown.
+themes = Table(
+    "themes",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("build", String(32), nullable=False, index=True),
+    Column("position", Integer, nullable=False),
+    Column("digest", String(64), nullable=False, index=True),
+    Column("generator", Text, nullable=False),
+    # The sentences of a language model with the positions of their statements; empty for an extractive summary.
+    Column("summary", JSON, nullable=False),
+    Column("cited", Integer, nullable=False),
+)
+
+# Entities and statements have a row for each version, so that those of a removed version can be deleted with it.
+theme_entities = Table(
+    "theme_entities",
+    metadata,
+    Column("theme_id", String(32), ForeignKey("themes.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("version_id", String(32), ForeignKey("versions.id"), nullable=False, index=True),
+    Column("key", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("mentions", Integer, nullable=False),
+)
+
+theme_statements = Table(
+    "theme_statements",
+    metadata,
+    Column("theme_id", String(32), ForeignKey("themes.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("version_id", String(32), ForeignKey("versions.id"), nullable=False, index=True),
+    Column("chunk_id", Integer, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+)
+
 embeddings = Table(
     "embeddings",
     metadata,

@@ -154,9 +154,9 @@ class Gate:
         return count_decimals(self.threshold)
 
 
-# Search strategies; see `rag_core.answering.strategies`. All except ``plain`` and ``summary`` need a language
-# model.
-Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "fid", "long_context", "summary"]
+# Search strategies; see `rag_core.answering.strategies`. All except ``plain``, ``summary`` and ``themes`` need a
+# language model.
+Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "fid", "long_context", "summary", "themes"]
 # The stages whose scores can determine the order of the passages, from the first stage to the last.
 RankBy = Literal["dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"]
 

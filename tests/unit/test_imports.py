@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "app.py", *ROOT.glob("rag_core/**/*.py"), *ROOT.glob("pages/**/*.py")]
 DOMAIN_PACKAGES = {
     *("parsing", "chunking", "embedding", "index", "retrieval", "gate", "reading", "finance", "verification"),
-    "llm",
+    *("llm", "themes"),
 }
 # A package imports only packages of earlier sets, none of its set.
 LAYERS = (
@@ -34,7 +34,7 @@ LAYERS = (
 HEAVY = {
     *("torch", "sentence_transformers", "transformers", "tokenizers", "chromadb", "pypdfium2", "pypdf"),
     *("openai", "tiktoken", "fsspec", "rapidocr", "openvino", "safetensors", "xllamacpp"),
-    *("ir_measures", "vl_convert", "psycopg"),
+    *("ir_measures", "vl_convert", "psycopg", "networkx"),
 }
 
 
