@@ -19,6 +19,7 @@ from rag_core.store.folder_lock import FolderLock
 from rag_core.store.jobs import JobStore
 from rag_core.store.model_keys import ModelKeyStore
 from rag_core.store.preferences import PreferenceStore
+from rag_core.store.trainings import TrainingStore
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
 
@@ -50,6 +51,7 @@ class Stores:
             self.model_keys = ModelKeyStore(folder)
             self.watches = WatchStore(self.database)
             self.evaluations = EvaluationStore(self.database)
+            self.trainings = TrainingStore(self.database)
             self.usage = UsageStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")
             self.word_index = WordIndex(folder / "words.sqlite")

@@ -35,7 +35,11 @@ class LabelledPage:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A question with its expected evidence and answers. ``where`` names the file and line of the label in messages."""
+    """A question with its expected evidence and answers. ``where`` names the file and line of the label in messages.
+
+    ``is_pseudo`` says whether the question was made from a sentence of the document; see
+    `rag_core.learning.inverse_cloze`.
+    """
 
     label_id: str
     question: str
@@ -43,6 +47,7 @@ class Label:
     evidence: tuple[LabelledPage, ...] = ()
     answers: tuple[str, ...] = ()
     where: str = ""
+    is_pseudo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ class QuestionResult:
     threshold, or if the evaluation only measures rankings. ``answered`` says whether ``gate_score`` reaches the
     threshold of the evaluation. ``wrong`` says whether the answer is wrong; if the question is not answered, it says
     whether the answer would be wrong at a lower threshold. ``problem`` says what is wrong with the result; it is empty
-    if nothing is wrong.
+    if nothing is wrong. ``is_pseudo`` says whether the question was made from a sentence of the document.
     """
 
     label_id: str
@@ -103,6 +108,7 @@ class QuestionResult:
     answered: bool = False
     wrong: bool = False
     problem: str = ""
+    is_pseudo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +175,11 @@ class Evaluation:
     outcomes: tuple[QuestionResult, ...]
     precision_recall: tuple[float, ...]
     risk_coverage: tuple[RiskPoint, ...]
+
+    @property
+    def pseudo_questions(self) -> int:
+        """Number of questions that were made from sentences of the documents."""
+        return sum(one.is_pseudo for one in self.outcomes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ class RetrievalConfig:
 
     ``rank_by`` names the score that determines the order of the passages. Retrievers that do not contribute to this
     score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
-    determines which searches are made for a question.
+    determines which searches are made for a question. ``adapter`` says whether the trained query adapter is applied.
     """
 
     rank_by: RankBy | None = None
@@ -173,12 +173,15 @@ class RetrievalConfig:
     threshold: float | None = None
     top_k: int | None = None
     strategy: Strategy = "plain"
+    adapter: bool | None = None
 
     @property
     def label(self) -> str:
         """Name for display: ``rank_by`` and the other parameters that are set, such as ``rrf, candidates 50``."""
         changed = [(name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k")]
         strategy = [] if self.strategy == "plain" else [f"strategy {self.strategy}"]
+        if self.adapter is not None:
+            strategy.append("with adapter" if self.adapter else "without adapter")
         values = [f"{name} {value:g}" for name, value in changed if value is not None]
         return ", ".join([self.rank_by or "as set", *strategy, *values])
 
