@@ -23,6 +23,7 @@ from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.watches import Watches
+from rag_core.learning.learning import Learning
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
@@ -54,6 +55,7 @@ class Services:
     conversations : Conversations
     labels : Labels
     evaluations : Evaluations
+    learning : Learning
     models : LanguageModels
     model_downloads : ModelDownloads
     preferences : Preferences
@@ -103,6 +105,7 @@ class Services:
             settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models
         )
         self.evaluations = Evaluations(stores, runner, self.preferences)
+        self.learning = Learning(stores, self._generations, self._local_models, self._searcher, self.preferences)
         self._warm_up = WarmUp(
             settings,
             stores,
@@ -128,6 +131,7 @@ class Services:
         try:
             self.watches.stop()
             self.evaluations.close()
+            self.learning.close()
             self._indexer.stop()
             self._warm_up.join()
             self.model_downloads.close()

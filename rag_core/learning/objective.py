@@ -57,10 +57,18 @@ def marginal_loss(scores: Values, log_likelihood: Values) -> tuple[float, Values
     return -total, np.exp(prior) - np.exp(joint - total)
 
 
-def compute_gradient(
-    examples: Sequence[MappedExample], matrix: Values, temperature: float, decay: float
-) -> tuple[float, Values]:
-    """Return the mean loss of the examples plus ``decay`` times the squared norm of the matrix, and its gradient.
+def compute_loss(examples: Sequence[MappedExample], matrix: Values, temperature: float) -> float:
+    """Return the mean loss of the examples, without the decay; see `compute_gradient`."""
+    losses = []
+    for one in examples:
+        unit, _ = _map(one, matrix)
+        scores = np.tensordot(one.targets, unit, 2) / temperature
+        losses.append(marginal_loss(scores, one.log_likelihood.astype(np.float64))[0])
+    return float(np.mean(losses))
+
+
+def compute_gradient(examples: Sequence[MappedExample], matrix: Values, temperature: float, decay: float) -> Values:
+    """Return the gradient of the mean loss of the examples plus ``decay`` times the squared norm of the matrix.
 
     Parameters
     ----------
@@ -71,20 +79,22 @@ def compute_gradient(
         Scores are divided by it before the softmax.
     decay : float
     """
-    loss, gradient = 0.0, np.zeros_like(matrix)
+    gradient = np.zeros_like(matrix)
     for one in examples:
-        vectors = one.vectors.astype(np.float64)
-        mapped = vectors + vectors @ matrix
-        norms = np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)
-        unit = mapped / norms
+        unit, norms = _map(one, matrix)
         scores = np.tensordot(one.targets, unit, 2) / temperature
-        example_loss, by_score = marginal_loss(scores, one.log_likelihood.astype(np.float64))
-        loss += example_loss
+        _, by_score = marginal_loss(scores, one.log_likelihood.astype(np.float64))
         by_unit = np.tensordot(by_score, one.targets, 1) / temperature
         by_mapped = (by_unit - (by_unit * unit).sum(axis=1, keepdims=True) * unit) / norms
-        gradient += vectors.T @ by_mapped
-    count = max(1, len(examples))
-    return loss / count + decay * float((matrix**2).sum()), gradient / count + 2 * decay * matrix
+        gradient += one.vectors.T @ by_mapped
+    return gradient / len(examples) + 2 * decay * matrix
+
+
+def _map(example: MappedExample, matrix: Values) -> tuple[Values, Values]:
+    """Return the mapped vectors of unit length, and their lengths before the division."""
+    mapped = example.vectors + example.vectors @ matrix
+    norms = np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)
+    return mapped / norms, norms
 
 
 def _log_sum_exp(values: Values) -> float:

@@ -46,9 +46,7 @@ class TrainingStore:
         columns = (trainings.c.id, trainings.c.created_at, trainings.c.report)
         query = select(*columns).order_by(trainings.c.created_at.desc(), trainings.c.id)
         with self._db.read() as connection:
-            return [
-                Training.from_json(row.id, as_utc(row.created_at), row.report) for row in connection.execute(query)
-            ]
+            return [Training.from_json(row.id, as_utc(row.created_at), row.report) for row in connection.execute(query)]
 
     def newest_adapter(self) -> StoredAdapter | None:
         """Return the adapter of the newest accepted training; ``None`` if there is none."""

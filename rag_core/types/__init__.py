@@ -68,6 +68,15 @@ from rag_core.types.explanations import (
 )
 from rag_core.types.formatting import count_decimals, escape_formula, format_count, format_size
 from rag_core.types.jobs import Job, JobState, SyncResult, WatchedFolder
+from rag_core.types.learning import (
+    HeldOutFigure,
+    Objective,
+    Training,
+    TrainingConfig,
+    TrainingEvent,
+    TrainingProgress,
+    TrainingState,
+)
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
     Excluding,
@@ -124,6 +133,7 @@ __all__ = [
     "Fingerprint",
     "FloatArray",
     "Gate",
+    "HeldOutFigure",
     "Hit",
     "Int8Array",
     "Int64Array",
@@ -142,6 +152,7 @@ __all__ = [
     "ModelHost",
     "ModelOffer",
     "ModelSetup",
+    "Objective",
     "Page",
     "PageImage",
     "PageKey",
@@ -178,6 +189,11 @@ __all__ = [
     "ThresholdAdvice",
     "TokenMatch",
     "TokenMatches",
+    "Training",
+    "TrainingConfig",
+    "TrainingEvent",
+    "TrainingProgress",
+    "TrainingState",
     "Usage",
     "UsageTotal",
     "VersionFilter",
