@@ -38,8 +38,8 @@ class QueryAdapter:
         if (self.weights, self.projection) == (identity.weights, identity.projection):
             return []
         return [
-            f"The query adapter is not applied, because it was trained for another embedder than {identity.name}. Train "
-            "it again or switch it off, on the Evaluate page or with the command train."
+            f"The query adapter is not applied, because it was trained for another embedder than {identity.name}. "
+            "Train it again or switch it off, on the Evaluate page or with the command train."
         ]
 
     def apply(self, question: Question) -> Question:

@@ -32,9 +32,9 @@ def find_answer_spans(text: str, answers: Sequence[str]) -> list[tuple[int, int]
 def score_passage(question: str, text: str, answers: Sequence[str], score_span: ScoreSpan) -> float:
     """Return the logarithm of p(y|x,z): the probability that a reader finds one of the answers in a passage.
 
-    It is that of the most probable occurrence of an answer, which the reader sees with `CONTEXT_CHARS` characters before
-    and after it. A passage without the answer has the logarithm minus infinity, because an extractive reader cannot
-    find it there.
+    It is that of the most probable occurrence of an answer, which the reader sees with `CONTEXT_CHARS` characters on
+    each side. A passage without the answer has the logarithm minus infinity, because an extractive reader cannot find
+    the answer there.
     """
     best = -math.inf
     for start, end in find_answer_spans(text, answers)[:MAX_OCCURRENCES]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from rag_core.types.retrieval import Timer
 FOLDS, VALIDATION_SHARE = 5, 5
 # Number of passages in the rankings that are measured.
 DEPTH = 100
-STAGES = ("dense", "pipeline")
+STAGES: tuple[Literal["dense", "pipeline"], ...] = ("dense", "pipeline")
 METRICS = ("recall@1", "mrr@10")
 _FIT = FitConfig()
 

@@ -79,7 +79,11 @@ def write_cloze_question(sentence: str) -> tuple[str, str] | None:
     ('The Harrow Bridge was opened to the public in which year?', '1931')
     """
     names = [(one.start, one.end, "what") for one in find_names(sentence)]
-    numbers = [(one.start, one.end, _find_question_word(one.text)) for one in parse_numbers(sentence)]
+    numbers = [
+        (one.start, one.end, _find_question_word(one.text))
+        for one in parse_numbers(sentence)
+        if any(map(str.isdigit, one.text)) and sentence[one.start - 1 : one.start] in ("", " ", "(")
+    ]
     values = sorted(
         [*numbers, *(one for one in names if not any(one[0] < end and start < one[1] for start, end, _ in numbers))]
     )
@@ -100,6 +104,6 @@ def _write_all(row: ChunkRow) -> Iterator[PseudoQuestion]:
         sentence = row.text[start:end]
         flowing = " ".join(sentence.split())
         words = len(_WORD.findall(flowing))
-        if flowing[:1].isupper() and flowing.endswith(".") and PAGE_BREAK not in sentence:
-            if MIN_WORDS <= words <= MAX_WORDS and (cloze := write_cloze_question(flowing)):
-                yield PseudoQuestion(*cloze, sentence, row)
+        is_whole = flowing[:1].isupper() and flowing.endswith(".") and PAGE_BREAK not in sentence
+        if is_whole and MIN_WORDS <= words <= MAX_WORDS and (cloze := write_cloze_question(flowing)):
+            yield PseudoQuestion(*cloze, sentence, row)

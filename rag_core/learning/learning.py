@@ -110,7 +110,7 @@ class Learning:
         if self._thread is not None:
             self._thread.join()
 
-    def list(self) -> list[Training]:
+    def trainings(self) -> list[Training]:
         """Return the trainings, newest first, including those whose adapter was refused."""
         return self._stores.trainings.all()
 
