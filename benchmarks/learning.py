@@ -15,7 +15,7 @@ from typing import get_args
 
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
-from rag_core.types import Objective, Training, TrainingConfig
+from rag_core.types import DEFAULT_PSEUDO_QUESTIONS, Objective, Training, TrainingConfig
 
 
 def show_training(training: Training) -> None:
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("questions", type=Path)
     parser.add_argument("--objective", choices=get_args(Objective), action="append")
     parser.add_argument("--without-labels", action="store_true", help="measure inverse_cloze on pseudo-questions")
-    parser.add_argument("--pseudo-questions", type=int, default=TrainingConfig().pseudo_questions)
+    parser.add_argument("--pseudo-questions", type=int, default=DEFAULT_PSEUDO_QUESTIONS)
     arguments = parser.parse_args()
     with Engine(load_settings(data_dir=arguments.data_dir)) as engine:
         labels = engine.labels.parse_file(arguments.questions.name, arguments.questions.read_bytes())

@@ -19,6 +19,7 @@ from rag_core.cli.common import FAILED, SOME_FAILED, WRONG_USE, Json, open_engin
 from rag_core.cli.evaluate import evaluate
 from rag_core.cli.model import model_app
 from rag_core.cli.pages import pages
+from rag_core.cli.train import pseudo_questions, train
 from rag_core.cli.watch import watch
 from rag_core.errors import (
     CollectionError,
@@ -161,6 +162,8 @@ def reindex(
 
 app.command()(watch)
 app.command()(evaluate)
+app.command()(train)
+app.command()(pseudo_questions)
 app.add_typer(model_app, name="model")
 
 

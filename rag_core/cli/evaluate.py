@@ -29,6 +29,8 @@ class Choice(str, Enum):
     RRF = "rrf"
     BM25 = "bm25"
     DENSE = "dense"
+    ADAPTER = "adapter"
+    NO_ADAPTER = "no-adapter"
     QUERIES = "queries"
     HYDE = "hyde"
     ITERATIVE = "iterative"
@@ -44,6 +46,8 @@ class Choice(str, Enum):
             return Baseline("bm25")
         if self in (Choice.QUERIES, Choice.HYDE, Choice.ITERATIVE, Choice.COMPARE):
             return RetrievalConfig(strategy=self.value)
+        if self in (Choice.ADAPTER, Choice.NO_ADAPTER):
+            return RetrievalConfig(adapter=self is Choice.ADAPTER)
         return RetrievalConfig() if self is Choice.AS_SET else RetrievalConfig(self.value)
 
 
@@ -85,6 +89,8 @@ def evaluate(
         rows = list(_metric_rows(engine, evaluations, most))
         for row in rows if as_json else []:
             console.print_json(row)
+        if pseudo := evaluations[0].pseudo_questions:
+            console.print_note(f"{pseudo:,} of the questions are pseudo-questions from sentences of the documents.")
         if not as_json:
             columns = ("configuration", "metric", "value", "interval", "p", "n")
             console.print_table([_format_row(row) for row in rows], columns, numeric=("value", "p", "n"))
@@ -131,7 +137,7 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
     """Yield the metrics and the advised threshold of each evaluation, then the differences of two evaluations."""
     for one in evaluations:
         for figure in one.figures:
-            yield json_rows.figure(figure, one.configuration)
+            yield json_rows.figure(figure, one.configuration, one.pseudo_questions)
         if advice := engine.evaluations.advise_threshold(one, most):
             yield json_rows.advice(advice, one.configuration)
     if len(evaluations) == 2:

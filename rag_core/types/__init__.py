@@ -69,6 +69,7 @@ from rag_core.types.explanations import (
 from rag_core.types.formatting import count_decimals, escape_formula, format_count, format_size
 from rag_core.types.jobs import Job, JobState, SyncResult, WatchedFolder
 from rag_core.types.learning import (
+    DEFAULT_PSEUDO_QUESTIONS,
     HeldOutFigure,
     Objective,
     Training,
@@ -98,6 +99,7 @@ from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
     "DEFAULT_COLLECTION",
+    "DEFAULT_PSEUDO_QUESTIONS",
     "MAX_INSTRUCTION_CHARS",
     "NEWER_READER",
     "PAGE_BREAK",

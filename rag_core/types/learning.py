@@ -15,12 +15,15 @@ from rag_core.types.evaluation import Interval
 Objective = Literal["contrastive", "marginal", "inverse_cloze"]
 
 
+DEFAULT_PSEUDO_QUESTIONS = 500
+
+
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
     """How to train an adapter; ``pseudo_questions`` is the number of pseudo-questions for ``inverse_cloze``."""
 
     objective: Objective = "contrastive"
-    pseudo_questions: int = 500
+    pseudo_questions: int = DEFAULT_PSEUDO_QUESTIONS
 
 
 @dataclass(frozen=True, slots=True)
