@@ -60,8 +60,9 @@ def fit_adapter(examples: Sequence[Example], held_out: frozenset[str], identity:
     others = split_documents([one.document_id for one in examples if one.document_id not in held_out], VALIDATION_SHARE)
     if len(others) < 2:
         return None
-    validation = [one for example in examples if (one := example.without(held_out | _rest(others))) is not None]
-    training = [one for example in examples if (one := example.without(held_out | others[0])) is not None]
+    kept = [one for example in examples if (one := example.without(held_out)) is not None]
+    validation = [one for one in kept if one.document_id in others[0]]
+    training = [one for example in kept if (one := example.without(others[0])) is not None]
     if not validation or not training:
         return None
     dense_size = training[0].dense.vectors.shape[1]
@@ -74,10 +75,6 @@ def fit_adapter(examples: Sequence[Example], held_out: frozenset[str], identity:
         token_size = token_training[0].vectors.shape[1]
         tokens = fit_matrix(token_training, token_validation, token_size, _FIT)
     return QueryAdapter(identity.weights, identity.projection, dense, tokens)
-
-
-def _rest(groups: Sequence[frozenset[str]]) -> frozenset[str]:
-    return frozenset().union(*groups[1:])
 
 
 def rank_pages(searcher: Searcher, question: TrainingQuestion, adapter: QueryAdapter | None) -> Rankings:

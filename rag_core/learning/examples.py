@@ -20,9 +20,10 @@ from rag_core.types import ChunkRow, ChunkVectors, FloatArray, PageKey, Retrieva
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import RankedChunks
 
-# Number of passages from word search that are not on a relevant page, and of other questions whose relevant passages
-# also serve as negatives (Karpukhin et al. 2020).
-HARD_NEGATIVES, OTHER_QUESTIONS = 12, 12
+# Number of passages that word search finds and that are not on a relevant page, and of other questions whose relevant
+# passages also serve as negatives (Karpukhin et al. 2020). The same number of negatives comes from the reranked order
+# (Xiong et al., "Approximate nearest neighbor negative contrastive learning for dense text retrieval", ICLR 2021).
+HARD_NEGATIVES, OTHER_QUESTIONS = 16, 12
 # Number of the best passages over which the answer is marginalized.
 MARGINAL_PASSAGES = 20
 # Of the `GUIDED_DEPTH` best passages, at most this number that contain the answer count as relevant.
@@ -80,7 +81,8 @@ class Example:
         if self.document_id in documents or not np.isfinite(self.dense.log_likelihood[kept]).any():
             return None
         tokens = None if self.tokens is None else _select_candidates(self.tokens, kept)
-        return replace(self, dense=_select_candidates(self.dense, kept), tokens=tokens)
+        left = tuple(one for one in self.documents if one not in documents)
+        return replace(self, documents=left, dense=_select_candidates(self.dense, kept), tokens=tokens)
 
 
 class ExampleBuilder:
@@ -126,7 +128,7 @@ class ExampleBuilder:
         for question, rows in zip(questions, relevant, strict=True):
             others = random.choice(len(questions), min(OTHER_QUESTIONS, len(questions)), replace=False)
             ranked = self._rank(question.text)
-            negatives = [*_find_word_hits(ranked), *(row for other in others for row in relevant[other])]
+            negatives = [*_find_hard_negatives(ranked), *(row for other in others for row in relevant[other])]
             negatives = [row for row in negatives if question.relevant.isdisjoint(page_keys(row))]
             yield self._build(question.document_id, ranked, rows, negatives)
 
@@ -162,7 +164,7 @@ class ExampleBuilder:
                 continue
             others = random.choice(len(questions), min(OTHER_QUESTIONS, len(questions)), replace=False)
             ranked = self._rank(question.question)
-            negatives = [*_find_word_hits(ranked), *(questions[other].row for other in others)]
+            negatives = [*_find_hard_negatives(ranked), *(questions[other].row for other in others)]
             pages = set(page_keys(question.row))
             negatives = [row for row in negatives if pages.isdisjoint(page_keys(row))]
             (embedding,) = self._generation.embedder.embed([embedded_text(question.row.prefix, rest)])
@@ -225,9 +227,10 @@ def page_keys(row: ChunkRow) -> list[PageKey]:
     return [(row.document_id, page) for page in range(row.page_index, row.page_index_end + 1)]
 
 
-def _find_word_hits(ranked: RankedChunks) -> list[ChunkRow]:
-    hits = [one for one in ranked.ranking.scores["bm25"] if one in ranked.rows]
-    return [ranked.rows[one] for one in hits[:HARD_NEGATIVES]]
+def _find_hard_negatives(ranked: RankedChunks) -> list[ChunkRow]:
+    words, order = list(ranked.ranking.scores["bm25"]), ranked.ranking.order
+    ids = dict.fromkeys([*words[:HARD_NEGATIVES], *order[:HARD_NEGATIVES]])
+    return [ranked.rows[one] for one in ids if one in ranked.rows]
 
 
 def _select_candidates(example: MappedExample, kept: np.ndarray) -> MappedExample:
