@@ -90,8 +90,8 @@ def write_cloze_question(sentence: str) -> tuple[str, str] | None:
     if len(values) < MIN_VALUES:
         return None
     start, end, word = values[-1]
-    answer = sentence[start:end]
-    question = f"{sentence[:start]}{word}{sentence[end:]}".rstrip(" .;:!") + "?"
+    answer = sentence[start:end].rstrip()
+    question = f"{sentence[:start]}{word}{sentence[start + len(answer) :]}".rstrip(" .;:!") + "?"
     return None if answer.casefold() in question.casefold() else (question, answer)
 
 
