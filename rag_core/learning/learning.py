@@ -174,9 +174,9 @@ class Learning:
             self._stores.evaluations.put_label(one.question, one.kind, one.evidence, one.answers, is_pseudo=True)
         return len(written)
 
-    def remove_pseudo_questions(self) -> int:
-        """Remove the stored labels of pseudo-questions; return their number."""
-        return self._stores.evaluations.remove_pseudo_labels()
+    def remove_pseudo_questions(self) -> None:
+        """Remove the stored labels of pseudo-questions."""
+        self._stores.evaluations.remove_pseudo_labels()
 
     def _work(self, labels: Sequence[Label], config: TrainingConfig, name: str) -> None:
         try:

@@ -76,10 +76,10 @@ class EvaluationStore:
         with self._db.begin() as connection:
             connection.execute(delete(labels).where(labels.c.id == label_id))
 
-    def remove_pseudo_labels(self) -> int:
-        """Delete the labels of pseudo-questions; return their number."""
+    def remove_pseudo_labels(self) -> None:
+        """Delete the labels of pseudo-questions."""
         with self._db.begin() as connection:
-            return int(connection.execute(delete(labels).where(labels.c.is_pseudo)).rowcount)
+            connection.execute(delete(labels).where(labels.c.is_pseudo))
 
     def remove_labels_of(self, message_id: str) -> None:
         """Delete the labels created from a message."""

@@ -86,7 +86,7 @@ def evaluate(engine: Engine, labels: list[Label], configuration: RetrievalConfig
 def test_too_few_labels_are_refused(engine: Engine, labels: list[Label]) -> None:
     with pytest.raises(LabelError, match="at least 10 questions with their pages or answers, about at least 3 docum"):
         train(engine, labels[:4])
-    with pytest.raises(LabelError, match="there are 0 about 0 documents"):
+    with pytest.raises(LabelError, match="there are 0 about 0"):
         train(engine, [])
     gone = replace(labels[0], evidence=(replace(labels[0].evidence[0], document="gone.pdf"),))
     with pytest.raises(LabelError, match=r"gone\.pdf is not in the library"):
@@ -169,7 +169,7 @@ def test_pseudo_questions_are_labels_that_stay_marked(engine: Engine) -> None:
     engine.labels.add(QUESTION, kind=LabelKind.NO_ANSWER)
     evaluation = evaluate(engine, engine.labels.list())
     assert engine.evaluations.get(evaluation.evaluation_id).pseudo_questions == 10
-    assert engine.learning.remove_pseudo_questions() == 10
+    engine.learning.remove_pseudo_questions()
     assert [one.question for one in engine.labels.list()] == [QUESTION]
 
 

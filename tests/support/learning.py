@@ -11,10 +11,14 @@ from tests.support.pdfs import make_pdf
 PUMPS = ("Harrow", "Lindow", "Brennick", "Tolm", "Ostmark", "Marlow", "Kestrel", "Dunmere")
 # Each subject has a page in each document. The questions name it by an invented word.
 SUBJECTS = {
-    "zorvel": "The throughput is {} litres of water per minute when the inlet is fully open and the filter is clean.",
-    "brimsk": "Its price is {} crowns, paid to the supplier within thirty days after the invoice was received.",
-    "quandle": "The warranty lasts {} months and covers broken parts, but no damage from frost or from sand.",
-    "tavish": "Empty, the housing weighs {} kilograms and needs two persons or a small crane to be lifted.",
+    "zorvel": "The {} pump has a throughput of {} litres of water per minute when the inlet is open and the filter is "
+    "clean. A gauge beside the outlet shows the flow.",
+    "brimsk": "For the {} pump, a price of {} crowns is paid to the supplier within thirty days after the invoice. The "
+    "accounts office keeps a copy of each order.",
+    "quandle": "The warranty of the {} pump lasts {} months and covers broken parts, but no damage from frost or sand. "
+    "Claims are sent to the maker in writing.",
+    "tavish": "The empty housing of the {} pump weighs {} kilograms and is lifted by two persons or by a small crane. "
+    "Straps for the transport lie in the crate.",
 }
 
 
@@ -23,9 +27,8 @@ def add_pumps(engine: Engine) -> bytes:
     rows = []
     for number, pump in enumerate(PUMPS):
         values = {subject: str(100 + 37 * number + 11 * place) for place, subject in enumerate(SUBJECTS)}
-        texts = [f"The {pump} pump. {SUBJECTS[subject].format(value)}" for subject, value in values.items()]
         name = f"{pump.lower()}.pdf"
-        add_document(engine, name, make_pdf(*texts))
+        add_document(engine, name, make_pdf(*(SUBJECTS[one].format(pump, value) for one, value in values.items())))
         rows += [
             {
                 "question": f"What is the {subject} of the {pump} pump?",

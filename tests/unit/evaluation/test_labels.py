@@ -187,5 +187,5 @@ def test_pseudo_questions_are_marked_in_files(value: object, is_pseudo: bool) ->
 
 
 def test_wrong_mark_of_a_pseudo_question_is_refused() -> None:
-    with pytest.raises(LabelError, match='line 1: "pseudo" is 7. Use true or false'):
+    with pytest.raises(LabelError, match='line 1: "pseudo" is 7'):
         parse_row({"question": "q", "document": "a.pdf", "page_index": 0, "pseudo": 7})
