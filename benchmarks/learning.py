@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from rag_core.engine import Engine
+from rag_core.errors import LabelError
 from rag_core.settings import load_settings
 from rag_core.types import DEFAULT_PSEUDO_QUESTIONS, Objective, Training, TrainingConfig
 
@@ -47,9 +48,12 @@ def main() -> None:
         for objective in arguments.objective or get_args(Objective):
             config = TrainingConfig(objective, arguments.pseudo_questions)
             chosen = [] if arguments.without_labels else labels
-            for event in engine.learning.train(chosen, config, name=arguments.questions.name):
-                if isinstance(event, Training):
-                    show_training(event)
+            try:
+                for event in engine.learning.train(chosen, config, name=arguments.questions.name):
+                    if isinstance(event, Training):
+                        show_training(event)
+            except LabelError as error:
+                print(f"{objective}: {error}", flush=True)
         for training in engine.learning.trainings():
             engine.learning.remove(training.training_id)
 

@@ -13,7 +13,7 @@ from tests.support.pdfs import make_pdf
 
 @pytest.fixture
 def labels(engine: Engine) -> bytes:
-    return add_pumps(engine)
+    return add_pumps(engine, 4)
 
 
 def test_training_shows_held_out_figures_and_the_switch(open_page: OpenPage, engine: Engine, labels: bytes) -> None:
@@ -26,7 +26,7 @@ def test_training_shows_held_out_figures_and_the_switch(open_page: OpenPage, eng
     shown = table(app, "With the adapter")
     assert list(shown["Search"]) == ["Meaning only", "Meaning only", "Ranking in use", "Ranking in use"]
     assert "The held-out figures rose" in texts(app)
-    assert "Trained on 32 questions, measured on 32 held-out questions in 5 groups of documents" in texts(app)
+    assert "Trained on 16 questions, measured on 16 held-out questions in 4 groups of documents" in texts(app)
     assert engine.learning.is_on
     assert "With the query adapter" in app.multiselect(key="configurations").options
     app.toggle(key="adapter_True_True").set_value(False).run()
@@ -47,7 +47,7 @@ def test_refusal_is_explained_with_figures(open_page: OpenPage, engine: Engine, 
     assert isinstance(training, Training)
     assert "Not used." in texts(app)
     assert "did not become better" in texts(app)
-    assert "pseudo-questions in 5 groups" in texts(app)
+    assert "pseudo-questions in 4 groups" in texts(app)
 
 
 def test_too_few_labels_are_reported(open_page: OpenPage, engine: Engine) -> None:

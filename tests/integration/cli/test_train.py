@@ -20,7 +20,7 @@ from tests.support.learning import PUMPS, add_pumps
 def labels(tmp_path: Path) -> Path:
     path = tmp_path / "pumps.jsonl"
     with opened(tmp_path / "data") as engine:
-        path.write_bytes(add_pumps(engine))
+        path.write_bytes(add_pumps(engine, 5))
     return path
 
 
