@@ -29,6 +29,7 @@ from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.theme_building import ThemeBuilder
 from rag_core.indexing.watches import Watches
+from rag_core.learning.learning import Learning
 from rag_core.runtime.entity_graphs import EntityGraphs
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
@@ -62,6 +63,7 @@ class Services:
     labels : Labels
     judge : Judge
     evaluations : Evaluations
+    learning : Learning
     models : LanguageModels
     model_downloads : ModelDownloads
     preferences : Preferences
@@ -120,6 +122,7 @@ class Services:
             *(settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models, self.judge)
         )
         self.evaluations = Evaluations(stores, runner, self.preferences)
+        self.learning = Learning(stores, self._generations, self._local_models, self._searcher, self.preferences)
         self._warm_up = WarmUp(
             settings,
             stores,
@@ -147,6 +150,7 @@ class Services:
             self.watches.stop()
             self.evaluations.close()
             self.theme_builder.stop()
+            self.learning.close()
             self._indexer.stop()
             self._warm_up.join()
             self.model_downloads.close()

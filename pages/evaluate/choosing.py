@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.evaluate.pseudo_questions import show_pseudo_questions
 from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
 from pages.shared.strategies import STRATEGY_NAMES
@@ -26,6 +27,8 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
     "Learned terms only (sparse)": RetrievalConfig("sparse"),
     "Meaning only (dense)": RetrievalConfig("dense"),
     "Around the names of the question (themes)": RetrievalConfig(strategy="themes"),
+    "With the query adapter": RetrievalConfig(adapter=True),
+    "Without the query adapter": RetrievalConfig(adapter=False),
     "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
     "Textbook BM25 (rankings only)": Baseline("bm25"),
 }
@@ -54,6 +57,7 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
     )
     if source == _APP:
         show_label_form(engine)
+        show_pseudo_questions(engine, app_labels)
         _made_in_app(engine, app_labels)
         return "labels from the app", app_labels
     file = st.file_uploader("Questions with their pages or answers", type=["jsonl", "json", "csv"], key="labels_file")
@@ -86,6 +90,8 @@ def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
         st.caption(escape_markdown(f"{len(methods)} methods: {'; '.join(one.label for one in methods)}."))
         return methods
     choices = _CHOICES | (_WITH_MODEL if engine.models.current else {})
+    if not engine.learning.has_adapter:
+        choices = {name: one for name, one in choices.items() if "query adapter" not in name}
     names = st.multiselect(
         "What to measure",
         list(choices),
@@ -107,7 +113,10 @@ def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
         return
     with st.expander(_summary(labels), type="compact", key="made_labels"):
         event = st.dataframe(
-            pd.DataFrame([(one.question, _answered_by(one)) for one in labels], columns=["Question", "Answered by"]),
+            pd.DataFrame(
+                [(one.question, _answered_by(one), "pseudo-question" if one.is_pseudo else "") for one in labels],
+                columns=["Question", "Answered by", "Mark"],
+            ),
             hide_index=True,
             on_select="rerun",
             selection_mode="multi-row",
@@ -143,6 +152,8 @@ def _answered_by(label: Label) -> str:
 
 def _summary(labels: Sequence[Label]) -> str:
     without = sum(one.kind is not LabelKind.ANSWERABLE for one in labels)
+    pseudo = sum(one.is_pseudo for one in labels)
     return escape_markdown(
         f"{format_count(len(labels), 'question')}, {without:,} of them without an answer in the documents"
+        + (f", {pseudo:,} of them pseudo-questions" if pseudo else "")
     )

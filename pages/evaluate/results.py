@@ -38,6 +38,11 @@ def show_results(engine: Engine) -> None:
     shown = [first, second] if second else [first]
     words = [format_count(len(one.outcomes), "question") + f" in {format_duration(one.seconds)}" for one in shown]
     st.caption(" · ".join([*words, "values with 95 % intervals (bootstrap over questions)"]))
+    if first.pseudo_questions:
+        st.caption(
+            f":material/science: {format_count(first.pseudo_questions, 'pseudo-question')} among them, made from "
+            "sentences of the documents. They are closer to the text than real questions, so the figures are too high."
+        )
     _table(_compared(engine, first, second) if second else _figures(first))
     show_judge_reports(shown)
     show_advised_threshold(engine, first)

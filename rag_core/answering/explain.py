@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from rag_core.answering.ranking import apply_adapter
 from rag_core.answering.search import Searcher
 from rag_core.errors import UnknownDocument
 from rag_core.retrieval.late_interaction import (
@@ -117,7 +118,8 @@ class Explanations:
         QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         generation = self._generations.active()
-        embedded_question = generation.embedder.embed_question(self._searcher.normalize_question(question))
+        query = self._searcher.build_query(question, Scope())
+        embedded_question = apply_adapter(query, generation.embedder.embed_question(query.text), generation.embedder)
         row = self._stores.documents.visible_chunks([int(chunk_id)]).get(int(chunk_id))
         if row is None:
             raise UnknownDocument("That passage is no longer in the library. Ask the question again.")

@@ -112,14 +112,15 @@ class Ranker:
         lines = search_words(build_unembedded_question(plan.text), LOOKUP_CHUNKS, versions) if plan else None
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
+            adapted = apply_adapter(query, question, generation.embedder)
             if hypothesis:
-                question = _mean_embedding(question, generation.embedder.embed_question(hypothesis).dense)
+                adapted = _mean_embedding(adapted, generation.embedder.embed_question(hypothesis).dense)
         dense = None
         if rank_by not in ("bm25", "sparse"):
 
             def search_dense() -> list[Hit]:
                 index = self._stores.dense_index(generation.generation_id)
-                found = index.retrieve(question, candidates, embedded_versions)
+                found = index.retrieve(adapted, candidates, embedded_versions)
                 loader.prefetch_vectors([hit.chunk_id for hit in found])
                 return found
 
@@ -129,7 +130,7 @@ class Ranker:
 
         def rerank(chunk_ids: Sequence[int]) -> list[Hit]:
             loader.prefetch_rows(chunk_ids)
-            return rerank_chunks(question, weights, loader.vectors, chunk_ids)
+            return rerank_chunks(adapted, weights, loader.vectors, chunk_ids)
 
         hits, problems = collect_hits(words, lines, dense, sparse, self._dense_search, rerank, timer)
         embedded_lookup = None
@@ -232,6 +233,13 @@ def _prefer_named(ranking: Ranking, question: str, rows: Mapping[int, ChunkRow])
     kept = 0 if names else FIXED_TOP
     ranking = prefer_named_documents(ranking, names or find_lowercase_names(question), labels, texts, kept)
     return prefer_identified_chunks(ranking, question, labels, texts)
+
+
+def apply_adapter(query: Query, question: Question, embedder: QuestionEmbedder) -> Question:
+    """Return the question with the vectors that searches compare with those of passages."""
+    if query.adapter is None or query.adapter.find_problems(embedder.identity):
+        return question
+    return query.adapter.apply(question)
 
 
 def _mean_embedding(question: Question, hypothesis: FloatArray) -> Question:

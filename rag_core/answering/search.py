@@ -100,6 +100,7 @@ class Searcher:
             top_k or configuration.top_k or self._preferences.top_k,
             configuration,
             writer=Writer(writer.model, self._preferences.add_instructions(writer.instructions)),
+            adapter=self._preferences.adapters.select(configuration.adapter),
         )
 
     def search(self, query: Query, timer: Timer) -> SearchOutcome:
@@ -136,7 +137,7 @@ class Searcher:
         if query.configuration.threshold is not None:
             threshold = query.configuration.threshold
         gate = apply_threshold(passages[:PASSAGES_SCORED], threshold, score_name)
-        notices = self._notices(query.documents, ranked.embedder)
+        notices = self._notices(query, ranked.embedder)
         if not passages and not self._stores.documents.documents():
             notices = (NO_DOCUMENTS, *notices)
         notices = (*ranked.problems, *notices)
@@ -231,10 +232,10 @@ class Searcher:
             )
         return question
 
-    def _notices(self, scope: Sequence[str] | None, embedder: QuestionEmbedder) -> tuple[str, ...]:
-        notices = []
+    def _notices(self, query: Query, embedder: QuestionEmbedder) -> tuple[str, ...]:
+        notices = query.adapter.find_problems(embedder.identity) if query.adapter else []
         states = ("still being indexed and can only be found by words", "still being read and cannot be found yet")
-        for number, state in zip(self._stores.documents.count_unfinished(scope), states, strict=True):
+        for number, state in zip(self._stores.documents.count_unfinished(query.documents), states, strict=True):
             if number:
                 notices.append(f"{format_count(number, 'document is', 'documents are')} {state}.")
         identity = embedder.identity

@@ -20,6 +20,7 @@ from rag_core.cli.evaluate import evaluate
 from rag_core.cli.model import model_app
 from rag_core.cli.pages import pages
 from rag_core.cli.themes import themes_app
+from rag_core.cli.train import pseudo_questions, train
 from rag_core.cli.watch import watch
 from rag_core.errors import (
     CollectionError,
@@ -163,6 +164,8 @@ def reindex(
 
 app.command()(watch)
 app.command()(evaluate)
+app.command()(train)
+app.command()(pseudo_questions)
 app.add_typer(model_app, name="model")
 app.add_typer(themes_app, name="themes")
 

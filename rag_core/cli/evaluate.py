@@ -30,6 +30,8 @@ class Choice(str, Enum):
     BM25 = "bm25"
     DENSE = "dense"
     SPARSE = "sparse"
+    ADAPTER = "adapter"
+    NO_ADAPTER = "no-adapter"
     QUERIES = "queries"
     HYDE = "hyde"
     ITERATIVE = "iterative"
@@ -48,6 +50,8 @@ class Choice(str, Enum):
             return Baseline("bm25", k, b)
         if self.value in get_args(Strategy):
             return RetrievalConfig(strategy=cast(Strategy, self.value))
+        if self in (Choice.ADAPTER, Choice.NO_ADAPTER):
+            return RetrievalConfig(adapter=self is Choice.ADAPTER)
         return RetrievalConfig() if self is Choice.AS_SET else RetrievalConfig(self.value)
 
 
@@ -112,6 +116,8 @@ def evaluate(
         methods = engine.evaluations.tabulate(evaluations) if as_table else ()
         for row in [*rows, *map(json_rows.method, methods)] if as_json else []:
             console.print_json(row)
+        if pseudo := evaluations[0].pseudo_questions:
+            console.print_note(f"{pseudo:,} of the questions are pseudo-questions from sentences of the documents.")
         if as_table and not as_json:
             _print_methods(methods)
         elif not as_json:
@@ -168,7 +174,7 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
     """Yield the metrics and the advised threshold of each evaluation, then the differences of two evaluations."""
     for one in evaluations:
         for figure in one.figures:
-            yield json_rows.figure(figure, one.configuration)
+            yield json_rows.figure(figure, one.configuration, one.pseudo_questions)
         if advice := engine.evaluations.advise_threshold(one, most):
             yield json_rows.advice(advice, one.configuration)
         if one.judge_report:

@@ -18,6 +18,7 @@ from rag_core.types import (
     DocumentStatus,
     Job,
     JudgeReport,
+    Label,
     MethodRow,
     Metric,
     ModelCheck,
@@ -29,6 +30,7 @@ from rag_core.types import (
     Table,
     TableCell,
     ThresholdAdvice,
+    Training,
     WatchedFolder,
 )
 
@@ -184,8 +186,8 @@ def synced(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
     return {**row, "refused": refused}
 
 
-def figure(metric: Metric, configuration: str) -> dict[str, Any]:
-    """Return the row that ``evaluate`` prints for a metric."""
+def figure(metric: Metric, configuration: str, pseudo_questions: int = 0) -> dict[str, Any]:
+    """Return the row that ``evaluate`` prints for a metric, with the number of pseudo-questions if there are any."""
     value = asdict(metric.interval)
     return {
         "metric": metric.metric,
@@ -193,6 +195,7 @@ def figure(metric: Metric, configuration: str) -> dict[str, Any]:
         "n": metric.n,
         **value,
         "configuration": configuration,
+        **({"pseudo_questions": pseudo_questions} if pseudo_questions else {}),
     }
 
 
@@ -229,6 +232,42 @@ def comparison(difference: Comparison, configurations: str) -> dict[str, Any]:
 def method(row: MethodRow) -> dict[str, Any]:
     """Return the row that ``evaluate --table`` prints for a method."""
     return asdict(row)
+
+
+def training_figures(trained: Training) -> list[dict[str, Any]]:
+    """Return a row of ``train`` for each held-out metric; ``low`` and ``high`` are the interval of the difference."""
+    return [
+        {
+            "stage": one.stage,
+            "metric": one.metric,
+            "before": one.before.value,
+            "after": one.after.value,
+            "difference": one.difference.value,
+            "low": one.difference.low,
+            "high": one.difference.high,
+            "p_value": one.p_value,
+            "n": one.n,
+        }
+        for one in trained.figures
+    ]
+
+
+def training(trained: Training) -> dict[str, Any]:
+    """Return the last row of ``train``: whether the adapter is used, and if not, why."""
+    row = trained.to_json()
+    del row["figures"]
+    return {"training_id": trained.training_id, **row}
+
+
+def pseudo_question(label: Label) -> dict[str, Any]:
+    """Return the row that ``pseudo-questions`` prints for a question, in the format of label files."""
+    return {
+        "id": label.label_id,
+        "question": label.question,
+        "answers": list(label.answers),
+        "evidence": [{"document": one.document, "page_index": one.page_index} for one in label.evidence],
+        "pseudo": label.is_pseudo,
+    }
 
 
 def status(current: Status) -> dict[str, Any]:

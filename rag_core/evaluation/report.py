@@ -91,6 +91,7 @@ def _questions(evaluation: Evaluation) -> Iterable[Row]:
             "id": one.label_id,
             "question": one.question,
             "kind": one.kind.value,
+            "pseudo": one.is_pseudo,
             "evidence": "; ".join(one.evidence),
             "first_rank": one.first_rank,
             "gate_score": one.gate_score,

@@ -127,8 +127,10 @@ class EvaluationRunner:
             )
         started = time.perf_counter()
         if isinstance(configuration, RetrievalConfig):
-            # The setting may change later, so the stored configuration contains its current value.
+            # The settings may change later, so the stored configuration contains their current values.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
+            if configuration.adapter is None and self._preferences.adapters.select(None):
+                configuration = replace(configuration, adapter=True)
         self._check(labels)
         if judge_config is not None:
             self._judge.find_judge(judge_config)  # fails before the first question if there is no judge

@@ -21,6 +21,7 @@ from rag_core.store.jobs import JobStore
 from rag_core.store.model_keys import ModelKeyStore
 from rag_core.store.preferences import PreferenceStore
 from rag_core.store.themes import ThemeStore
+from rag_core.store.trainings import TrainingStore
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
 
@@ -52,6 +53,7 @@ class Stores:
             self.model_keys = ModelKeyStore(folder)
             self.watches = WatchStore(self.database)
             self.evaluations = EvaluationStore(self.database)
+            self.trainings = TrainingStore(self.database)
             self.usage = UsageStore(self.database)
             self.themes = ThemeStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")

@@ -21,6 +21,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     UniqueConstraint,
+    false,
 )
 
 from rag_core.store.columns import String, Text
@@ -294,9 +295,24 @@ labels = Table(
     Column("kind", String(16), nullable=False),
     Column("evidence", JSON, nullable=False),
     Column("answers", JSON, nullable=False),
+    # Whether the question was made from a sentence of the document.
+    Column("is_pseudo", Boolean, nullable=False, server_default=false()),
     # The answer that the label was created from; the label stays when the answer is deleted.
     Column("message_id", String(32), index=True),
     Column("created_at", DateTime(timezone=True), nullable=False),
+)
+
+trainings = Table(
+    "trainings",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("created_at", DateTime(timezone=True), nullable=False, index=True),
+    # The embedder to whose vectors the matrices belong.
+    Column("weights", String(64), nullable=False),
+    Column("projection", String(64), nullable=False),
+    Column("report", JSON, nullable=False),
+    # Missing if the adapter was refused.
+    Column("matrices", LargeBinary),
 )
 
 evaluations = Table(

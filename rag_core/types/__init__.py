@@ -87,6 +87,16 @@ from rag_core.types.judgements import (
     StatementVerdict,
     Verdict,
 )
+from rag_core.types.learning import (
+    DEFAULT_PSEUDO_QUESTIONS,
+    HeldOutFigure,
+    Objective,
+    Training,
+    TrainingConfig,
+    TrainingEvent,
+    TrainingProgress,
+    TrainingState,
+)
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
     Excluding,
@@ -108,6 +118,7 @@ from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
     "DEFAULT_COLLECTION",
+    "DEFAULT_PSEUDO_QUESTIONS",
     "MAX_INSTRUCTION_CHARS",
     "NEWER_READER",
     "PAGE_BREAK",
@@ -145,6 +156,7 @@ __all__ = [
     "Fingerprint",
     "FloatArray",
     "Gate",
+    "HeldOutFigure",
     "Hit",
     "Int8Array",
     "Int64Array",
@@ -167,6 +179,7 @@ __all__ = [
     "ModelHost",
     "ModelOffer",
     "ModelSetup",
+    "Objective",
     "Page",
     "PageImage",
     "PageKey",
@@ -205,6 +218,11 @@ __all__ = [
     "ThresholdAdvice",
     "TokenMatch",
     "TokenMatches",
+    "Training",
+    "TrainingConfig",
+    "TrainingEvent",
+    "TrainingProgress",
+    "TrainingState",
     "Usage",
     "UsageTotal",
     "Verdict",

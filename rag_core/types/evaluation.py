@@ -40,7 +40,11 @@ class LabelledPage:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A question with its expected evidence and answers. ``where`` names the file and line of the label in messages."""
+    """A question with its expected evidence and answers. ``where`` names the file and line of the label in messages.
+
+    ``is_pseudo`` says whether the question was made from a sentence of the document; see
+    `rag_core.learning.inverse_cloze`.
+    """
 
     label_id: str
     question: str
@@ -48,6 +52,7 @@ class Label:
     evidence: tuple[LabelledPage, ...] = ()
     answers: tuple[str, ...] = ()
     where: str = ""
+    is_pseudo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,7 @@ class QuestionResult:
     threshold of the evaluation. ``wrong`` says whether the answer is wrong; if the question is not answered, it says
     whether the answer would be wrong at a lower threshold. ``problem`` says what is wrong with the result; it is empty
     if nothing is wrong. ``search_ms`` is the time in milliseconds that the method needed to rank passages; ``None`` in
-    evaluations of earlier versions.
+    evaluations of earlier versions. ``is_pseudo`` says whether the question was made from a sentence of the document.
     """
 
     label_id: str
@@ -110,6 +115,7 @@ class QuestionResult:
     wrong: bool = False
     problem: str = ""
     search_ms: float | None = None
+    is_pseudo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +186,11 @@ class Evaluation:
     risk_coverage: tuple[RiskPoint, ...]
     judge_report: JudgeReport | None = None
     index_bytes: int | None = None
+
+    @property
+    def pseudo_questions(self) -> int:
+        """Number of questions that were made from sentences of the documents."""
+        return sum(one.is_pseudo for one in self.outcomes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,18 @@ class QuestionEmbedder(Protocol):
         ...
 
 
+class QuestionAdapter(Protocol):
+    """Maps the vectors of questions; see `rag_core.embedding.query_adapter.QueryAdapter`."""
+
+    def find_problems(self, identity: ModelIdentity) -> list[str]:
+        """Return why the adapter cannot map vectors of this embedder; empty if it can."""
+        ...
+
+    def apply(self, question: Question) -> Question:
+        """Return the question with mapped vectors."""
+        ...
+
+
 class LookupPlan(Protocol):
     """A look-up that runs in addition to the search for a question, for example for rows of a financial statement.
 

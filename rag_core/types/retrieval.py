@@ -168,7 +168,7 @@ class RetrievalConfig:
     ``rank_by`` names the score that determines the order of the passages. Retrievers that do not contribute to this
     score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
     determines which searches are made for a question. If ``sparse`` is false, learned sparse retrieval does not run,
-    even if the index has a learned sparse part.
+    even if the index has a learned sparse part. ``adapter`` says whether the trained query adapter is applied.
     """
 
     rank_by: RankBy | None = None
@@ -178,6 +178,7 @@ class RetrievalConfig:
     top_k: int | None = None
     strategy: Strategy = "plain"
     sparse: bool = True
+    adapter: bool | None = None
 
     @property
     def label(self) -> str:
@@ -185,6 +186,8 @@ class RetrievalConfig:
         changed = [(name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k")]
         strategy = [] if self.strategy == "plain" else [f"strategy {self.strategy}"]
         without = [] if self.sparse else ["without sparse"]
+        if self.adapter is not None:
+            strategy.append("with adapter" if self.adapter else "without adapter")
         values = [f"{name} {value:g}" for name, value in changed if value is not None]
         return ", ".join([self.rank_by or "as set", *strategy, *without, *values])
 

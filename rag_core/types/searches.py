@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkRow, ChunkVectors
-from rag_core.types.protocols import LookupPlan, QuestionEmbedder
+from rag_core.types.protocols import LookupPlan, QuestionAdapter, QuestionEmbedder
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
 
 # The plain strategy, with every other parameter as in the settings or on the Admin page.
@@ -106,7 +106,8 @@ class Query:
     that a plain search replaces the search strategy, or that quotes replace the answer. If ``gated`` is false, the
     passages are ranked, but the scores that only the gate needs are not computed. ``writer`` contains all instructions,
     those for every conversation first. If ``text`` is only a part of the question, ``asked`` is the whole question,
-    which may define the figure that it asks for.
+    which may define the figure that it asks for. ``adapter`` maps the vectors of the question; without it, they are
+    those of the embedder.
     """
 
     text: str
@@ -118,6 +119,7 @@ class Query:
     gated: bool = True
     writer: Writer = DEFAULT_WRITER
     asked: str = ""
+    adapter: QuestionAdapter | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from rag_core.indexing.documents import Documents
 from rag_core.indexing.index import Index
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.watches import Watches
+from rag_core.learning.learning import Learning
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
 from rag_core.runtime.preferences import Preferences
@@ -34,6 +35,8 @@ NAMES = {
     Judge: "find_judge judge_answer",
     Evaluations: "advise_threshold cancel close compare gate_scores_plot get list plots recent_gate_scores remove run "
     "start state write_report",
+    Learning: "add_pseudo_questions cancel close find_problems has_adapter is_on remove remove_pseudo_questions set_on "
+    "start state train trainings write_pseudo_questions",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "
     "find_host find_local_servers find_models find_name generator get is_from_environment key_place "
     "key_problem list names offers_environment_key presets read_key_again select settings test usage_totals warm_up",

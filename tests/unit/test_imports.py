@@ -26,6 +26,7 @@ LAYERS = (
     {"runtime", "guide"},
     {"answering", "indexing"},
     {"evaluation"},
+    {"learning"},
     {"services"},
     {"engine"},
     {"cli"},
