@@ -20,7 +20,7 @@ from rag_core.types.answers import (
     Stage,
     Suggestions,
 )
-from rag_core.types.arrays import BoolArray, FloatArray, Int8Array, Int64Array, IntArray
+from rag_core.types.arrays import BoolArray, Float64Array, FloatArray, Int8Array, Int64Array, IntArray
 from rag_core.types.chunks import PAGE_BREAK, ChunkRow, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
 from rag_core.types.cited_tables import CitedTable
 from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, Conversation, Feedback, Message, Scope
@@ -46,6 +46,7 @@ from rag_core.types.evaluation import (
     EvaluationEvent,
     EvaluationProgress,
     EvaluationState,
+    EvidenceState,
     Interval,
     Label,
     LabelKind,
@@ -68,6 +69,23 @@ from rag_core.types.explanations import (
 )
 from rag_core.types.formatting import count_decimals, escape_formula, format_count, format_size
 from rag_core.types.jobs import Job, JobState, SyncResult, WatchedFolder
+from rag_core.types.marginalization import (
+    MARGINALIZATIONS,
+    Decoding,
+    GeneratedToken,
+    Hypothesis,
+    MarginalAnswer,
+    MarginalCandidate,
+    Marginalization,
+    TokenDistribution,
+)
+from rag_core.types.mixtures import (
+    UNKNOWN,
+    AnswerProbabilities,
+    EvidenceMixture,
+    MixtureVerdict,
+    WorkedMixture,
+)
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
     Excluding,
@@ -89,11 +107,14 @@ from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
     "DEFAULT_COLLECTION",
+    "MARGINALIZATIONS",
     "MAX_INSTRUCTION_CHARS",
     "NEWER_READER",
     "PAGE_BREAK",
     "REFUSAL",
+    "UNKNOWN",
     "Answer",
+    "AnswerProbabilities",
     "AnswerState",
     "AskEvent",
     "Baseline",
@@ -106,6 +127,7 @@ __all__ = [
     "Claim",
     "Comparison",
     "Conversation",
+    "Decoding",
     "DeleteReceipt",
     "Delta",
     "DocumentInfo",
@@ -118,13 +140,18 @@ __all__ = [
     "EvaluationState",
     "EvidenceCase",
     "EvidenceMass",
+    "EvidenceMixture",
+    "EvidenceState",
     "Excluding",
     "Explanation",
     "Feedback",
     "Fingerprint",
+    "Float64Array",
     "FloatArray",
     "Gate",
+    "GeneratedToken",
     "Hit",
+    "Hypothesis",
     "Int8Array",
     "Int64Array",
     "IntArray",
@@ -134,9 +161,13 @@ __all__ = [
     "Label",
     "LabelKind",
     "LabelledPage",
+    "MarginalAnswer",
+    "MarginalCandidate",
+    "Marginalization",
     "Mark",
     "Message",
     "Metric",
+    "MixtureVerdict",
     "ModelCheck",
     "ModelChoice",
     "ModelHost",
@@ -176,6 +207,7 @@ __all__ = [
     "TableRow",
     "TextTable",
     "ThresholdAdvice",
+    "TokenDistribution",
     "TokenMatch",
     "TokenMatches",
     "Usage",
@@ -186,6 +218,7 @@ __all__ = [
     "WeightedPassage",
     "WeightingConfig",
     "WordBoxes",
+    "WorkedMixture",
     "build_unembedded_question",
     "count_decimals",
     "embedded_text",

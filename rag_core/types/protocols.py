@@ -14,6 +14,7 @@ from rag_core.types import (
     IntArray,
     Passage,
     Question,
+    TokenDistribution,
     VersionFilter,
 )
 
@@ -154,4 +155,17 @@ class DomainLookup(Protocol):
 
         ``names`` are the names that occur in the question, such as the name of a company.
         """
+        ...
+
+
+class CausalModel(Protocol):
+    """A model that predicts the next token of a sequence of tokens."""
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        """The tokens that end an answer."""
+        ...
+
+    def predict(self, contexts: Sequence[Sequence[int]]) -> Sequence[TokenDistribution]:
+        """Return the distribution of the next token after each context; a context is a non-empty sequence of tokens."""
         ...

@@ -153,7 +153,7 @@ class Gate:
 
 # Search strategies; see `rag_core.answering.strategies`. All except ``plain`` and ``summary`` need a language
 # model.
-Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "summary"]
+Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "summary", "rag-sequence", "rag-token"]
 # The stages whose scores can determine the order of the passages, from the first stage to the last.
 RankBy = Literal["dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"]
 
