@@ -7,6 +7,7 @@ from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
 from rag_core.answering.follow_up import FollowUps
+from rag_core.answering.mixtures import Mixtures
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
@@ -59,6 +60,7 @@ class Services:
     preferences : Preferences
     continuations : Continuations
     explanations : Explanations
+    mixtures : Mixtures
 
     Raises
     ------
@@ -89,6 +91,7 @@ class Services:
         self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
+        self.mixtures = Mixtures(pages, self.models)
 
         self._removal = Removal(stores)
         self._indexer = IndexingQueue(settings, stores, self._generations, self._removal)
@@ -100,7 +103,7 @@ class Services:
 
         self.labels = Labels(stores)
         runner = EvaluationRunner(
-            settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models
+            settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models, self.mixtures
         )
         self.evaluations = Evaluations(stores, runner, self.preferences)
         self._warm_up = WarmUp(

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.chat.writer import choose_writer
 from pages.shared import keys
-from pages.shared.strategies import STRATEGY_DESCRIPTIONS, STRATEGY_NAMES
+from pages.shared.strategies import STRATEGY_DESCRIPTIONS, STRATEGY_NAMES, list_strategies
 from rag_core.engine import Engine
 from rag_core.types import Conversation, Strategy
 
@@ -18,7 +18,7 @@ def choose_strategy(engine: Engine, conversation: Conversation | None) -> None:
             return
         chosen = st.selectbox(
             "How to search",
-            list(STRATEGY_NAMES),
+            list_strategies(engine),
             format_func=lambda one: f"Search: {STRATEGY_NAMES[one]}",
             key=keys.STRATEGY,
             label_visibility="collapsed",

@@ -33,6 +33,8 @@ class Choice(str, Enum):
     HYDE = "hyde"
     ITERATIVE = "iterative"
     COMPARE = "compare"
+    RAG_SEQUENCE = "rag-sequence"
+    RAG_TOKEN = "rag-token"  # noqa: S105 - not a secret
     TF_IDF_BASELINE = "tf-idf-baseline"
     BM25_BASELINE = "bm25-baseline"
 
@@ -42,7 +44,10 @@ class Choice(str, Enum):
             return Baseline("tf-idf")
         if self is Choice.BM25_BASELINE:
             return Baseline("bm25")
-        if self in (Choice.QUERIES, Choice.HYDE, Choice.ITERATIVE, Choice.COMPARE):
+        if self in (
+            *(Choice.QUERIES, Choice.HYDE, Choice.ITERATIVE, Choice.COMPARE),
+            *(Choice.RAG_SEQUENCE, Choice.RAG_TOKEN),
+        ):
             return RetrievalConfig(strategy=self.value)
         return RetrievalConfig() if self is Choice.AS_SET else RetrievalConfig(self.value)
 

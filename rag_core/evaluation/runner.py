@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Generator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from rag_core.answering.ask import Answerer
+from rag_core.answering.mixtures import Mixtures
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies import Strategies
 from rag_core.errors import LabelError, QuestionError
 from rag_core.evaluation.baselines import Bm25, TfIdf
+from rag_core.evaluation.evidence_metrics import add_evidence, weigh_evidence
 from rag_core.evaluation.judging import judge
 from rag_core.evaluation.metrics import compute_metrics, compute_precision_recall, compute_risk_coverage
 from rag_core.evaluation.page_finder import PageFinder
@@ -31,6 +33,8 @@ from rag_core.types import (
     EvaluationProgress,
     Label,
     PageKey,
+    Passage,
+    QuestionResult,
     RetrievalConfig,
     Scope,
     embedded_text,
@@ -41,9 +45,22 @@ from rag_core.types.searches import SearchOutcome
 # Number of passages in the rankings that are measured; the pages of later passages count as not found.
 DEPTH = 100
 
-# A function that asks a question and returns the ranked pages, best first, and the answer, or ``None`` if only rankings
-# are measured. It takes the relevant pages as well, because a near duplicate on such a page counts as found.
-Ask = Callable[[str, Collection[PageKey]], tuple[list[PageKey], Answer | None]]
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The ranked pages for a question, best first.
+
+    ``answer`` is ``None`` if only rankings are measured; otherwise, ``passages`` are those that are read.
+    """
+
+    pages: list[PageKey]
+    answer: Answer | None = None
+    passages: tuple[Passage, ...] = ()
+
+
+# A function that asks a question. It takes the relevant pages as well, because a near duplicate on such a page counts
+# as found.
+Ask = Callable[[str, Collection[PageKey]], Asked]
 
 
 class EvaluationRunner:
@@ -58,6 +75,7 @@ class EvaluationRunner:
     answerer : Answerer
     preferences : Preferences
     models : LanguageModels
+    mixtures : Mixtures
     """
 
     def __init__(
@@ -69,6 +87,7 @@ class EvaluationRunner:
         answerer: Answerer,
         preferences: Preferences,
         models: LanguageModels,
+        mixtures: Mixtures,
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -77,6 +96,7 @@ class EvaluationRunner:
         self._answerer = answerer
         self._preferences = preferences
         self._models = models
+        self._mixtures = mixtures
 
     def run(
         self, labels: Sequence[Label], configuration: RetrievalConfig | Baseline, name: str, *, answers: bool
@@ -96,25 +116,19 @@ class EvaluationRunner:
         threshold = self._preferences.threshold
         if isinstance(configuration, RetrievalConfig) and configuration.threshold is not None:
             threshold = configuration.threshold
-        rankings: dict[str, list[PageKey]] = {}
-        answers_by_label: dict[str, Answer | None] = {}
+        stale = PageFinder(self._stores.documents).find_all(labels, current=False)
+        asked: dict[str, Asked] = {}
         for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
             yield EvaluationProgress(done, len(labels))
-            rankings[label.label_id], answers_by_label[label.label_id] = ask(label.question, pages)
+            asked[label.label_id] = ask(label.question, pages)
         yield EvaluationProgress(len(labels), len(labels))
         values = compute_ranking_metrics(
-            rankings, {label.label_id: pages for label, pages in zip(labels, relevant, strict=True) if pages}
+            {one: result.pages for one, result in asked.items()},
+            {label.label_id: pages for label, pages in zip(labels, relevant, strict=True) if pages},
         )
         outcomes = tuple(
-            judge(
-                label,
-                pages,
-                rankings[label.label_id],
-                values.get(label.label_id, {}),
-                answers_by_label[label.label_id],
-                threshold,
-            )
-            for label, pages in zip(labels, relevant, strict=True)
+            self._judge(label, pages, outdated, asked[label.label_id], values.get(label.label_id, {}), threshold)
+            for label, pages, outdated in zip(labels, relevant, stale, strict=True)
         )
         evaluation = Evaluation(
             evaluation_id=new_id(),
@@ -132,6 +146,22 @@ class EvaluationRunner:
         self._stores.evaluations.add(evaluation)
         yield evaluation
 
+    def _judge(
+        self,
+        label: Label,
+        relevant: Mapping[PageKey, str],
+        stale: Mapping[PageKey, str],
+        asked: Asked,
+        values: Mapping[str, float],
+        threshold: float,
+    ) -> QuestionResult:
+        result = judge(label, relevant, asked.pages, values, asked.answer, threshold)
+        if asked.answer is None or not relevant:
+            return result
+        probabilities = self._mixtures.read_answers(label.question, asked.passages) if label.answers else {}
+        evidence = weigh_evidence(label, asked.passages, relevant, stale, probabilities)
+        return add_evidence(result, label, asked.answer, evidence, stale)
+
     def _check(self, labels: Sequence[Label]) -> None:
         """Raise an error for invalid questions before any is asked, because an interrupted evaluation is not stored."""
         for label in labels:
@@ -144,7 +174,7 @@ class EvaluationRunner:
         if isinstance(configuration, Baseline):
             return self._baseline(configuration)
 
-        def ask(question: str, relevant: Collection[PageKey]) -> tuple[list[PageKey], Answer | None]:
+        def ask(question: str, relevant: Collection[PageKey]) -> Asked:
             query = self._searcher.build_query(question, Scope(), None, configuration)
             # The query is strict, because a fallback to a plain search or to quotes would measure something else. The
             # gate takes longer than the search, so it runs only for answers and for strategies that may use it.
@@ -152,7 +182,9 @@ class EvaluationRunner:
             query = replace(query, depth=DEPTH, strict=True, gated=gated)
             outcome = run_to_end(self._strategies.search(query, Timer()))
             pages = ranked_pages(span for one in outcome.passages for span in relevant_spans(one, relevant))
-            return pages, self._answerer.answer(query, _lift_threshold(outcome)) if answers else None
+            if not answers:
+                return Asked(pages)
+            return Asked(pages, self._answerer.answer(query, _lift_threshold(outcome)), outcome.result.passages)
 
         return ask
 
@@ -164,10 +196,10 @@ class EvaluationRunner:
         texts = [embedded_text(row.prefix, row.text) for row in rows]
         ranker = TfIdf(texts) if baseline.name == "tf-idf" else Bm25(texts, baseline.k, baseline.b)
 
-        def ask(question: str, _relevant: Collection[PageKey]) -> tuple[list[PageKey], None]:
+        def ask(question: str, _relevant: Collection[PageKey]) -> Asked:
             ranked_rows = [rows[hit.chunk_id] for hit in ranker.rank(question)[:DEPTH]]
             spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in ranked_rows)
-            return ranked_pages(spans), None
+            return Asked(ranked_pages(spans))
 
         return ask
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Generator, Sequence
 
 import numpy as np
@@ -13,7 +14,7 @@ Predict = Callable[[Sequence[tuple[int, ...]]], Sequence[TokenDistribution]]
 
 
 def search_beams(
-    predict: Predict, end_tokens: Collection[int], beams: int, max_tokens: int
+    predict: Predict, end_tokens: Collection[int], beams: int, max_tokens: int, min_ratio: float = 0.0
 ) -> Generator[None, None, list[Hypothesis]]:
     """Return the most probable sequences that a beam search finds, best first; yield after each token.
 
@@ -30,6 +31,8 @@ def search_beams(
     max_tokens : int
         Longest sequence, with its end token. Sequences that are incomplete at this length are returned only if none is
         complete.
+    min_ratio : float
+        Sequences are dropped if their probability is below this part of that of the best complete sequence.
     """
     active = [Hypothesis((), 0.0, is_complete=False)]
     complete: list[Hypothesis] = []
@@ -42,6 +45,10 @@ def search_beams(
         ]
         complete = _keep_best([*complete, *(one for one in extended if one.is_complete)], beams)
         active = _keep_best([one for one in extended if not one.is_complete], beams)
+        if complete and min_ratio:
+            least = complete[0].log_probability + math.log(min_ratio)
+            complete = [one for one in complete if one.log_probability >= least]
+            active = [one for one in active if one.log_probability >= least]
         yield
         is_full = len(complete) == beams
         if not active or (is_full and active[0].log_probability <= complete[-1].log_probability):

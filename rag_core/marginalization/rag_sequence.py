@@ -14,7 +14,13 @@ from rag_core.types import Decoding, Float64Array, MarginalCandidate
 
 
 def decode_sequence(
-    predictions: Predictions, log_weights: Float64Array, *, beams: int, max_tokens: int, decoding: Decoding
+    predictions: Predictions,
+    log_weights: Float64Array,
+    *,
+    beams: int,
+    max_tokens: int,
+    decoding: Decoding,
+    min_ratio: float = 0.0,
 ) -> Generator[None, None, list[MarginalCandidate]]:
     """Return answers by ``p(y|x) = Σ_z p(z|x) Π_i p(y_i | x, z, y_1 … y_(i-1))``, most probable first.
 
@@ -28,14 +34,14 @@ def decode_sequence(
     predictions : Predictions
     log_weights : Float64Array, shape (passages,)
         ``log p(z|x)``.
-    beams, max_tokens : int
+    beams, max_tokens, min_ratio
         As in `search_beams`, for each passage.
     decoding : {"thorough", "fast"}
     """
     found: dict[tuple[int, ...], set[int]] = {}
     for passage in range(len(predictions)):
         predict = partial(predictions.predict, passage)
-        for one in (yield from search_beams(predict, predictions.end_tokens, beams, max_tokens)):
+        for one in (yield from search_beams(predict, predictions.end_tokens, beams, max_tokens, min_ratio)):
             found.setdefault(one.tokens, set()).add(passage)
     candidates = []
     for answer, passages in found.items():
@@ -53,4 +59,5 @@ def decode_sequence(
 def share_tokens(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
     """Return ``p(z | x, y_1 … y_i)``: the posterior of each passage after each token, shape (tokens, passages)."""
     joint = log_weights + candidate.token_log_probabilities.cumsum(axis=0)
-    return np.exp(joint - log_sum_exp(joint)[:, None])
+    shares: Float64Array = np.exp(joint - log_sum_exp(joint)[:, None])
+    return shares

@@ -13,7 +13,7 @@ from rag_core.types import Float64Array, MarginalCandidate, TokenDistribution
 
 
 def decode_token(
-    predictions: Predictions, log_weights: Float64Array, *, beams: int, max_tokens: int
+    predictions: Predictions, log_weights: Float64Array, *, beams: int, max_tokens: int, min_ratio: float = 0.0
 ) -> Generator[None, None, list[MarginalCandidate]]:
     """Return answers by ``p(y|x) = Π_i Σ_z p(z|x) p(y_i | x, z, y_1 … y_(i-1))``, most probable first.
 
@@ -25,7 +25,7 @@ def decode_token(
     predictions : Predictions
     log_weights : Float64Array, shape (passages,)
         ``log p(z|x)``.
-    beams, max_tokens : int
+    beams, max_tokens, min_ratio
         As in `search_beams`.
     """
 
@@ -33,7 +33,7 @@ def decode_token(
         rows = [predictions.predict(passage, answers) for passage in range(len(predictions))]
         return [mix_distributions(one, log_weights) for one in zip(*rows, strict=True)]
 
-    found = yield from search_beams(predict, predictions.end_tokens, beams, max_tokens)
+    found = yield from search_beams(predict, predictions.end_tokens, beams, max_tokens, min_ratio)
     candidates = []
     for one in found:
         scores = np.stack([predictions.score(passage, one.tokens) for passage in range(len(predictions))], axis=1)
@@ -52,4 +52,5 @@ def mix_distributions(distributions: Sequence[TokenDistribution], log_weights: F
 def share_tokens(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
     """Return ``p(z|x) p(y_i | x, z, …)``, divided by its sum over the passages, shape (tokens, passages)."""
     joint = log_weights + candidate.token_log_probabilities
-    return np.exp(joint - log_sum_exp(joint)[:, None])
+    shares: Float64Array = np.exp(joint - log_sum_exp(joint)[:, None])
+    return shares

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from rag_core.retrieval.passage_weights import STALE_DAYS
@@ -40,11 +40,11 @@ def mix_answers(
     read = [one for one in weighted if one.weight > 0]
     if not read:
         raise ValueError("No passage has a weight, so there is no answer.")
-    total: Counter[str] = Counter()
+    total: dict[str, float] = defaultdict(float)
     for one in read:
         for answer, probability in probabilities[one.candidate.chunk_id].items():
             total[answer] += one.weight * probability
-    answers = tuple(total.most_common())
+    answers = tuple(sorted(total.items(), key=lambda pair: -pair[1]))
     best = answers[0][0]
     cited = max(read, key=lambda one: one.weight * probabilities[one.candidate.chunk_id].get(best, 0.0))
     given = probabilities[cited.candidate.chunk_id]
@@ -55,7 +55,7 @@ def mix_answers(
         cited=cited.candidate.chunk_id,
         covered=bool(good),
         mass=sum(one.weight for one in good),
-        correct_probability=sum(total[one] for one in set(expected)) if expected else None,
+        correct_probability=sum(total.get(one, 0.0) for one in set(expected)) if expected else None,
         is_correct=is_correct,
         is_supported=given.get(best, 0.0) == max(given.values()),
         verdict=None if is_correct is None else _find_verdict(is_correct, good, cited, stale),

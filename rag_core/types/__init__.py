@@ -40,6 +40,7 @@ from rag_core.types.documents import (
     WordBoxes,
 )
 from rag_core.types.evaluation import (
+    EVIDENCE_STATES,
     Baseline,
     Comparison,
     Evaluation,
@@ -107,6 +108,7 @@ from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
     "DEFAULT_COLLECTION",
+    "EVIDENCE_STATES",
     "MARGINALIZATIONS",
     "MAX_INSTRUCTION_CHARS",
     "NEWER_READER",

@@ -25,6 +25,7 @@ class LabelKind(str, Enum):
 
 # Whether a labelled page states the answer that holds now, one that no longer holds, or one that may not be used.
 EvidenceState = Literal["current", "stale", "inadmissible"]
+EVIDENCE_STATES: tuple[EvidenceState, ...] = ("current", "stale", "inadmissible")
 
 
 @dataclass(frozen=True, slots=True)

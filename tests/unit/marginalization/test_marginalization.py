@@ -143,6 +143,15 @@ def test_search_ends_at_the_longest_answer() -> None:
     assert found[0].log_probability == pytest.approx(4 * math.log(0.9))
 
 
+def test_sequences_far_below_the_best_are_dropped() -> None:
+    table = {(FIRST,): (0.9, 0.02, 0.08), (FIRST, A): (0.0, 0.0, 1.0), (FIRST, B): (0.0, 0.0, 1.0)}
+    predictions = Predictions(TableModel(table), [[FIRST]])
+    found = run_to_end(search_beams(lambda answers: predictions.predict(0, answers), {END}, 3, 4, min_ratio=0.05))
+    assert [one.tokens for one in found] == [(A, END), (END,)]
+    found = run_to_end(search_beams(lambda answers: predictions.predict(0, answers), {END}, 3, 4))
+    assert [one.tokens for one in found] == [(A, END), (END,), (B, END)]
+
+
 def test_tokens_that_are_not_listed_have_the_rest() -> None:
     first = TokenDistribution(np.array([7, 3], np.int32), np.log([0.6, 0.2]), math.log(0.1))
     second = TokenDistribution(np.array([5], np.int32), np.log([0.9]), math.log(0.05))
