@@ -60,8 +60,8 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
             st.code(_EXAMPLE, language=None, wrap_lines=True)
             st.caption(
                 "One JSON object per line, or CSV with the same names as columns. Give a page by its printed number "
-                "(page), by its position from 0 (page_index) or by words on it (quote). A page that is about the question, "
-                "but no longer holds or must not be used, has the state stale or inadmissible:"
+                "(page), by its position from 0 (page_index) or by words on it (quote). A page about the question that "
+                "no longer holds, or that must not be used, has the state stale or inadmissible:"
             )
             st.code(_STALE_EXAMPLE, language=None, wrap_lines=True)
         return "", []

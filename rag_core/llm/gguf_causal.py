@@ -51,7 +51,7 @@ class GgufCausalModel:
     @cached_property
     def message_end(self) -> int:
         """The token with which the model ends a message."""
-        return self._encode(str(self._request("GET", "/props")["eos_token"]), is_prompt=False)[-1]
+        return self._tokenize(str(self._request("GET", "/props")["eos_token"]), parse_special=True)[-1]
 
     @cached_property
     def vocabulary_size(self) -> int:
@@ -60,11 +60,11 @@ class GgufCausalModel:
     def encode_prompt(self, messages: Sequence[dict[str, str]]) -> tuple[int, ...]:
         """Return the tokens of chat messages in the template of the model, up to the start of the reply."""
         prompt = self._request("POST", "/apply-template", {"messages": list(messages)})["prompt"]
-        return self._encode(str(prompt), is_prompt=True)
+        return self._tokenize(str(prompt), add_special=True, parse_special=True)
 
     def encode(self, text: str) -> tuple[int, ...]:
         """Return the tokens of a text; names of control tokens in it are plain text."""
-        return tuple(self._request("POST", "/tokenize", {"content": text})["tokens"])
+        return self._tokenize(text, parse_special=False)
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens."""
@@ -94,8 +94,8 @@ class GgufCausalModel:
         rest = math.log(remaining / unlisted) if unlisted and remaining > 0 else -math.inf
         return TokenDistribution(tokens, values, min(rest, float(values.min())))
 
-    def _encode(self, text: str, *, is_prompt: bool) -> tuple[int, ...]:
-        body = {"content": text, "add_special": is_prompt, "parse_special": True}
+    def _tokenize(self, text: str, *, parse_special: bool, add_special: bool = False) -> tuple[int, ...]:
+        body = {"content": text, "add_special": add_special, "parse_special": parse_special}
         return tuple(self._request("POST", "/tokenize", body)["tokens"])
 
     def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:

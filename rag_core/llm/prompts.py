@@ -149,7 +149,9 @@ def build_short_answer_messages(question: str, passage: Passage, *, or_else: str
     ``or_else`` is the reply if the passage does not state the answer; if it is empty, the model always has to answer.
     """
     rules = [_SHORT_ANSWER_RULES, *([f"If the passage does not state it, reply: {or_else}"] if or_else else [])]
-    return build_chat(" ".join(rules), f"{format_passage(passage)}\n\nQuestion: {escape_markup(question).strip()}")
+    # Small models would copy the number of the passage.
+    quoted = format_passage(passage).removeprefix(f"[{passage.rank}] ")
+    return build_chat(" ".join(rules), f"{quoted}\n\nQuestion: {escape_markup(question).strip()}")
 
 
 def order_passages(passages: Sequence[Passage]) -> list[Passage]:
