@@ -11,8 +11,8 @@ from pages.lab.verdicts import describe_mixture, format_percent
 from pages.shared.text import escape_markdown, truncate
 from rag_core.types import AnswerProbabilities, EvidenceMixture, WeightedPassage
 
-# Number of answers in the chart, and the longest answer in columns.
-_SHOWN, _WIDTH = 8, 36
+# Most answers in the chart, the lowest probability of an answer in it, and the longest answer in columns.
+_SHOWN, _LEAST, _WIDTH = 8, 0.005, 36
 
 
 def show_mixture_report(mixture: EvidenceMixture, cited: str) -> None:
@@ -51,11 +51,11 @@ def show_answer_chart(
 
     ``passages`` maps chunk ids to the name and colour of each passage.
     """
-    shown = [answer for answer, _ in mixture.answers[:_SHOWN]]
+    shown = {answer: total for answer, total in mixture.answers[:_SHOWN] if total >= _LEAST}
     rows = [
         {
             "answer": f"{truncate(answer, _WIDTH)} · {format_percent(total)}",
-            "order": shown.index(answer),
+            "order": order,
             "passage": passages[one.candidate.chunk_id][0],
             "colour": passages[one.candidate.chunk_id][1],
             "rank": one.rank,
@@ -63,7 +63,7 @@ def show_answer_chart(
             "given": format_percent(probabilities[one.candidate.chunk_id].get(answer, 0.0)),
             "weight": format_percent(one.weight),
         }
-        for answer, total in mixture.answers[:_SHOWN]
+        for order, (answer, total) in enumerate(shown.items())
         for one in weighted
         if one.weight > 0
     ]
