@@ -7,6 +7,7 @@ from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
 from rag_core.answering.follow_up import FollowUps
+from rag_core.answering.mixtures import Mixtures
 from rag_core.answering.neighbourhoods import NeighbourhoodSearch
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
@@ -71,6 +72,7 @@ class Services:
     explanations : Explanations
     themes : Themes
     theme_builder : ThemeBuilder
+    mixtures : Mixtures
 
     Raises
     ------
@@ -105,6 +107,7 @@ class Services:
         self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
+        self.mixtures = Mixtures(pages, self.models)
 
         self._removal = Removal(stores)
         self._indexer = IndexingQueue(settings, stores, self._generations, self._removal)
@@ -119,7 +122,8 @@ class Services:
         self.labels = Labels(stores)
         self.judge = Judge(self._generations, self.models)
         runner = EvaluationRunner(
-            *(settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models, self.judge)
+            *(settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models, self.judge),
+            self.mixtures,
         )
         self.evaluations = Evaluations(stores, runner, self.preferences)
         self.learning = Learning(stores, self._generations, self._local_models, self._searcher, self.preferences)

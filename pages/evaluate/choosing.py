@@ -10,7 +10,7 @@ import streamlit as st
 from pages.evaluate.pseudo_questions import show_pseudo_questions
 from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
-from pages.shared.strategies import STRATEGY_NAMES
+from pages.shared.strategies import STRATEGY_NAMES, list_strategies
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import Baseline, Label, LabelKind, RetrievalConfig, format_count
@@ -32,16 +32,16 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
     "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
     "Textbook BM25 (rankings only)": Baseline("bm25"),
 }
-# These configurations call a language model for each question.
-_WITH_MODEL: dict[str, RetrievalConfig | Baseline] = {
-    f"{STRATEGY_NAMES[one]} (uses the model)": RetrievalConfig(strategy=one)
-    for one in STRATEGY_NAMES
-    if one not in ("plain", "summary", "themes")
-}
+# All strategies except these call a language model for each question.
+_WITHOUT_MODEL = ("plain", "summary", "themes")
 _EXAMPLE = """\
 {"question": "What was capex in 2022?", "document": "report.pdf", "page": "57", "answers": ["1,749"]}
 {"question": "Who audits the company?", "document": "report.pdf", "quote": "independent auditor"}
 {"question": "Who won the cup in 1930?", "kind": "no answer"}"""
+_STALE_EXAMPLE = (
+    '{"question": "How long is the warranty?", "answers": ["2 years"], "evidence": [{"document": "terms-2024.pdf", '
+    '"page": "3"}, {"document": "terms-2019.pdf", "page": "3", "state": "stale"}]}'
+)
 
 
 def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
@@ -66,8 +66,10 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
             st.code(_EXAMPLE, language=None, wrap_lines=True)
             st.caption(
                 "One JSON object per line, or CSV with the same names as columns. Give a page by its printed number "
-                "(page), by its position from 0 (page_index) or by words on it (quote)."
+                "(page), by its position from 0 (page_index) or by words on it (quote). A page about the question that "
+                "no longer holds, or that must not be used, has the state stale or inadmissible:"
             )
+            st.code(_STALE_EXAMPLE, language=None, wrap_lines=True)
         return "", []
     with show_errors():
         labels = engine.labels.parse_file(file.name, file.getvalue())
@@ -89,7 +91,10 @@ def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
         methods = list(engine.evaluations.list_methods(k, b))
         st.caption(escape_markdown(f"{len(methods)} methods: {'; '.join(one.label for one in methods)}."))
         return methods
-    choices = _CHOICES | (_WITH_MODEL if engine.models.current else {})
+    strategies = [one for one in list_strategies(engine) if one not in _WITHOUT_MODEL] if engine.models.current else []
+    choices = _CHOICES | {
+        f"{STRATEGY_NAMES[one]} (uses the model)": RetrievalConfig(strategy=one) for one in strategies
+    }
     if not engine.learning.has_adapter:
         choices = {name: one for name, one in choices.items() if "query adapter" not in name}
     names = st.multiselect(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.lab.example import show_worked_example
 from pages.lab.explained import get_explanation
 from pages.lab.gate import show_gate_decision
 from pages.lab.marks import create_marks
@@ -20,10 +21,12 @@ documents = find_searchable(back.engine.documents.list())
 question, scope = choose_question(documents)
 explanation = get_explanation(back.engine, documents, question, scope)
 if explanation is None:
+    show_worked_example(back.engine)
     st.stop()
 marks = create_marks(explanation, get_right_passage())
 show_gate_decision(explanation)
 show_stages(explanation, marks)
 show_rank_chart(explanation, marks)
 show_weights(back.engine, explanation, marks)
+show_worked_example(back.engine)
 open_passage_drawer(back.engine, explanation, marks)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rag_core.types import Strategy
+from rag_core.engine import Engine
+from rag_core.types import MARGINALIZATIONS, Strategy
 
 STRATEGY_NAMES: dict[Strategy, str] = {
     "plain": "Plain",
@@ -14,6 +15,8 @@ STRATEGY_NAMES: dict[Strategy, str] = {
     "long_context": "Long context",
     "summary": "Summarise",
     "themes": "Themes",
+    "rag-sequence": "RAG-Sequence",
+    "rag-token": "RAG-Token",
 }
 STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "plain": "One search for the question",
@@ -25,4 +28,11 @@ STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "long_context": "The model reads as many passages at once as fit",
     "summary": "The model reads all of the chosen documents",
     "themes": "Themes of the documents, or what is said around a name",
+    "rag-sequence": "A short answer, each candidate weighed over the passages",
+    "rag-token": "A short answer, each word weighed over the passages",
 }
+
+
+def list_strategies(engine: Engine) -> list[Strategy]:
+    """Return the strategies that the model in use can run; some need the probabilities of single tokens."""
+    return [one for one in STRATEGY_NAMES if engine.models.predicts_tokens or one not in MARGINALIZATIONS]

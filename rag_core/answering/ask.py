@@ -11,27 +11,26 @@ from rag_core.answering.comparisons import Comparer, ExtractSteps
 from rag_core.answering.drafts import Draft, find_draft_answer, join_quotes
 from rag_core.answering.figures import answer_with_figure
 from rag_core.answering.foreign_questions import bridge_languages
+from rag_core.answering.marginal_answers import write_marginal_answer
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.quotes import describe_disagreement, quote_answer
 from rag_core.answering.refusals import refuse
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
+from rag_core.answering.streamed_text import stream_text
 from rag_core.answering.summary import WRITING, Summarizer
 from rag_core.answering.theme_answers import ThemeAnswerer
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import GeneratorError
-from rag_core.gate.features import ANSWERABLE_SCORE
 from rag_core.llm.generator import LanguageModel
-from rag_core.llm.reasoning import retract_reasoning
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
+    MARGINALIZATIONS,
     Answer,
     AskEvent,
     Delta,
     Message,
-    Restart,
     RetrievalConfig,
     Scope,
     SearchResult,
@@ -41,10 +40,6 @@ from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Query
 from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
-
-# If no passage answers the question with at least this probability, the prompt contains rules with which models refuse
-# more often.
-ALL_BUT_CERTAIN = 0.99
 
 
 class Answerer:
@@ -203,40 +198,16 @@ class Answerer:
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, Draft]:
-        """Yield the model's answer while it is written, and return it with its statements attributed to passages.
+        """Yield the model's answer, and return it with its statements attributed to passages.
 
         If the endpoint fails, the draft contains the problem; for a strict query, the error is raised.
         """
-        pieces: list[str] = []
         outcome, question = evidence.outcome, evidence.outcome.result.question
-        scores = (one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in outcome.passages)
-        doubtful = max(scores, default=0.0) < ALL_BUT_CERTAIN
-        stream = writer.stream_answer(
-            question,
-            evidence.prompt_passages,
-            history,
-            doubtful=doubtful,
-            instructions=query.writer.instructions,
-            hint=evidence.hint,
-        )
-        problem = ""
-        try:
-            for piece in stream:
-                trace.record_first_token()
-                pieces.append(piece)
-                yield Delta(piece)
-        except GeneratorError as error:
-            if query.strict:
-                raise
-            problem = str(error)
-        finally:
-            stream.close()
-            trace.usage += stream.usage
-        trace.notices += stream.notices
-        text = (yield from retract_reasoning(pieces)).strip()
+        if query.configuration.strategy in MARGINALIZATIONS:
+            text, problem = yield from write_marginal_answer(writer, query, evidence, trace)
+        else:
+            text, problem = yield from stream_text(writer, query, evidence, history, trace)
         if not contains_words(text):
-            if pieces:
-                yield Restart(EMPTY_ANSWER)
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
         answer = draft_answer(text, question, evidence.sources, create_text_encoder(outcome.ranked.embedder))
         if answer.unchecked:

@@ -42,6 +42,11 @@ class PageReader:
         tables = {key: tables for key, (_, tables) in contents.items()}
         return find_answers(question, passages, texts, tables, self._models.answerability_model())
 
+    def find_answers_inside(self, question: str, passage: Passage) -> list[FoundAnswer]:
+        """Return the answers in one passage, best first, without the rest of its page."""
+        tables = {key: tables for key, (_, tables) in self._load_pages([passage.page_key]).items()}
+        return find_answers(question, [passage], {}, tables, self._models.answerability_model())
+
     def read(self, question: str, texts: Sequence[str]) -> Iterator[Reading]:
         """Yield the reading of each text by the answerability model."""
         return self._models.answerability_model()(question, texts)

@@ -20,7 +20,7 @@ from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Passage, Stage
+from rag_core.types import MARGINALIZATIONS, Passage, Stage
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
 
@@ -91,7 +91,10 @@ class Strategies:
             The strategy is ``summary``, which reads whole documents and ranks no passages.
         """
         strategy = query.configuration.strategy
-        if strategy == "plain":
+        if strategy in MARGINALIZATIONS:
+            # They generate answers in another way, but search as the plain strategy does.
+            require_model(query, self._generators).causal_model()
+        if strategy == "plain" or strategy in MARGINALIZATIONS:
             return (yield from self._plain(query, timer))
         if strategy == "summary":
             raise QuestionError("A summary reads whole documents and finds no passages. Ask for it instead.")

@@ -39,6 +39,8 @@ class Choice(str, Enum):
     FID = "fid"
     LONG_CONTEXT = "long_context"
     THEMES = "themes"
+    RAG_SEQUENCE = "rag-sequence"
+    RAG_TOKEN = "rag-token"  # noqa: S105 - not a secret
     TF_IDF_BASELINE = "tf-idf-baseline"
     BM25_BASELINE = "bm25-baseline"
 

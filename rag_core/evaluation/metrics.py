@@ -16,6 +16,8 @@ UNANSWERABLE = tuple(kind for kind in LabelKind if kind is not LabelKind.ANSWERA
 METRICS = (
     *("recall@1", "recall@5", "recall@10", "precision@1", "precision@5", "mrr@10", "map", "ndcg@10"),
     *("answered", "contains_answer", "exact_match", "token_f1", "cited_page"),
+    *("coverage", "evidence_mass", "answer_probability", "correct", "source_support"),
+    *("covered_but_wrong", "stale_outweighs"),
     *("refused", *(f"refused {kind.value}" for kind in UNANSWERABLE)),
     *JUDGE_METRICS,
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.ask import Answerer
+from rag_core.answering.mixtures import Mixtures
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies import Strategies
@@ -22,6 +23,7 @@ from rag_core.evaluation.agreement import (
 )
 from rag_core.evaluation.baselines import Bm25, TfIdf
 from rag_core.evaluation.costs import measure_index, search_time
+from rag_core.evaluation.evidence_metrics import add_evidence, weigh_evidence
 from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.judging import is_given, judge
 from rag_core.evaluation.methods import list_methods
@@ -46,6 +48,7 @@ from rag_core.types import (
     JudgeReport,
     Label,
     PageKey,
+    Passage,
     QuestionResult,
     RetrievalConfig,
     Scope,
@@ -62,13 +65,13 @@ DEPTH = 100
 class Asked:
     """What a method finds for a question.
 
-    ``pages`` contains the ranked pages, best first. ``answer`` is ``None`` if only rankings are measured. ``search_ms``
-    is the time in milliseconds in which the passages were ranked.
+    ``pages`` contains the ranked pages, best first. ``search_ms`` is the time of the ranking in milliseconds. ``answer`` is ``None`` if only rankings are measured; otherwise, ``passages`` are those that are read.
     """
 
     pages: list[PageKey]
-    answer: Answer | None
     search_ms: float
+    answer: Answer | None = None
+    passages: tuple[Passage, ...] = ()
 
 
 # A function that asks a question. It takes the relevant pages as well, because a near duplicate on such a page counts
@@ -89,6 +92,7 @@ class EvaluationRunner:
     preferences : Preferences
     models : LanguageModels
     answer_judge : Judge
+    mixtures : Mixtures
     """
 
     def __init__(
@@ -101,6 +105,7 @@ class EvaluationRunner:
         preferences: Preferences,
         models: LanguageModels,
         answer_judge: Judge,
+        mixtures: Mixtures,
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -110,6 +115,7 @@ class EvaluationRunner:
         self._preferences = preferences
         self._models = models
         self._judge = answer_judge
+        self._mixtures = mixtures
 
     def run(
         self,
@@ -143,6 +149,7 @@ class EvaluationRunner:
         threshold = self._preferences.threshold
         if isinstance(configuration, RetrievalConfig) and configuration.threshold is not None:
             threshold = configuration.threshold
+        stale = PageFinder(self._stores.documents).find_all(labels, current=False)
         asked: dict[str, Asked] = {}
         judgements: dict[str, Judgement] = {}
         for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
@@ -159,18 +166,8 @@ class EvaluationRunner:
         for label_id, judgement in judgements.items():
             values[label_id] = {**values.get(label_id, {}), **judgement.values}
         outcomes = tuple(
-            replace(
-                judge(
-                    label,
-                    pages,
-                    asked[label.label_id].pages,
-                    values.get(label.label_id, {}),
-                    asked[label.label_id].answer,
-                    threshold,
-                ),
-                search_ms=asked[label.label_id].search_ms,
-            )
-            for label, pages in zip(labels, relevant, strict=True)
+            self._judge_result(label, pages, outdated, asked[label.label_id], values.get(label.label_id, {}), threshold)
+            for label, pages, outdated in zip(labels, relevant, stale, strict=True)
         )
         evaluation = Evaluation(
             evaluation_id=new_id(),
@@ -189,6 +186,23 @@ class EvaluationRunner:
         )
         self._stores.evaluations.add(evaluation)
         yield evaluation
+
+    def _judge_result(
+        self,
+        label: Label,
+        relevant: Mapping[PageKey, str],
+        stale: Mapping[PageKey, str],
+        asked: Asked,
+        values: Mapping[str, float],
+        threshold: float,
+    ) -> QuestionResult:
+        result = judge(label, relevant, asked.pages, values, asked.answer, threshold)
+        result = replace(result, search_ms=asked.search_ms)
+        if asked.answer is None or not relevant:
+            return result
+        probabilities = self._mixtures.read_answers(label.question, asked.passages) if label.answers else {}
+        evidence = weigh_evidence(label, asked.passages, relevant, stale, probabilities)
+        return add_evidence(result, label, asked.answer, evidence, stale)
 
     def _check(self, labels: Sequence[Label]) -> None:
         """Raise an error for invalid questions before any is asked, because an interrupted evaluation is not stored."""
@@ -257,8 +271,10 @@ class EvaluationRunner:
             outcome = run_to_end(self._strategies.search(query, Timer()))
             search_ms = search_time(outcome.result, 1000 * (time.perf_counter() - started), rank_by)
             pages = ranked_pages(span for one in outcome.passages for span in relevant_spans(one, relevant))
-            answer = self._answerer.answer(query, _lift_threshold(outcome)) if answers else None
-            return Asked(pages, answer, search_ms)
+            if not answers:
+                return Asked(pages, search_ms)
+            answer = self._answerer.answer(query, _lift_threshold(outcome))
+            return Asked(pages, search_ms, answer, outcome.result.passages)
 
         return ask, measure_index(self._stores, configuration, rank_by)
 
@@ -279,7 +295,7 @@ class EvaluationRunner:
             search_ms = 1000 * (time.perf_counter() - started)
             ranked_rows = [rows[hit.chunk_id] for hit in hits]
             spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in ranked_rows)
-            return Asked(ranked_pages(spans), None, search_ms)
+            return Asked(ranked_pages(spans), search_ms)
 
         return ask, ranker.size_bytes
 

@@ -14,6 +14,7 @@ from rag_core.errors import GeneratorAuthError, GeneratorError
 from rag_core.llm.addresses import build_key_headers
 from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, EndpointErrors, is_retryable
 from rag_core.llm.gguf import GgufServer
+from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.openai_apis import select_api
 from rag_core.llm.request import (
     DEFAULT_BASE_URL,
@@ -52,6 +53,7 @@ class Endpoint:
 
     def __init__(self, settings: Settings, names: SettingNames = ENVIRONMENT_NAMES, *, key_problem: str = "") -> None:
         self._settings = settings
+        self._names = names
         self._key_problem = key_problem
         self._errors = EndpointErrors(settings, names)
         self._lock = threading.Lock()
@@ -122,6 +124,11 @@ class Endpoint:
     def warm_up(self) -> None:
         """Create the client, and load a model that runs in this process; may raise `RequestError`."""
         self._api.load_resource(self._connect())
+
+    def causal_model(self) -> GgufCausalModel | None:
+        """Return the model in this process as one that predicts single tokens; ``None`` if it runs elsewhere."""
+        server = self._gguf_server
+        return GgufCausalModel(server, self._settings.openai_timeout_s, self._names) if server else None
 
     def close(self) -> None:
         """Close idle connections, and free a model in this process; the next request connects and loads again."""

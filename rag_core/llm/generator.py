@@ -14,6 +14,7 @@ from rag_core.llm.connection_test import check_connection
 from rag_core.llm.context_budget import FittedContext, count_tokens, fit_context
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.endpoint_errors import EndpointErrors
+from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.prompts import Hint, build_continuation, build_messages
 from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
@@ -143,6 +144,28 @@ class LanguageModel:
         """
         reply = self.stream_reply(messages, schema)
         return Completion(text_after_reasoning("".join(reply)), reply.usage)
+
+    def causal_model(self) -> GgufCausalModel:
+        """Return the model as one that predicts single tokens.
+
+        Raises
+        ------
+        SettingsError
+            The model is not a GGUF file. Endpoints do not give the probabilities of all tokens.
+        """
+        model = self._endpoint.causal_model()
+        if model is None:
+            raise SettingsError(
+                "RAG-Sequence, RAG-Token and likelihoods need the probabilities of single tokens, which only a model "
+                "in a GGUF file gives. Set RAG_GGUF, connect a file on the page Admin, or choose another strategy."
+            )
+        return model
+
+    def record_tokens(self, input_tokens: int, output_tokens: int) -> Usage:
+        """Record the usage of a `causal_model` for one answer, and return it."""
+        usage = estimate_usage(self._settings, (), "", (input_tokens, output_tokens))
+        self._on_usage(usage)
+        return usage
 
     def models(self) -> list[str]:
         """Return the names of the endpoint's models, sorted.

@@ -28,14 +28,23 @@ class LabelKind(str, Enum):
     ADVERSARIAL = "adversarial"
 
 
+# Whether a labelled page states the answer that holds now, one that no longer holds, or one that may not be used.
+EvidenceState = Literal["current", "stale", "inadmissible"]
+EVIDENCE_STATES: tuple[EvidenceState, ...] = ("current", "stale", "inadmissible")
+
+
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A page that answers a question, identified by its index from 0, its printed number or words on the page."""
+    """A page that answers a question, identified by its index from 0, its printed number or words on the page.
+
+    A page whose ``state`` is not ``current`` is about the question, but does not count as a page that answers it.
+    """
 
     document: str
     page_index: int | None = None
     page: str = ""
     quote: str = ""
+    state: EvidenceState = "current"
 
 
 @dataclass(frozen=True, slots=True)

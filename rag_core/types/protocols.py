@@ -14,6 +14,7 @@ from rag_core.types import (
     IntArray,
     Passage,
     Question,
+    TokenDistribution,
     VersionFilter,
 )
 from rag_core.types.themes import StatementSource, StoredTheme, ThemeEntity
@@ -184,4 +185,17 @@ class ThemeWriter(Protocol):
 
         May raise `GeneratorError`.
         """
+        ...
+
+
+class CausalModel(Protocol):
+    """A model that predicts the next token of a sequence of tokens."""
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        """The tokens that end an answer."""
+        ...
+
+    def predict(self, contexts: Sequence[Sequence[int]]) -> Sequence[TokenDistribution]:
+        """Return the distribution of the next token after each context; a context is a non-empty sequence of tokens."""
         ...

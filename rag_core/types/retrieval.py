@@ -156,7 +156,19 @@ class Gate:
 
 # Search strategies; see `rag_core.answering.strategies`. All except ``plain``, ``summary`` and ``themes`` need a
 # language model.
-Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "fid", "long_context", "summary", "themes"]
+Strategy = Literal[
+    "plain",
+    "queries",
+    "hyde",
+    "iterative",
+    "compare",
+    "fid",
+    "long_context",
+    "summary",
+    "themes",
+    "rag-sequence",
+    "rag-token",
+]
 # The stages whose scores can determine the order of the passages, from the first stage to the last.
 RankBy = Literal["dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
+from rag_core.answering.mixtures import Mixtures
 from rag_core.engine import Engine
 from rag_core.evaluation.evaluations import Evaluations
 from rag_core.evaluation.judge import Judge
@@ -31,7 +32,7 @@ NAMES = {
     Watches: "add find list remove start stop sync",
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
     "replace_answer set_follow_ups set_instructions set_model set_pinned set_scope",
-    Labels: "add confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
+    Labels: "add answers_for confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
     Judge: "find_judge judge_answer",
     Evaluations: "advise_threshold cancel close compare gate_scores_plot get list plots recent_gate_scores remove run "
     "start state write_report",
@@ -39,12 +40,14 @@ NAMES = {
     "start state train trainings write_pseudo_questions",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "
     "find_host find_local_servers find_models find_name generator get is_from_environment key_place "
-    "key_problem list names offers_environment_key presets read_key_again select settings test usage_totals warm_up",
+    "key_problem list names offers_environment_key predicts_tokens presets read_key_again select settings test "
+    "usage_totals warm_up",
     ModelDownloads: "cancel close current find_file install_command list pause remove start",
     Preferences: "add_instructions default_threshold find_gate gate hide_model_offer instructions is_model_offered "
     "quotes_gate quotes_threshold set_instructions set_threshold set_top_k threshold top_k",
     Continuations: "continue_answer",
     Explanations: "evidence_mass explain token_matches weight_passages",
+    Mixtures: "compute_example generate mix read_answers score_answers",
 }
 
 

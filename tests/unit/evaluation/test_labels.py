@@ -74,6 +74,31 @@ def test_kind_and_answers(row: dict[str, str], kind: LabelKind, answers: tuple[s
     assert (label.kind, label.answers) == (kind, answers)
 
 
+def test_pages_may_be_stale_or_inadmissible() -> None:
+    label = parse_row(
+        {
+            "question": "q",
+            "document": "new.pdf",
+            "evidence": [
+                {"page_index": 0},
+                {"document": "old.pdf", "page": "3", "state": "stale"},
+                {"document": "forum.pdf", "quote": "forty", "state": "inadmissible"},
+            ],
+        }
+    )
+    assert label.evidence == (
+        LabelledPage("new.pdf", 0),
+        LabelledPage("old.pdf", page="3", state="stale"),
+        LabelledPage("forum.pdf", quote="forty", state="inadmissible"),
+    )
+    (row,) = parse_labels("l.csv", b"question,document,page,state,answer\nq,old.pdf,3,stale,42\n")
+    assert row.evidence == (LabelledPage("old.pdf", page="3", state="stale"),)
+    with pytest.raises(LabelError, match='line 1: "state" is "old"\\. Use one of current, stale, inadmissible'):
+        parse_row({"question": "q", "document": "a.pdf", "page": 1, "state": "old"})
+    with pytest.raises(LabelError, match="has neither a page nor an answer"):
+        parse_row({"question": "q", "document": "a.pdf", "page": 1, "state": "stale"})
+
+
 def test_generated_id_depends_on_question_and_evidence() -> None:
     row = {"question": "q", "document": "a.pdf", "page_index": 3}
     assert (
