@@ -182,11 +182,14 @@ class Settings(BaseSettings):
     strategy_calls: int = Field(
         12, ge=1, le=1000, description="Maximum number of model calls of a search strategy, not counting the answer"
     )
+    strategy_seconds: float = Field(
+        180, gt=0, le=86_400, description="Seconds after which the strategy `iterative` begins no further step"
+    )
     strategy_tokens: int = Field(
         60_000, ge=1000, le=100_000_000, description="Maximum number of input and output tokens of those calls"
     )
     strategy_rounds: int = Field(
-        3, ge=2, le=10, description="Maximum number of searches of iterative retrieval for one question"
+        3, ge=2, le=10, description="Maximum number of searches of the strategy `iterative` with a model without tools"
     )
     price_input: float | None = Field(
         None,

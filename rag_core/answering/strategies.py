@@ -6,14 +6,15 @@ from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
 
-from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.agent import Agent
+from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.merging import merge_outcomes
+from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_plan, run_search, run_step
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import CallLimit, GeneratorError, QuestionError, SettingsError
+from rag_core.errors import CallLimit, GeneratorError, QuestionError, ToolsUnsupported
 from rag_core.llm.context_budget import fit_context
-from rag_core.llm.generator import LanguageModel
 from rag_core.llm.query_planning import decompose_question, expand_queries, plan_next_query, write_hypothesis
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.runtime.language_models import LanguageModels
@@ -52,13 +53,17 @@ class Strategies:
     stores : Stores
     searcher : Searcher
     generators : LanguageModels
+    reader : PageReader
     """
 
-    def __init__(self, settings: Settings, stores: Stores, searcher: Searcher, generators: LanguageModels) -> None:
+    def __init__(
+        self, settings: Settings, stores: Stores, searcher: Searcher, generators: LanguageModels, reader: PageReader
+    ) -> None:
         self._settings = settings
         self._stores = stores
         self._searcher = searcher
         self._generators = generators
+        self._agent = Agent(settings, stores, searcher, generators, reader)
 
     def search(self, query: Query, timer: Timer) -> Steps:
         """Search with the query's strategy; the result contains the steps of the strategy and the usage of the model.
@@ -142,6 +147,15 @@ class Strategies:
         return self._searcher.apply_gate(query, ranked)
 
     def _iterative(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
+        """Let the model look things up with tools; a model that cannot call tools writes queries instead."""
+        try:
+            return (yield from self._agent.search(query, budget, trace))
+        except ToolsUnsupported as error:
+            trace.notices.append(f"{error} It could only search, not open pages and tables or compute.")
+        trace.steps.clear()
+        return (yield from self._search_for_missing(query, budget, trace))
+
+    def _search_for_missing(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search, let the model write a query for what the passages lack, and search again, several times."""
         queries = [query.text]
         outcome = yield from self._search_for(query, query.text, trace)
@@ -217,21 +231,3 @@ class Strategies:
 
     def _rrf_k(self, query: Query) -> int:
         return query.configuration.rrf_k or self._settings.rrf_k
-
-
-def require_model(query: Query, generators: LanguageModels) -> LanguageModel:
-    """Return the language model of a query; raise `SettingsError` if it has none."""
-    generator = generators.active(query.writer.model)
-    strategy = query.configuration.strategy
-    if generator is None and query.writer.model == "":
-        raise SettingsError(
-            f"The strategy “{strategy}” needs a language model, but the question is asked with quotes only. Choose a "
-            "model, or use the plain search."
-        )
-    if generator is None:
-        raise SettingsError(
-            f"The strategy “{strategy}” needs a language model, and none is set. Connect one on the page Admin, "
-            "or set RAG_OPENAI_MODEL, and OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF; or use the "
-            "plain search."
-        )
-    return generator

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.extractive_summary import LEAST_SUPPORTED, SUPPORTED_SCORE, ExtractiveSummarizer
-from rag_core.answering.strategies import require_model
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError

@@ -27,6 +27,7 @@ from rag_core.llm.request import (
     parse_retry_after_s,
 )
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
+from rag_core.llm.tool_calls import Tool
 from rag_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -59,11 +60,16 @@ class Endpoint:
         self._gguf_server = GgufServer(settings, names) if settings.gguf else None
         self._api = select_api(settings)
         self._options = self._api.build_options(settings)
+        # Without this option, small models write text instead of calling a tool.
+        self._tool_options: dict[str, Any] = {"tool_choice": "required"}
 
-    def stream(self, messages: Sequence[dict[str, str]], report: RequestReport) -> Generator[str, None, None]:
+    def stream(
+        self, messages: Sequence[dict[str, Any]], report: RequestReport, tools: Sequence[Tool] = ()
+    ) -> Generator[str, None, None]:
         """Yield the pieces of the reply's text, and fill ``report``.
 
-        Closing the iterator closes the connection; servers then stop generating.
+        Closing the iterator closes the connection; servers then stop generating. With ``tools``, the model is asked to
+        call one.
 
         Raises
         ------
@@ -74,13 +80,14 @@ class Endpoint:
         connected = False
         failure = None
         try:
-            with closing(self._open(messages)) as events:
+            with closing(self._open(messages, tools)) as events:
                 connected = True
                 for event in map(self._api.parse_event, events):
                     report.tokens = event.tokens or report.tokens
                     report.finish = report.finish or event.finish
                     report.refusal += event.refusal
                     report.written += event.text + event.refusal
+                    report.calls += event.calls
                     if event.failure:
                         failure = self._event_error(*event.failure, started=bool(report.written))
                         break
@@ -175,19 +182,23 @@ class Endpoint:
         key = self._settings.openai_api_key
         return self._settings.openai_base_url or DEFAULT_BASE_URL, key.get_secret_value().strip() if key else ""
 
-    def _open(self, messages: Sequence[dict[str, str]]) -> Any:
+    def _open(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> Any:
         from openai import BadRequestError, UnprocessableEntityError
 
         client = self._connect()
+        described = {"tools": self._api.describe_tools(tools)} if tools else {}
         while True:
-            options = dict(self._options)
+            tool_options = self._tool_options if tools else {}
+            options = {**self._options, **tool_options}
             try:
-                return self._api.create(client, self._settings.model, messages, options)
+                return self._api.create(client, self._settings.model, messages, options | described)
             except (BadRequestError, UnprocessableEntityError) as error:
                 simpler = drop_rejected_option(options, error)
                 if simpler is None:
                     raise
-            self._options = simpler
+            if tools:
+                self._tool_options = {name: simpler[name] for name in tool_options if name in simpler}
+            self._options = {name: value for name, value in simpler.items() if name not in tool_options}
 
     def _convert_error(self, error: Exception, *, connected: bool, started: bool) -> RequestError:
         import openai

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from rag_core.errors import SettingsError
+from rag_core.errors import GeneratorError, SettingsError, ToolsUnsupported
 from rag_core.llm.connection_test import check_connection
 from rag_core.llm.context_budget import FittedContext, count_tokens, fit_context
 from rag_core.llm.endpoint import Endpoint
@@ -19,6 +20,7 @@ from rag_core.llm.prompts import Hint, build_continuation, build_messages
 from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
 from rag_core.llm.request import RequestError, RequestReport
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
+from rag_core.llm.tool_calls import Tool, ToolCall, find_written_call, join_pieces
 from rag_core.settings import Settings
 from rag_core.text.injection import LEFT_OUT, contains_instructions
 from rag_core.types import REFUSAL, Message, ModelCheck, Passage, Usage
@@ -27,6 +29,9 @@ T = TypeVar("T")
 # Seconds to wait before the first retry; the wait doubles with each retry.
 BACKOFF_S = 0.5
 _Pieces = Generator[str, None, None]
+# How endpoints say that a model or server cannot call tools: the statuses, and words of the message.
+_TOOLS_REJECTED = (400, 404, 422, 500, 501)
+_ABOUT_TOOLS = re.compile(r"\btools?\b|\bfunction[_ ]call", re.IGNORECASE)
 
 
 class AnswerStream(Iterator[str]):
@@ -39,11 +44,14 @@ class AnswerStream(Iterator[str]):
         when the iterator is exhausted.
     usage : Usage
         The usage so far; it remains available after an error or `close`.
+    calls : tuple of ToolCall
+        The calls of tools in the reply, complete when the iterator is exhausted.
     """
 
     def __init__(self, pieces: Callable[[AnswerStream], _Pieces]) -> None:
         self.notices: tuple[str, ...] = ()
         self.usage = Usage()
+        self.calls: tuple[ToolCall, ...] = ()
         self._pieces = pieces(self)
 
     def __next__(self) -> str:
@@ -56,10 +64,11 @@ class AnswerStream(Iterator[str]):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The complete reply to a request, and its usage."""
+    """The complete reply to a request, its usage, and the calls of tools in it."""
 
     text: str
     usage: Usage
+    calls: tuple[ToolCall, ...] = ()
 
 
 class LanguageModel:
@@ -141,6 +150,20 @@ class LanguageModel:
         reply = self.stream_reply(messages)
         return Completion(text_after_reasoning("".join(reply)), reply.usage)
 
+    def call_tools(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> Completion:
+        """Return the reply to a conversation in which the model can call tools; it may call none.
+
+        Raises
+        ------
+        ToolsUnsupported
+            The endpoint rejects the tools.
+        GeneratorError
+        """
+        reply = AnswerStream(lambda stream: self._stream_with_retries(stream, messages, tools))
+        text = text_after_reasoning("".join(reply))
+        written = None if reply.calls else find_written_call(text, tools)
+        return Completion("" if written else text, reply.usage, (written,) if written else reply.calls)
+
     def models(self) -> list[str]:
         """Return the names of the endpoint's models, sorted.
 
@@ -209,12 +232,14 @@ class LanguageModel:
         )
         yield from self._stream_with_retries(stream, [*messages, *build_continuation(written)])
 
-    def _stream_with_retries(self, stream: AnswerStream, messages: Sequence[dict[str, str]]) -> _Pieces:
+    def _stream_with_retries(
+        self, stream: AnswerStream, messages: Sequence[dict[str, Any]], tools: Sequence[Tool] = ()
+    ) -> _Pieces:
         retries = self._settings.openai_retries
         for attempt in range(retries + 1):
             report, started, failed = RequestReport(), False, None
             try:
-                with closing(strip_reasoning(self._endpoint.stream(messages, report))) as pieces:
+                with closing(strip_reasoning(self._endpoint.stream(messages, report, tools))) as pieces:
                     for piece in pieces:
                         started = True
                         yield piece
@@ -223,8 +248,12 @@ class LanguageModel:
             finally:
                 self._record_usage(stream, messages, report)
             if failed is None:
-                self._finish(stream, report, started)
+                stream.calls = join_pieces(report.calls)
+                if not stream.calls:
+                    self._finish(stream, report, started)
                 return
+            if tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed.error)):
+                raise _describe_missing_tools(failed.error)
             if started or not failed.is_temporary or attempt == retries:
                 raise failed.error
             self._sleep(self._compute_pause_s(attempt, failed.retry_after_s))
@@ -234,10 +263,11 @@ class LanguageModel:
         # The pause is partly random, so that clients that were rejected together do not retry together.
         return retry_after_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
 
-    def _record_usage(self, stream: AnswerStream, messages: Sequence[dict[str, str]], report: RequestReport) -> None:
-        if not report.written and report.tokens is None:
+    def _record_usage(self, stream: AnswerStream, messages: Sequence[dict[str, Any]], report: RequestReport) -> None:
+        written = report.written + "".join(one.name + one.arguments for one in report.calls)
+        if not written and report.tokens is None:
             return  # The request was refused or interrupted before the model wrote anything.
-        usage = estimate_usage(self._settings, messages, report.written, report.tokens)
+        usage = estimate_usage(self._settings, messages, written, report.tokens)
         stream.usage += usage
         self._on_usage(usage)
 
@@ -257,6 +287,10 @@ class LanguageModel:
             )
         if report.finish == "incomplete":
             stream.notices += ("The endpoint ended the answer before it was complete.",)
+
+
+def _describe_missing_tools(error: GeneratorError) -> ToolsUnsupported:
+    return ToolsUnsupported(f"The model cannot call tools. {error}")
 
 
 def _describe_omissions(fitted: FittedContext, given: int, setting: str) -> Iterator[str]:

@@ -104,6 +104,29 @@ class Page:
     tables: tuple[Table, ...] = ()
 
 
+class PageHeading(NamedTuple):
+    """The index, the printed number and the heading of a page; the heading is a path of titles, and may be empty."""
+
+    page_index: int
+    page_label: str
+    heading: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A section in the outline of a document.
+
+    ``level`` is 0 for the outermost sections. The section begins on the page ``page_index`` and ends on the page
+    ``page_index_end``.
+    """
+
+    level: int
+    title: str
+    page_index: int
+    page_label: str
+    page_index_end: int
+
+
 @dataclass(frozen=True, slots=True)
 class PageReference:
     """A page of a document, with the document's name and the page's label."""
