@@ -212,10 +212,6 @@ class GeneratorError(RagError):
     """The endpoint gave no answer."""
 
 
-class ToolsUnsupported(GeneratorError):
-    """The endpoint or its model cannot call tools."""
-
-
 class ToolArgumentError(RagError):
     """A language model called a tool with arguments that the tool cannot use; the message is for the model."""
 

@@ -35,6 +35,7 @@ REMOVED_SETTINGS = frozenset(
         "RAG_OPENAI_CONNECT_TIMEOUT_S",
         "RAG_RERANK_TOP",
         "RAG_STRATEGY_QUERIES",
+        "RAG_STRATEGY_ROUNDS",
     }
 )
 log = logging.getLogger(__name__)
@@ -187,9 +188,6 @@ class Settings(BaseSettings):
     )
     strategy_tokens: int = Field(
         60_000, ge=1000, le=100_000_000, description="Maximum number of input and output tokens of those calls"
-    )
-    strategy_rounds: int = Field(
-        3, ge=2, le=10, description="Maximum number of searches of the strategy `iterative` with a model without tools"
     )
     price_input: float | None = Field(
         None,

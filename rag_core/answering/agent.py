@@ -15,7 +15,7 @@ from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_plan, run_search
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import CallLimit, GeneratorError, ToolsUnsupported
+from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.prompts import format_name
 from rag_core.llm.tool_calls import ToolCall, build_call_message, build_result_message
 from rag_core.retrieval.fusion import fuse_rankings, reciprocal_rank_fusion
@@ -64,8 +64,6 @@ class Agent:
 
         Raises
         ------
-        ToolsUnsupported
-            The endpoint rejects tools.
         GeneratorError
             The query is strict, and the endpoint fails.
         """
@@ -85,7 +83,7 @@ class Agent:
                     number,
                 )
             except (GeneratorError, CallLimit) as error:
-                if isinstance(error, ToolsUnsupported) or (query.strict and isinstance(error, GeneratorError)):
+                if query.strict and isinstance(error, GeneratorError):
                     raise
                 trace.notices.append(f"{error} {_FOUND_BEFORE}")
                 break

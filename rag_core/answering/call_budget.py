@@ -42,7 +42,7 @@ class CallBudget:
             The question has used all its calls, or this call may need more tokens than remain. No request is sent.
         GeneratorError
         """
-        self._require_room(count_messages(messages))
+        self._begin_call(count_messages(messages))
         return self._record(self._generator.complete(messages)).text
 
     def call_tools(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> Completion:
@@ -60,11 +60,14 @@ class CallBudget:
                 f"The strategy has taken the {seconds:g} seconds that RAG_STRATEGY_SECONDS allows. Raise it to let the "
                 "strategy continue."
             )
-        self._require_room(count_messages(messages))
-        return self._record(self._generator.call_tools(messages, tools))
+        self._begin_call(count_messages(messages))
+        reply = self._record(self._generator.call_tools(messages, tools))
+        problem = self._generator.tools_problem
+        self._trace.notices += [problem] if problem and problem not in self._trace.notices else []
+        return reply
 
-    def _require_room(self, prompt: int) -> None:
-        """Raise `CallLimit` if a call with so many tokens in its prompt would exceed a limit."""
+    def _begin_call(self, prompt: int) -> None:
+        """Count a call with so many tokens in its prompt; raise `CallLimit` if it would exceed a limit."""
         settings = self._settings
         if self._calls >= settings.strategy_calls:
             raise CallLimit(
@@ -76,9 +79,9 @@ class CallBudget:
                 f"Another call to the model may use more than the {settings.strategy_tokens:,} tokens that "
                 "RAG_STRATEGY_TOKENS allows. Raise it to let the strategy continue."
             )
+        self._calls += 1
 
     def _record(self, reply: Completion) -> Completion:
-        self._calls += 1
         self._trace.usage += reply.usage
         self._tokens += reply.usage.input_tokens + reply.usage.output_tokens
         return reply

@@ -13,14 +13,13 @@ from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_plan, run_search, run_step
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import CallLimit, GeneratorError, QuestionError, ToolsUnsupported
-from rag_core.llm.context_budget import fit_context
-from rag_core.llm.query_planning import decompose_question, expand_queries, plan_next_query, write_hypothesis
+from rag_core.errors import CallLimit, GeneratorError, QuestionError
+from rag_core.llm.query_planning import decompose_question, expand_queries, write_hypothesis
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Passage, Stage
+from rag_core.types import Stage
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
 
@@ -40,8 +39,6 @@ LABELS = {
 # Maximum number of documents that a prompt lists. If the search covers more documents, the prompt lists only those in
 # the result of a plain search.
 MOST_LISTED = 20
-# Maximum number of passages that the model reads between searches.
-MOST_READ = 5
 
 
 class Strategies:
@@ -86,7 +83,7 @@ class Strategies:
         run = {
             "queries": self._queries,
             "hyde": self._hyde,
-            "iterative": self._iterative,
+            "iterative": self._agent.search,
             "compare": self._compare,
         }[strategy]
         trace = AnswerTrace(timer=timer)
@@ -146,42 +143,6 @@ class Strategies:
         )
         return self._searcher.apply_gate(query, ranked)
 
-    def _iterative(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Let the model look things up with tools; a model that cannot call tools writes queries instead."""
-        try:
-            return (yield from self._agent.search(query, budget, trace))
-        except ToolsUnsupported as error:
-            trace.notices.append(f"{error} It could only search, not open pages and tables or compute.")
-        trace.steps.clear()
-        return (yield from self._search_for_missing(query, budget, trace))
-
-    def _search_for_missing(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Search, let the model write a query for what the passages lack, and search again, several times."""
-        queries = [query.text]
-        outcome = yield from self._search_for(query, query.text, trace)
-        searches = [outcome]
-        while len(searches) < self._settings.strategy_rounds:
-            passages = self._fit_passages(query.text, outcome.result.passages[:MOST_READ])
-            try:
-                next_text = yield from run_plan(
-                    f"Reading what search {len(searches)} found",
-                    trace.timer,
-                    partial(plan_next_query, budget.complete, query.text, passages, queries),
-                    len(searches),
-                )
-            except (GeneratorError, CallLimit) as error:
-                if query.strict and isinstance(error, GeneratorError):
-                    raise
-                trace.notices.append(f"{error} The answer uses the passages found before.")
-                break
-            if not next_text:
-                trace.steps.append("The model found nothing more to search for.")
-                break
-            queries.append(next_text)
-            searches.append((yield from self._search_for(query, next_text, trace)))
-            outcome = merge_outcomes(searches[0], searches, query.top_k, self._rrf_k(query))
-        return outcome
-
     def _compare(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for each part of a comparison separately, and merge the outcomes."""
         whole = yield from run_step(
@@ -221,13 +182,6 @@ class Strategies:
         if len(names) <= MOST_LISTED:
             return names
         return {one.document_id: one.document for one in outcome.result.passages[:MOST_LISTED]}
-
-    def _fit_passages(self, question: str, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-        room = self._generators.settings.openai_context_tokens
-        answer_tokens, names = self._settings.openai_answer_tokens, self._generators.names
-        return fit_context(
-            passages, question, (), context_tokens=room, answer_tokens=answer_tokens, names=names
-        ).passages
 
     def _rrf_k(self, query: Query) -> int:
         return query.configuration.rrf_k or self._settings.rrf_k

@@ -60,16 +60,20 @@ class Endpoint:
         self._gguf_server = GgufServer(settings, names) if settings.gguf else None
         self._api = select_api(settings)
         self._options = self._api.build_options(settings)
-        # Without this option, small models write text instead of calling a tool.
-        self._tool_options: dict[str, Any] = {"tool_choice": "required"}
+        # Names of options that serve only some requests, and that the endpoint rejects.
+        self._rejected: set[str] = set()
 
     def stream(
-        self, messages: Sequence[dict[str, Any]], report: RequestReport, tools: Sequence[Tool] = ()
+        self,
+        messages: Sequence[dict[str, Any]],
+        report: RequestReport,
+        tools: Sequence[Tool] = (),
+        schema: dict[str, Any] | None = None,
     ) -> Generator[str, None, None]:
         """Yield the pieces of the reply's text, and fill ``report``.
 
-        Closing the iterator closes the connection; servers then stop generating. With ``tools``, the model is asked to
-        call one.
+        Closing the iterator closes the connection; servers then stop generating. With ``tools``, the model has to call
+        one. With ``schema``, its reply has to be JSON of this schema. Not every endpoint enforces this.
 
         Raises
         ------
@@ -80,7 +84,7 @@ class Endpoint:
         connected = False
         failure = None
         try:
-            with closing(self._open(messages, tools)) as events:
+            with closing(self._open(messages, tools, schema)) as events:
                 connected = True
                 for event in map(self._api.parse_event, events):
                     report.tokens = event.tokens or report.tokens
@@ -182,23 +186,23 @@ class Endpoint:
         key = self._settings.openai_api_key
         return self._settings.openai_base_url or DEFAULT_BASE_URL, key.get_secret_value().strip() if key else ""
 
-    def _open(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> Any:
+    def _open(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool], schema: dict[str, Any] | None) -> Any:
         from openai import BadRequestError, UnprocessableEntityError
 
         client = self._connect()
         described = {"tools": self._api.describe_tools(tools)} if tools else {}
+        wanted = {"tool_choice": "required"} if tools else self._api.constrain_reply(schema) if schema else {}
         while True:
-            tool_options = self._tool_options if tools else {}
-            options = {**self._options, **tool_options}
+            extra = {name: value for name, value in wanted.items() if name not in self._rejected}
+            options = {**self._options, **extra}
             try:
                 return self._api.create(client, self._settings.model, messages, options | described)
             except (BadRequestError, UnprocessableEntityError) as error:
                 simpler = drop_rejected_option(options, error)
                 if simpler is None:
                     raise
-            if tools:
-                self._tool_options = {name: simpler[name] for name in tool_options if name in simpler}
-            self._options = {name: value for name, value in simpler.items() if name not in tool_options}
+            self._rejected |= extra.keys() - simpler.keys()
+            self._options = {name: value for name, value in simpler.items() if name not in extra}
 
     def _convert_error(self, error: Exception, *, connected: bool, started: bool) -> RequestError:
         import openai

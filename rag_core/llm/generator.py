@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from rag_core.errors import GeneratorError, SettingsError, ToolsUnsupported
+from rag_core.errors import SettingsError
 from rag_core.llm.connection_test import check_connection
 from rag_core.llm.context_budget import FittedContext, count_tokens, fit_context
 from rag_core.llm.endpoint import Endpoint
@@ -20,7 +20,14 @@ from rag_core.llm.prompts import Hint, build_continuation, build_messages
 from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
 from rag_core.llm.request import RequestError, RequestReport
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
-from rag_core.llm.tool_calls import Tool, ToolCall, find_written_call, join_pieces
+from rag_core.llm.tool_calls import (
+    Tool,
+    ToolCall,
+    build_call_schema,
+    find_written_call,
+    join_pieces,
+    write_as_text,
+)
 from rag_core.settings import Settings
 from rag_core.text.injection import LEFT_OUT, contains_instructions
 from rag_core.types import REFUSAL, Message, ModelCheck, Passage, Usage
@@ -32,6 +39,13 @@ _Pieces = Generator[str, None, None]
 # How endpoints say that a model or server cannot call tools: the statuses, and words of the message.
 _TOOLS_REJECTED = (400, 404, 422, 500, 501)
 _ABOUT_TOOLS = re.compile(r"\btools?\b|\bfunction[_ ]call", re.IGNORECASE)
+
+
+_WRITTEN = "So the model wrote its calls as text."
+
+
+class _ToolsRejected(Exception):
+    """The endpoint rejects tools; the message is the error of the endpoint."""
 
 
 class AnswerStream(Iterator[str]):
@@ -87,6 +101,11 @@ class LanguageModel:
         Called with the usage of each request when the request ends.
     sleep : Callable[[float], None]
         Called with the number of seconds to wait before a retry.
+
+    Attributes
+    ----------
+    tools_problem : str
+        Why the model does not call tools as the endpoint defines them; empty if it does, or has not been asked yet.
     """
 
     def __init__(
@@ -104,6 +123,9 @@ class LanguageModel:
         self._endpoint = Endpoint(settings, names, key_problem=key_problem)
         self._on_usage = on_usage
         self._sleep = sleep
+        self._writes_calls = settings.gguf is not None
+        self._has_called = False
+        self.tools_problem = ""
 
     @property
     def name(self) -> str:
@@ -153,16 +175,35 @@ class LanguageModel:
     def call_tools(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> Completion:
         """Return the reply to a conversation in which the model can call tools; it may call none.
 
+        If the endpoint rejects tools, or if the model ignores them, it gets the conversation as text and writes its
+        calls in JSON, in this conversation and in later ones; `tools_problem` then says why. llama.cpp enforces a
+        schema, but not the calls of every model, so the model of a GGUF file always writes its calls.
+
         Raises
         ------
-        ToolsUnsupported
-            The endpoint rejects the tools.
         GeneratorError
         """
-        reply = AnswerStream(lambda stream: self._stream_with_retries(stream, messages, tools))
+        usage = Usage()
+        if not self._writes_calls:
+            try:
+                reply = AnswerStream(lambda stream: self._stream_with_retries(stream, messages, tools))
+                text = text_after_reasoning("".join(reply))
+            except _ToolsRejected as rejected:
+                self.tools_problem = f"{rejected} {_WRITTEN}"
+            else:
+                calls = reply.calls or find_written_call(text, tools)
+                if calls or self._has_called:
+                    self._has_called = True
+                    return Completion(text if reply.calls or not calls else "", reply.usage, calls)
+                usage = reply.usage
+                self.tools_problem = f"The model called none of the tools that were offered to it. {_WRITTEN}"
+            self._writes_calls = True
+        written = write_as_text(messages, tools)
+        schema = build_call_schema(tools)
+        reply = AnswerStream(lambda stream: self._stream_with_retries(stream, written, schema=schema))
         text = text_after_reasoning("".join(reply))
-        written = None if reply.calls else find_written_call(text, tools)
-        return Completion("" if written else text, reply.usage, (written,) if written else reply.calls)
+        calls = find_written_call(text, tools)
+        return Completion("" if calls else text, usage + reply.usage, calls)
 
     def models(self) -> list[str]:
         """Return the names of the endpoint's models, sorted.
@@ -233,13 +274,17 @@ class LanguageModel:
         yield from self._stream_with_retries(stream, [*messages, *build_continuation(written)])
 
     def _stream_with_retries(
-        self, stream: AnswerStream, messages: Sequence[dict[str, Any]], tools: Sequence[Tool] = ()
+        self,
+        stream: AnswerStream,
+        messages: Sequence[dict[str, Any]],
+        tools: Sequence[Tool] = (),
+        schema: dict[str, Any] | None = None,
     ) -> _Pieces:
         retries = self._settings.openai_retries
         for attempt in range(retries + 1):
             report, started, failed = RequestReport(), False, None
             try:
-                with closing(strip_reasoning(self._endpoint.stream(messages, report, tools))) as pieces:
+                with closing(strip_reasoning(self._endpoint.stream(messages, report, tools, schema))) as pieces:
                     for piece in pieces:
                         started = True
                         yield piece
@@ -253,7 +298,7 @@ class LanguageModel:
                     self._finish(stream, report, started)
                 return
             if tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed.error)):
-                raise _describe_missing_tools(failed.error)
+                raise _ToolsRejected(str(failed.error))
             if started or not failed.is_temporary or attempt == retries:
                 raise failed.error
             self._sleep(self._compute_pause_s(attempt, failed.retry_after_s))
@@ -287,10 +332,6 @@ class LanguageModel:
             )
         if report.finish == "incomplete":
             stream.notices += ("The endpoint ended the answer before it was complete.",)
-
-
-def _describe_missing_tools(error: GeneratorError) -> ToolsUnsupported:
-    return ToolsUnsupported(f"The model cannot call tools. {error}")
 
 
 def _describe_omissions(fitted: FittedContext, given: int, setting: str) -> Iterator[str]:

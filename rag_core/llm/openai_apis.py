@@ -55,6 +55,9 @@ class EndpointApi(Protocol):
     def describe_tools(self, tools: Sequence[Tool]) -> list[dict[str, Any]]:
         """Return the value of the request's field ``tools``."""
 
+    def constrain_reply(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the request's field that limits the reply to JSON of a schema."""
+
     def create(self, client: Any, model: str, messages: Sequence[dict[str, Any]], options: dict[str, Any]) -> Any:
         """Send the request, and return the stream of its events."""
 
@@ -85,6 +88,9 @@ class ChatCompletions:
             }
             for one in tools
         ]
+
+    def constrain_reply(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}}
 
     def create(self, client: Any, model: str, messages: Sequence[dict[str, Any]], options: dict[str, Any]) -> Any:
         return self.load_resource(client).create(model=model, messages=list(messages), stream=True, **options)
@@ -125,6 +131,9 @@ class Responses:
             {"type": "function", "name": one.name, "description": one.description, "parameters": one.schema}
             for one in tools
         ]
+
+    def constrain_reply(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {"text": {"format": {"type": "json_schema", "name": "reply", "schema": schema}}}
 
     def create(self, client: Any, model: str, messages: Sequence[dict[str, Any]], options: dict[str, Any]) -> Any:
         items = [item for message in messages for item in _build_items(message)]

@@ -1,7 +1,8 @@
 """Tools that a language model can call: their description, the calls in its replies, and the results.
 
 Conversations with tools are lists of messages of the Chat Completions API. `rag_core.llm.openai_apis` converts them for
-the Responses API. The arguments of calls are untrusted, so `parse_arguments` checks them.
+the Responses API. A model whose endpoint has no tools gets the same conversation as text, and writes each call in JSON.
+The arguments of calls are untrusted, so `parse_arguments` checks them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,11 @@ from rag_core.errors import ToolArgumentError
 
 # Most characters of a text or number in the arguments of a call.
 _LONGEST_ARGUMENT = 300
+_MAX_ITEMS = 10
+_TEXT_RULES = """\
+The tools:
+{tools}
+Reply with one call in JSON and nothing else: {{"name": "…", "arguments": {{…}}}}. You then get its result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,13 @@ class Tool:
                 name: {**_schema_of(name), "description": description} for name, description in self.parameters.items()
             },
             "required": list(self.required),
+            "additionalProperties": False,
         }
+
+    def describe(self, parameter: str) -> str:
+        """Return the name and the meaning of a parameter in words."""
+        optional = "" if parameter in self.required else "optional, "
+        return f"{parameter}: {optional}{self.parameters[parameter].rstrip('.')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,24 +103,57 @@ def join_pieces(pieces: Sequence[CallPiece]) -> tuple[ToolCall, ...]:
     )
 
 
-def find_written_call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
-    """Return the call of a tool that a model wrote as text, in JSON, instead of calling it; ``None`` if there is none.
+def find_written_call(text: str, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
+    """Return the call of a tool that a model wrote as text, in JSON, instead of calling it; empty if there is none.
 
     >>> find_written_call('{"name": "finish", "arguments": {}}', [Tool("finish", "", {})])
-    ToolCall(call_id='call_1', name='finish', arguments='{}')
+    (ToolCall(call_id='call_1', name='finish', arguments='{}'),)
     """
     start = text.find("{")
     if start < 0:
-        return None
+        return ()
     try:
         written, _ = json.JSONDecoder().raw_decode(text[start:])
     except (ValueError, RecursionError):
-        return None
+        return ()
     name = written.get("name")
     arguments = written.get("arguments", written.get("parameters"))
     if name not in {tool.name for tool in tools} or not isinstance(arguments, dict):
-        return None
-    return ToolCall("call_1", name, json.dumps(arguments))
+        return ()
+    return (ToolCall("call_1", name, json.dumps(arguments)),)
+
+
+def write_as_text(messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> list[dict[str, str]]:
+    """Return a conversation with tools as one without: the rules describe the tools, and calls and results are text."""
+    described = "\n".join(
+        f"- {one.name}({', '.join(map(one.describe, one.parameters))}): {one.description}" for one in tools
+    )
+    written: list[dict[str, str]] = []
+    for message in messages:
+        role, text = message["role"], message["content"]
+        if role == "system":
+            text = f"{text}\n\n{_TEXT_RULES.format(tools=described)}"
+        for call in message.get("tool_calls", ())[:1]:
+            text = f'{{"name": "{call["function"]["name"]}", "arguments": {call["function"]["arguments"]}}}'
+        if role == "tool":
+            role, text = "user", f"Result:\n{text}"
+        written.append({"role": role, "content": text})
+    return written
+
+
+def build_call_schema(tools: Sequence[Tool]) -> dict[str, Any]:
+    """Return the JSON schema of a call that is written as text."""
+    return {
+        "anyOf": [
+            {
+                "type": "object",
+                "properties": {"name": {"const": tool.name}, "arguments": tool.schema},
+                "required": ["name", "arguments"],
+                "additionalProperties": False,
+            }
+            for tool in tools
+        ]
+    }
 
 
 def parse_arguments(call: ToolCall, tool: Tool) -> dict[str, Any]:
@@ -159,7 +204,11 @@ def _is_list(name: str) -> bool:
 
 
 def _schema_of(name: str) -> dict[str, Any]:
-    return {"type": "array", "items": {"type": "integer"}} if _is_list(name) else {"type": "string"}
+    return (
+        {"type": "array", "items": {"type": "integer"}, "maxItems": _MAX_ITEMS}
+        if _is_list(name)
+        else {"type": "string"}
+    )
 
 
 def _parse_text(tool: Tool, name: str, value: object) -> str:

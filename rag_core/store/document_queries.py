@@ -14,7 +14,6 @@ from rag_core.store.file_names import LONGEST_NAME, normalize_name
 from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, page_tables, pages, versions
 from rag_core.store.serialization import page_from_row, unpack_tables
 from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, PageKey, Table, VersionRow
-from rag_core.types.documents import PageHeading
 
 # Database columns by field of `DocumentInfo`.
 _INFO_COLUMNS = {
@@ -276,13 +275,6 @@ class DocumentQueries:
         with self._db.read() as connection:
             row = connection.execute(query).first()
         return page_from_row(row) if row else None
-
-    def page_headings(self, version_id: str) -> list[PageHeading]:
-        """Return the label and the heading of each page of a version, in order."""
-        query = select(pages.c.page_index, pages.c.page_label, pages.c.heading)
-        with self._db.read() as connection:
-            rows = connection.execute(query.where(pages.c.version_id == version_id).order_by(pages.c.page_index))
-            return [PageHeading(*row) for row in rows]
 
     def tables(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], tuple[Table, ...]]:
         """Return the tables of pages by ``(version_id, page_index)``; pages without tables are left out."""

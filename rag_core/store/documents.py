@@ -26,6 +26,7 @@ from rag_core.store.schema import (
 )
 from rag_core.store.serialization import chunk_to_row, pack_tables, page_to_row
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
+from rag_core.types.documents import PageHeading
 
 # A condition for updates: the state of a version must not change once the removal of its document has started.
 _IS_NOT_REMOVED = versions.c.state != "removing"
@@ -189,6 +190,13 @@ class DocumentStore(DocumentQueries):
     def update_version(self, version_id: str, **values: Any) -> None:
         with self._db.begin() as connection:
             connection.execute(update(versions).where(versions.c.id == version_id).values(**values))
+
+    def page_headings(self, version_id: str) -> list[PageHeading]:
+        """Return the label and the heading of each page of a version, in order."""
+        query = select(pages.c.page_index, pages.c.page_label, pages.c.heading)
+        with self._db.read() as connection:
+            rows = connection.execute(query.where(pages.c.version_id == version_id).order_by(pages.c.page_index))
+            return [PageHeading(*row) for row in rows]
 
     def save_pages(self, version_id: str, extracted: Sequence[Page]) -> None:
         """Store the pages of a version with their tables, and set the numbers of pages by state in its row."""
