@@ -200,7 +200,7 @@ def test_limits_end_the_loop_and_the_answer_uses_what_was_found(
 ) -> None:
     def play(exchange: Exchange) -> None:
         if "tools" in exchange.body:
-            calling(("search", {"query": ASK_COPPER}), tokens=(1500, 20))(exchange)
+            calling(("search", {"query": ASK_COPPER}), tokens=(2100, 20))(exchange)
         else:
             complete("It is 42 million euros [1].")(exchange)
 
@@ -320,7 +320,7 @@ def test_long_results_are_left_out_of_a_small_context(folder: Path) -> None:
     script = [calling(("read_page", {"document": name, "page": "1"})) for name in LIBRARY for _ in range(3)]
     reply = complete("It is 42 million euros [1].")
     answer, endpoint = ask(
-        folder, ASK_BUDGET, *script, FINISH, reply, openai_context_tokens=2600, openai_answer_tokens=500
+        folder, ASK_BUDGET, *script, FINISH, reply, openai_context_tokens=1900, openai_answer_tokens=500
     )
     sent = results(endpoint, 9)
     assert sent[0].startswith("(This result was left out")
