@@ -17,14 +17,14 @@ import json
 import random
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.quality import interval
 from benchmarks.with_model import SEED, holds_value
 from rag_core.engine import Engine
-from rag_core.settings import Settings, load_settings
+from rag_core.settings import load_settings
 from rag_core.types import Answer, AnswerState, RetrievalConfig
 from rag_core.types.answers import strip_markers
 from tests.support.servers import Exchange, ScriptedEndpoint, calling, complete
@@ -39,7 +39,7 @@ class Task:
     question: str
     cells: tuple[tuple[str, str, str, str], ...]
     expression: str
-    expected: str
+    expected: tuple[str, ...]
 
 
 TASKS = (
@@ -51,7 +51,7 @@ TASKS = (
             ("COSTCO_2021", "total current assets", "2021", "29,505"),
         ),
         "c1 / (c2 + c3)",
-        "12.28%",
+        ("12.28%",),
     ),
     Task(
         "By what percentage did the total assets of Microsoft grow from fiscal 2016 to fiscal 2023?",
@@ -60,7 +60,7 @@ TASKS = (
             ("MICROSOFT_2023", "total assets", "2023", "411,976"),
         ),
         "(c2 - c1) / c1",
-        "112.69%",
+        ("112.69%",),
     ),
     Task(
         "What was the ratio of Netflix's total assets at the end of 2017 to those at the end of 2015?",
@@ -69,7 +69,7 @@ TASKS = (
             ("NETFLIX_2017", "total assets", "2017", "19,012,742"),
         ),
         "c2 / c1",
-        "1.8635",
+        ("1.8635",),
     ),
     Task(
         "By how much did the inventories of General Mills grow from fiscal 2019 to fiscal 2022?",
@@ -78,7 +78,7 @@ TASKS = (
             ("GENERALMILLS_2022", "inventories", "2022", "1,867.3"),
         ),
         "c2 - c1",
-        "308.0 million",
+        ("308.0 million",),
     ),
     Task(
         "How large were the current liabilities of MGM Resorts (FY2018) in relation to those of Kraft Heinz (FY2019)?",
@@ -87,7 +87,7 @@ TASKS = (
             ("KRAFTHEINZ_2019", "total current liabilities", "2019", "7,875"),
         ),
         "c1 / c2",
-        "37.45%",
+        ("37.45%",),
     ),
     Task(
         "What was the current ratio of Block (Square) in 2016?",
@@ -96,7 +96,7 @@ TASKS = (
             ("BLOCK_2016", "total current liabilities", "2016", "577,464"),
         ),
         "c1 / c2",
-        "1.7342",
+        ("1.7342", "1.73"),
     ),
     Task(
         "What was the FY2019 inventory turnover of Kraft Heinz, with the average of the inventories of two years?",
@@ -106,7 +106,7 @@ TASKS = (
             ("KRAFTHEINZ_2019", "inventories", "2018", "2,667"),
         ),
         "c1 / average(c2, c3)",
-        "6.2472",
+        ("6.2472", "6.25"),
     ),
     Task(
         "By what percentage did the accounts payable of MGM Resorts change from 2018 to 2020?",
@@ -115,7 +115,7 @@ TASKS = (
             ("MGMRESORTS_2020", "accounts payable", "2020", "142,523"),
         ),
         "(c2 - c1) / c1",
-        "-52.90%",
+        ("-52.90%",),
     ),
     Task(
         "What was the sum of the total current assets of Pfizer (2021) and Activision Blizzard (2019)?",
@@ -124,7 +124,7 @@ TASKS = (
             ("ACTIVISIONBLIZZARD_2019", "total current assets", "2019", "7,292"),
         ),
         "c1 + c2",
-        "66,985 million",
+        ("66,985 million",),
     ),
     Task(
         "How many times the inventories of Best Buy (FY2017) were the inventories of Costco (FY2021)?",
@@ -133,63 +133,80 @@ TASKS = (
             ("COSTCO_2021", "merchandise inventories", "2021", "14,215"),
         ),
         "c2 / c1",
-        "2.9225",
+        ("2.9225",),
     ),
 )
 
 
-@dataclass
 class Script:
-    """Plays a task: each look-up uses the page that the outline names, and the first value of each result."""
+    """Plays a task by fixed rules, as a model could: it sees only the results of its calls.
 
-    task: Task
-    names: list[str] = field(default_factory=list)
+    For each value, it opens the outline at the balance sheet. If there is no such section, or the value is in another
+    statement, it searches, and takes the page of the first passage with the label of the row.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._left = list(task.cells)
+        self._names: list[str] = []
+        self._next = "outline"
 
     def __call__(self, exchange: Exchange) -> None:
         messages = exchange.body["messages"]
-        if "tools" not in exchange.body:
-            prompt = messages[-1]["content"]
-            hint = re.search(r"The text closest to the question, from \[(\d+)\]: “(.+?) = ", prompt)
-            text = f"{hint[2]} [{hint[1]}]." if hint else "I don't know."
-            complete(text)(exchange)
-            return
         results = [one["content"] for one in messages if one["role"] == "tool"]
-        looked_up = results[1::2]
-        self.names = [one.split(" ")[0] for one in looked_up]
-        step = len(results)
-        if step < 2 * len(self.task.cells):
-            document, row, column, _ = self.task.cells[step // 2]
-            if step % 2 == 0:
-                calling(("open_outline", {"document": document, "title": _BALANCE}))(exchange)
-                return
-            page = re.search(r", page (\S+)$", results[-1])
-            at = {"page": page[1]} if page and "cost" not in row else {}
-            calling(("look_up", {"document": document, "row": row, "column": column, **at}))(exchange)
-        elif step == 2 * len(self.task.cells):
-            expression = re.sub(r"c(\d)", lambda match: self.names[int(match[1]) - 1], self.task.expression)
+        if "tools" not in exchange.body:
+            hint = re.search(r"The text closest to the question, from \[(\d+)\]: “(.+?) = ", messages[-1]["content"])
+            complete(f"{hint[2]} [{hint[1]}]." if hint else "I don't know.")(exchange)
+        elif self._next == "named" and results:
+            self._names.append(results[-1].split(" ")[0])
+            self._left.pop(0)
+            self._next = "outline" if self._left else "compute"
+            self(exchange)
+        elif self._next == "outline":
+            self._next = "page"
+            calling(("open_outline", {"document": self._left[0][0], "title": _BALANCE}))(exchange)
+        elif self._next in ("page", "found"):
+            self._look_up(results[-1], exchange)
+        elif self._next == "compute":
+            self._next = "finish"
+            expression = re.sub(r"c(\d)", lambda match: self._names[int(match[1]) - 1], self._task.expression)
             calling(("compute", {"expression": expression}))(exchange)
         else:
             calling(("finish", {}))(exchange)
+
+    def _look_up(self, result: str, exchange: Exchange) -> None:
+        document, row, column, _ = self._left[0]
+        if self._next == "page" and (row.startswith("cost") or not re.search(r", page (.+)$", result, re.MULTILINE)):
+            self._next = "found"
+            calling(("search", {"query": f"consolidated statements: {row} {column}", "document": document}))(exchange)
+            return
+        self._next = "named"
+        blocks = result.split("\n\n") if result.startswith("[") else [result]
+        block = next((one for one in blocks if row in one.casefold()), blocks[0])
+        page = re.search(r", page (.+)$", block, re.MULTILINE)
+        at = {"page": page[1]} if page else {}
+        calling(("look_up", {"document": document, "row": row, "column": column, **at}))(exchange)
 
 
 def run_scripted(data: Path) -> None:
     """Print a row for each task: the answer, whether it is right, and whether the cells are cited."""
     right = cited = 0
     with ScriptedEndpoint() as endpoint:
-        settings = {"openai_base_url": endpoint.url, "openai_model": "scripted", "openai_api_key": "k"}
-        limits = {"strategy_tokens": 200_000, "openai_context_tokens": 32_000}
-        with Engine(Settings(data_dir=data, _env_file=None, **settings, **limits)) as engine:
+        settings = load_settings().model_copy(
+            update={"data_dir": data, "openai_base_url": endpoint.url, "openai_model": "scripted", "gguf": None}
+        )
+        with Engine(settings) as engine:
             for task in TASKS:
                 endpoint.script[:] = [Script(task)]
                 started = time.perf_counter()
                 answer = engine.answer(task.question, configuration=RetrievalConfig(strategy="iterative"))
-                is_right = task.expected in strip_markers(answer.text) and answer.state is AnswerState.ANSWERED
+                text = strip_markers(answer.text)
+                is_right = any(one in text for one in task.expected) and answer.state is AnswerState.ANSWERED
                 is_cited = cites_cells(answer, task)
                 right, cited = right + is_right, cited + is_cited
-                print(
-                    f"{'right' if is_right else 'WRONG'}  {'cited' if is_cited else 'NOT CITED'}  "
-                    f"{answer.usage.calls} calls  {time.perf_counter() - started:.1f} s  {task.expected}  |  {answer.text}"
-                )
+                verdict = f"{'right' if is_right else 'WRONG'}, {'cited' if is_cited else 'NOT CITED'}"
+                cost = f"{answer.usage.calls} calls, {time.perf_counter() - started:.1f} s"
+                print(f"{verdict}, {cost}, expected {task.expected[0]}: {answer.text}", flush=True)
     print(f"right: {right} of {len(TASKS)}; all cells cited: {cited} of {len(TASKS)}")
 
 
@@ -235,12 +252,9 @@ def run_model(data: Path, questions: Path, limit: int, rows: Path | None) -> Non
                     rows.write_text("".join(f"{json.dumps(one)}\n" for one in written), "utf-8")
     for strategy in ("plain", "iterative"):
         own = [one for one in written if one["strategy"] == strategy]
-        low, high = interval([float(one["right"]) for one in own])
-        means = {
-            name: sum(one[name] for one in own) / len(own)
-            for name in ("right", "refused", "calls", "tokens", "seconds")
-        }
-        print(strategy, f"n={len(own)}", f"right {means['right']:.2f} ({low:.2f} to {high:.2f})", means)
+        names = ("refused", "calls", "tokens", "seconds")
+        means = ", ".join(f"{name} {sum(one[name] for one in own) / len(own):.2f}" for name in names)
+        print(f"{strategy}: n={len(own)}, right {interval([one['right'] for one in own])}, mean {means}")
 
 
 def main() -> None:

@@ -70,6 +70,7 @@ class Toolbox:
         self._reader = reader
         self._timer = timer
         self._library = NamedDocuments(stores, query.documents)
+        self._names: dict[str, dict[int, str]] = {}
         self._runs: Mapping[str, Callable[..., ToolResult]] = {
             "list_documents": self.list_documents,
             "search": self.search,
@@ -123,10 +124,14 @@ class Toolbox:
         entries = build_outline(self._stores.documents.page_headings(info.version_id))
         words = title.casefold().split()
         chosen = [one for one in entries if all(word in one.title.casefold() for word in words)]
-        lines = [f"{'  ' * one.level}{format_name(one.title)}, page {one.page_label}" for one in chosen]
+        names = self._page_names(info.version_id)
+        lines = [f"{'  ' * one.level}{format_name(one.title)}, page {names[one.page_index]}" for one in chosen]
         if len(lines) > _MAX_SECTIONS:
             left = len(lines) - _MAX_SECTIONS
-            lines = [*lines[:_MAX_SECTIONS], f"… and {left} more, up to page {chosen[-1].page_label}: give a title."]
+            lines = [
+                *lines[:_MAX_SECTIONS],
+                f"… and {left} more, up to page {names[chosen[-1].page_index]}: give a title.",
+            ]
         return ToolResult(
             "\n".join(lines) or "The document has no such section.", f"Opened the outline of {_shorten(info.name)}"
         )
@@ -149,11 +154,9 @@ class Toolbox:
             labels = "; ".join(map(format_name, list_labels(tables)[:_MAX_LABELS]))
             known = f" The rows there are: {labels}." if labels else " Search, or read a page, first."
             return ToolResult(f"No row fits.{known}", f"{step}: not found")
-        labels_of_pages = {
-            one.page_index: one.page_label for one in self._stores.documents.page_headings(info.version_id)
-        }
+        names = self._page_names(info.version_id)
         cells = [self._name(one, info, contents[one.placed.page_index][0]) for one in found]
-        lines = [_write_cell(cell, labels_of_pages[cell.found.placed.page_index]) for cell in cells]
+        lines = [_write_cell(cell, names[cell.found.placed.page_index]) for cell in cells]
         values = ", ".join(cell.text for cell in cells[:3])
         return ToolResult("\n".join(lines), f"{step}: {_shorten(values)}")
 
@@ -181,16 +184,27 @@ class Toolbox:
         raise ToolArgumentError(f"{problem}. Use one of: {listed}.")
 
     def _find_page(self, info: DocumentInfo, page: str) -> tuple[int, str]:
-        """Return the index and the label of a page, given its label or else its number."""
-        pages = self._stores.documents.page_headings(info.version_id)
+        """Return the index and the name of a page, given its name, its label or its number."""
+        names = self._page_names(info.version_id)
         wanted = page.casefold().removeprefix("page ").strip()
-        for one in pages:
-            if one.page_label.casefold() == wanted:
-                return one.page_index, one.page_label
-        if wanted.isdecimal() and 0 < int(wanted) <= len(pages):
-            return pages[int(wanted) - 1].page_index, pages[int(wanted) - 1].page_label
-        ends = f"from {pages[0].page_label} to {pages[-1].page_label}" if pages else "none"
-        raise ToolArgumentError(f"The document has no page {format_name(page)[:20]}; its pages are {ends}.")
+        index = next((index for index, name in names.items() if name.casefold() == wanted), None)
+        if index is None and wanted.removeprefix("pdf ").isdecimal():
+            index = int(wanted.removeprefix("pdf ")) - 1
+        if index is None or index not in names:
+            ends = f"from {names[0]} to {names[len(names) - 1]}" if names else "none"
+            raise ToolArgumentError(f"The document has no page {format_name(page)[:20]}; its pages are {ends}.")
+        return index, names[index]
+
+    def _page_names(self, version_id: str) -> Mapping[int, str]:
+        """Return the label of each page of a document by index; if several have a label, the later ones get another."""
+        if version_id not in self._names:
+            labels: set[str] = set()
+            names = self._names[version_id] = {}
+            for one in self._stores.documents.page_headings(version_id):
+                is_new = one.page_label not in labels
+                names[one.page_index] = one.page_label if is_new else f"PDF {one.page_index + 1}"
+                labels.add(one.page_label)
+        return self._names[version_id]
 
     def _find_table_pages(self, info: DocumentInfo, text: str) -> list[int]:
         """Return the pages of the passages that a search for a row finds, best first."""
@@ -205,12 +219,17 @@ class Toolbox:
         return self.evidence.name_cell(found, info, read_scale(found.placed.table, page_text), rows)
 
     def _quote(self, passages: Sequence[Passage]) -> str:
-        return "\n\n".join(format_passage(one) for one in self._reader.write_tables(passages))
+        named = (
+            replace(one, page_label=self._page_names(one.version_id)[one.page_index])
+            for one in self._reader.write_tables(passages)
+        )
+        return "\n\n".join(map(format_passage, named))
 
 
 def _write_cell(cell: NamedCell, page_label: str) -> str:
     parts = (format_name(one) for one in (cell.found.label, cell.found.header) if one)
-    return f"{cell.name} = {format_name(cell.text)} | {' | '.join(parts)} | page {format_name(page_label)}"
+    unit = " (unit not stated)" if cell.scale is None and cell.found.is_scaled else ""
+    return f"{cell.name} = {format_name(cell.text)}{unit} | {' | '.join(parts)} | page {format_name(page_label)}"
 
 
 def _shorten(text: str) -> str:

@@ -105,11 +105,15 @@ class Page:
 
 
 class PageHeading(NamedTuple):
-    """The index, the printed number and the heading of a page; the heading is a path of titles, and may be empty."""
+    """The index, the printed number, the heading and the first lines of a page.
+
+    The heading is a path of titles, and may be empty.
+    """
 
     page_index: int
     page_label: str
     heading: str
+    top: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,22 @@ def test_page_without_heading_and_table_heads_belong_to_the_section_before() -> 
     ]
 
 
+def test_titles_in_capitals_at_the_top_of_pages_are_added() -> None:
+    tops = (
+        "ACME INC.",
+        "ACME INC.\nBALANCE SHEETS\n(in millions)\n\nCash 5",
+        "ACME INC.\nNOTES",
+        "ACME INC.\nNOTES",
+        "ACME INC.",
+    )
+    found = build_outline([PageHeading(index, str(index + 1), "Index", top) for index, top in enumerate(tops)])
+    assert [(one.title, one.page_index) for one in found] == [("Index", 0), ("BALANCE SHEETS", 1)]
+
+
+def test_remark_about_the_scale_is_no_part_of_a_title() -> None:
+    assert summarize("Income (in millions)") == [(0, "Income", 0, 0)]
+
+
 def test_entry_has_the_label_of_its_page() -> None:
     assert [one.page_label for one in build_outline(pages("", "Business"))] == ["p2"]
 
