@@ -190,7 +190,7 @@ class Script:
 
 def run_scripted(data: Path) -> None:
     """Print a row for each task: the answer, whether it is right, and whether the cells are cited."""
-    right = cited = 0
+    right = cited = quoted = 0
     with ScriptedEndpoint() as endpoint:
         settings = load_settings().model_copy(
             update={"data_dir": data, "openai_base_url": endpoint.url, "openai_model": "scripted", "gguf": None}
@@ -200,14 +200,20 @@ def run_scripted(data: Path) -> None:
                 endpoint.script[:] = [Script(task)]
                 started = time.perf_counter()
                 answer = engine.answer(task.question, configuration=RetrievalConfig(strategy="iterative"))
-                text = strip_markers(answer.text)
-                is_right = any(one in text for one in task.expected) and answer.state is AnswerState.ANSWERED
+                is_right = states_value(answer, task)
                 is_cited = cites_cells(answer, task)
                 right, cited = right + is_right, cited + is_cited
+                quoted += states_value(engine.answer(task.question, model=""), task)
                 verdict = f"{'right' if is_right else 'WRONG'}, {'cited' if is_cited else 'NOT CITED'}"
                 cost = f"{answer.usage.calls} calls, {time.perf_counter() - started:.1f} s"
                 print(f"{verdict}, {cost}, expected {task.expected[0]}: {answer.text}", flush=True)
     print(f"right: {right} of {len(TASKS)}; all cells cited: {cited} of {len(TASKS)}")
+    print(f"right without a model: {quoted} of {len(TASKS)}")
+
+
+def states_value(answer: Answer, task: Task) -> bool:
+    text = strip_markers(answer.text)
+    return answer.state is AnswerState.ANSWERED and any(one in text for one in task.expected)
 
 
 def cites_cells(answer: Answer, task: Task) -> bool:

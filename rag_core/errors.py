@@ -212,10 +212,6 @@ class GeneratorError(RagError):
     """The endpoint gave no answer."""
 
 
-class ToolArgumentError(RagError):
-    """A language model called a tool with arguments that the tool cannot use; the message is for the model."""
-
-
 class GeneratorAuthError(GeneratorError):
     """The endpoint rejected the API key."""
 

@@ -16,7 +16,6 @@ from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_plan, run_search
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError
-from rag_core.llm.prompts import format_name
 from rag_core.llm.tool_calls import ToolCall, build_call_message, build_result_message
 from rag_core.retrieval.fusion import fuse_rankings, reciprocal_rank_fusion
 from rag_core.runtime.language_models import LanguageModels
@@ -30,6 +29,15 @@ from rag_core.types.searches import Query, RankedChunks, SearchOutcome
 _MAX_CALLS = 4
 _TOO_MANY = f"Not run: at most {_MAX_CALLS} tools can be called at once."
 _FOUND_BEFORE = "The answer uses the passages found before."
+# What a tool does, while it runs.
+_DOING = {
+    "list_documents": "Listing the documents",
+    "search": "Searching",
+    "open_outline": "Opening an outline",
+    "read_page": "Reading a page",
+    "look_up": "Looking up values",
+    "compute": "Computing",
+}
 _ENDED = "The model found nothing more to look up."
 
 
@@ -138,7 +146,7 @@ class Agent:
 def _run_tool(toolbox: Toolbox, call: ToolCall, trace: AnswerTrace) -> Generator[Stage, None, str]:
     """Run a tool as a step, and return the text of its result."""
     number = len(trace.steps) + 1
-    yield Stage(f"search_{number}", f"Running {format_name(call.name)}")
+    yield Stage(f"search_{number}", _DOING.get(call.name, "Calling a tool"))
     result = toolbox.run(call)
     trace.steps.append(result.step)
     yield Stage(f"search_{number}", result.step, done=True)

@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_core.errors import ToolArgumentError
-
 # Most characters of a text or number in the arguments of a call.
 _LONGEST_ARGUMENT = 300
 _MAX_ITEMS = 10
@@ -21,6 +19,10 @@ _TEXT_RULES = """\
 The tools:
 {tools}
 Reply with one call in JSON and nothing else: {{"name": "…", "arguments": {{…}}}}. You then get its result."""
+
+
+class ToolArgumentError(ValueError):
+    """A call has arguments that its tool cannot use; the message is for the model."""
 
 
 @dataclass(frozen=True, slots=True)

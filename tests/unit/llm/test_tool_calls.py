@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.errors import ToolArgumentError
 from rag_core.llm.tool_calls import (
     CallPiece,
     Tool,
+    ToolArgumentError,
     ToolCall,
     build_call_message,
     build_call_schema,
