@@ -35,6 +35,7 @@ REMOVED_SETTINGS = frozenset(
         "RAG_OPENAI_CONNECT_TIMEOUT_S",
         "RAG_RERANK_TOP",
         "RAG_STRATEGY_QUERIES",
+        "RAG_STRATEGY_ROUNDS",
     }
 )
 log = logging.getLogger(__name__)
@@ -185,11 +186,11 @@ class Settings(BaseSettings):
     strategy_calls: int = Field(
         12, ge=1, le=1000, description="Maximum number of model calls of a search strategy, not counting the answer"
     )
+    strategy_seconds: float = Field(
+        180, gt=0, le=86_400, description="Seconds after which the strategy `iterative` begins no further step"
+    )
     strategy_tokens: int = Field(
         60_000, ge=1000, le=100_000_000, description="Maximum number of input and output tokens of those calls"
-    )
-    strategy_rounds: int = Field(
-        3, ge=2, le=10, description="Maximum number of searches of iterative retrieval for one question"
     )
     price_input: float | None = Field(
         None,

@@ -22,7 +22,7 @@ STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "plain": "One search for the question",
     "queries": "The model rephrases the question; results are merged",
     "hyde": "The model drafts an answer; similar passages are searched for",
-    "iterative": "The model reads passages and searches for what is missing",
+    "iterative": "The model searches, opens pages and tables, and computes",
     "compare": "The model splits the question; each part is searched for",
     "fid": "The model reads each passage alone, and answers from what it noted",
     "long_context": "The model reads as many passages at once as fit",

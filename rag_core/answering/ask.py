@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from rag_core.answering.answer_building import build_answer
+from rag_core.answering.answer_text import write_pieces
 from rag_core.answering.comparisons import Comparer, ExtractSteps
 from rag_core.answering.drafts import Draft, find_draft_answer, join_quotes
 from rag_core.answering.figures import answer_with_figure
@@ -137,6 +138,8 @@ class Answerer:
         fact = figure[0] if figure is not None and figure[0].short else None
         if figure is not None and fact is not None:
             result = figure[1]
+        elif outcome.computed:
+            fact = write_pieces(outcome.computed, "")
         if not result.gate.answerable and writer is not None:
             yield from self._refuse(query, result, trace, has_model=True)
             return

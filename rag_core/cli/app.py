@@ -18,6 +18,7 @@ from rag_core.cli.ask import ask, search
 from rag_core.cli.common import FAILED, SOME_FAILED, WRONG_USE, Json, open_engine, options
 from rag_core.cli.evaluate import evaluate
 from rag_core.cli.model import model_app
+from rag_core.cli.outline import outline
 from rag_core.cli.pages import pages
 from rag_core.cli.themes import themes_app
 from rag_core.cli.train import pseudo_questions, train
@@ -89,6 +90,7 @@ def list_documents(as_json: Json = False) -> None:
 
 
 app.command()(pages)
+app.command()(outline)
 
 
 @app.command()

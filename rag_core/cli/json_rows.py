@@ -22,6 +22,7 @@ from rag_core.types import (
     MethodRow,
     Metric,
     ModelCheck,
+    OutlineEntry,
     Page,
     Passage,
     SearchResult,
@@ -94,6 +95,12 @@ def page(document: str, found: Page) -> dict[str, Any]:
         "reason": found.reason,
         "tables": [_table(table, found) for table in found.tables],
     }
+
+
+def outline_entry(document: str, entry: OutlineEntry) -> dict[str, Any]:
+    """Return the row that ``outline`` prints for a section."""
+    names = ("level", "title", "page_index", "page_label", "page_index_end")
+    return {"document": document, **{name: getattr(entry, name) for name in names}}
 
 
 def _table(table: Table, found: Page) -> dict[str, Any]:

@@ -250,7 +250,7 @@ class Statements:
             elif len(table.columns) != width:
                 columns = ()
             width = len(table.columns)
-            own_scale = _read_scale(table, text)
+            own_scale = read_scale(table, text)
             scale = scale if own_scale is None else own_scale
             currency = _read_currency(table) or currency
             yield _Part(page, table, columns, scale, currency)
@@ -338,7 +338,11 @@ def _parse_figure(cell: TableCell) -> Decimal | None:
     return -value if "(" in text or text.lstrip("$€£¥ ").startswith("-") else value
 
 
-def _read_scale(table: Table, text: str) -> int | None:
+def read_scale(table: Table, text: str) -> int | None:
+    """Return the power of ten of a table's figures; ``None`` if neither the table nor its page states it.
+
+    ``text`` is the text of the page.
+    """
     headers = " ".join(cell.text for row in table.headers for cell in row.cells)
     before = text[max(0, table.start - 300) : table.start] if table.headers else ""
     for part in (table.unit, headers, " ".join(table.caption), before, text[:_HEAD] if table.headers else ""):

@@ -19,6 +19,7 @@ from rag_core.store.database import as_utc
 from rag_core.store.file_names import clean_collection, normalize_name
 from rag_core.store.schema import versions
 from rag_core.store.serialization import chunk_from_row
+from rag_core.text.outline import build_outline
 from rag_core.types import (
     DEFAULT_COLLECTION,
     ChunkSpan,
@@ -26,6 +27,7 @@ from rag_core.types import (
     DocumentInfo,
     DocumentVersion,
     Job,
+    OutlineEntry,
     Page,
     PageImage,
     PageKey,
@@ -210,6 +212,10 @@ class Documents:
         The word boxes and tables of the pages are empty unless ``with_layout`` is true.
         """
         return self._library.pages(self._version(document_id), with_layout=with_layout)
+
+    def outline(self, document_id: str) -> Sequence[OutlineEntry]:
+        """Return a document's table of contents, as `build_outline`; raise `UnknownDocument` if it does not exist."""
+        return build_outline(self._library.page_headings(self._version(document_id)))
 
     def page(self, document_id: str, page_index: int) -> Page:
         """Return one page with its word boxes; raise `UnknownDocument` if the page does not exist."""

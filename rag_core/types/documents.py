@@ -104,6 +104,33 @@ class Page:
     tables: tuple[Table, ...] = ()
 
 
+class PageHeading(NamedTuple):
+    """The index, the printed number, the heading and the first lines of a page.
+
+    The heading is a path of titles, and may be empty.
+    """
+
+    page_index: int
+    page_label: str
+    heading: str
+    top: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A section in the outline of a document.
+
+    ``level`` is 0 for the outermost sections. The section begins on the page ``page_index`` and ends on the page
+    ``page_index_end``.
+    """
+
+    level: int
+    title: str
+    page_index: int
+    page_label: str
+    page_index_end: int
+
+
 @dataclass(frozen=True, slots=True)
 class PageReference:
     """A page of a document, with the document's name and the page's label."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rag_core.types.answers import Citation
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkRow, ChunkVectors
 from rag_core.types.protocols import LookupPlan, QuestionAdapter, QuestionEmbedder
@@ -127,10 +128,12 @@ class SearchOutcome:
     """The result of a search, with further data for answers, explanations and evaluations.
 
     ``passages`` contains the passages of the result, and after them passages with lower ranks. ``tokens`` maps chunk
-    ids to the tokens of the highest-ranked passages, which the gate and the extractive reader use.
+    ids to the tokens of the highest-ranked passages, which the gate and the extractive reader use. ``computed`` is the
+    text of the values that were computed for the question, in pieces, each with the citations of its operands.
     """
 
     result: SearchResult
     ranked: RankedChunks
     passages: tuple[Passage, ...]
     tokens: Mapping[int, PassageTokens]
+    computed: tuple[tuple[str, tuple[Citation, ...]], ...] = ()
