@@ -22,6 +22,7 @@ from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
+from rag_core.indexing.snapshots import Snapshots
 from rag_core.indexing.watches import Watches
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
@@ -50,6 +51,7 @@ class Services:
     jobs : Jobs
     index : Index
     collections : Collections
+    snapshots : Snapshots
     watches : Watches
     conversations : Conversations
     labels : Labels
@@ -96,6 +98,7 @@ class Services:
         self.documents = Documents(stores, self._indexer, self.jobs, self._removal)
         self.index = Index(stores, self._indexer, self._generations)
         self.collections = Collections(stores.documents)
+        self.snapshots = Snapshots(stores, self._removal, self._indexer)
         self.watches = Watches(stores, self._indexer, self.documents, settings.watch_interval_s)
 
         self.labels = Labels(stores)

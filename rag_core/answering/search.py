@@ -39,7 +39,11 @@ from rag_core.types.searches import (
 
 # Maximum number of attempts if the index changes during a search; the result of the last attempt is always accepted.
 TRIES = 3
+# What searches say about documents that they do not find, or do not find completely.
+_UNFINISHED = ("still being indexed and can only be found by words", "still being read and cannot be found yet")
+_NOT_IN_INDEX = "in the snapshot, but not in the index, and cannot be found until re-indexed"
 NO_DOCUMENTS = "There are no documents to search. Add PDFs, then ask again."
+EMPTY_SNAPSHOT = "The snapshot contains no document that can be searched."
 # Maximum number of versions whose chunk ids are cached.
 MAX_CACHED_RANGES = 10_000
 # A document's date is looked for in this many characters at the top of its first page.
@@ -99,6 +103,7 @@ class Searcher:
             document_ids,
             top_k or configuration.top_k or self._preferences.top_k,
             configuration,
+            as_of=self._stores.snapshots.find(scope.as_of) if scope.as_of else None,
             writer=Writer(writer.model, self._preferences.add_instructions(writer.instructions)),
         )
 
@@ -136,9 +141,9 @@ class Searcher:
         if query.configuration.threshold is not None:
             threshold = query.configuration.threshold
         gate = apply_threshold(passages[:PASSAGES_SCORED], threshold, score_name)
-        notices = self._notices(query.documents, ranked.embedder)
-        if not passages and not self._stores.documents.documents():
-            notices = (NO_DOCUMENTS, *notices)
+        notices = self._notices(query, ranked.embedder)
+        if not passages and not self._stores.view(query.as_of).documents():
+            notices = (NO_DOCUMENTS if query.as_of is None else EMPTY_SNAPSHOT, *notices)
         if ranked.problem:
             notices = (f"Only words were searched, because the vectors are not available. {ranked.problem}", *notices)
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices)
@@ -232,10 +237,15 @@ class Searcher:
             )
         return question
 
-    def _notices(self, scope: Sequence[str] | None, embedder: QuestionEmbedder) -> tuple[str, ...]:
+    def _notices(self, query: Query, embedder: QuestionEmbedder) -> tuple[str, ...]:
         notices = []
-        states = ("still being indexed and can only be found by words", "still being read and cannot be found yet")
-        for number, state in zip(self._stores.documents.count_unfinished(scope), states, strict=True):
+        if query.as_of is None:
+            counts = zip(self._stores.documents.count_unfinished(query.documents), _UNFINISHED, strict=True)
+        else:
+            counts = zip(
+                [self._stores.snapshots.count_unsearchable(query.as_of, query.documents)], [_NOT_IN_INDEX], strict=True
+            )
+        for number, state in counts:
             if number:
                 notices.append(f"{format_count(number, 'document is', 'documents are')} {state}.")
         identity = embedder.identity

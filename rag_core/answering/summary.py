@@ -156,17 +156,17 @@ class Summarizer:
 
     def _select_passages(self, query: Query, capacity: int, calls: int) -> tuple[list[Passage], int]:
         """Return the passages that fit into ``calls`` calls, in reading order, and the number of all passages."""
-        library = self._stores.documents
+        library, view = self._stores.documents, self._stores.view(query.as_of)
         scope = None if query.documents is None else list(query.documents)
-        visible = library.visible_versions(scope)
-        documents = [one for one in library.documents(scope) if one.version_id in visible]
+        visible = view.visible_versions(scope)
+        documents = [one for one in view.documents(scope) if one.version_id in visible]
         documents.sort(key=lambda one: (one.name.casefold(), one.document_id))
         counts = [one.chunks for one in documents]
         wanted = int(calls * capacity / (self._settings.chunk_tokens / _SHORTER + _PER_PASSAGE))
         rows = []
         for document, places in zip(documents, spread_evenly(counts, wanted), strict=True):
             ids = [row.id for row in library.chunk_rows(document.version_id)] if places else []
-            visible_rows = library.visible_chunks([ids[place] for place in places if place < len(ids)])
+            visible_rows = view.visible_chunks([ids[place] for place in places if place < len(ids)])
             rows += [visible_rows[one] for one in ids if one in visible_rows]
         passages = [build_passage(rank, row, {}) for rank, row in enumerate(rows, 1)]
         while (parts := len(pack_batches([count_prompt_tokens(one) for one in passages], capacity))) > calls:

@@ -83,6 +83,7 @@ from rag_core.types.retrieval import (
     VersionFilter,
     build_unembedded_question,
 )
+from rag_core.types.snapshots import AsOf, Snapshot, SnapshotComparison, SnapshotSide
 from rag_core.types.status import NEWER_READER, ModelCheck, ModelChoice, ModelHost, Readiness, Status
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 from rag_core.types.usage import Usage, UsageTotal
@@ -95,6 +96,7 @@ __all__ = [
     "REFUSAL",
     "Answer",
     "AnswerState",
+    "AsOf",
     "AskEvent",
     "Baseline",
     "BoolArray",
@@ -164,6 +166,9 @@ __all__ = [
     "ScoredPassage",
     "SearchResult",
     "SetupStep",
+    "Snapshot",
+    "SnapshotComparison",
+    "SnapshotSide",
     "Span",
     "Stage",
     "StageRanking",

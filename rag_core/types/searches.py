@@ -9,6 +9,7 @@ from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkRow, ChunkVectors
 from rag_core.types.protocols import LookupPlan, QuestionEmbedder
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
+from rag_core.types.snapshots import AsOf
 
 # The plain strategy, with every other parameter as in the settings or on the Admin page.
 DEFAULT_CONFIGURATION = RetrievalConfig()
@@ -106,7 +107,8 @@ class Query:
     that a plain search replaces the search strategy, or that quotes replace the answer. If ``gated`` is false, the
     passages are ranked, but the scores that only the gate needs are not computed. ``writer`` contains all instructions,
     those for every conversation first. If ``text`` is only a part of the question, ``asked`` is the whole question,
-    which may define the figure that it asks for.
+    which may define the figure that it asks for. ``as_of`` names the snapshots to search instead of the present
+    documents.
     """
 
     text: str
@@ -118,6 +120,7 @@ class Query:
     gated: bool = True
     writer: Writer = DEFAULT_WRITER
     asked: str = ""
+    as_of: AsOf | None = None
 
 
 @dataclass(frozen=True, slots=True)
