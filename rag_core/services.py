@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from rag_core.answering.ask import Answerer
+from rag_core.answering.closed_book import ClosedBook
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
 from rag_core.answering.follow_up import FollowUps
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
+from rag_core.answering.snapshot_comparison import SnapshotComparisons
 from rag_core.answering.strategies import Strategies
 from rag_core.answering.summary import Summarizer
 from rag_core.evaluation.evaluations import Evaluations
@@ -61,6 +63,8 @@ class Services:
     preferences : Preferences
     continuations : Continuations
     explanations : Explanations
+    closed_book : ClosedBook
+    snapshot_comparisons : SnapshotComparisons
 
     Raises
     ------
@@ -91,6 +95,8 @@ class Services:
         self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
+        self.closed_book = ClosedBook(self.models, self._generations, self._follow_ups)
+        self.snapshot_comparisons = SnapshotComparisons(self._follow_ups)
 
         self._removal = Removal(stores)
         self._indexer = IndexingQueue(settings, stores, self._generations, self._removal)

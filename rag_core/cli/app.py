@@ -19,6 +19,7 @@ from rag_core.cli.common import FAILED, SOME_FAILED, WRONG_USE, Json, open_engin
 from rag_core.cli.evaluate import evaluate
 from rag_core.cli.model import model_app
 from rag_core.cli.pages import pages
+from rag_core.cli.snapshot import snapshot_app
 from rag_core.cli.watch import watch
 from rag_core.errors import (
     CollectionError,
@@ -27,6 +28,7 @@ from rag_core.errors import (
     QuestionError,
     RagError,
     SettingsError,
+    SnapshotError,
     UnknownDocument,
     UnknownModel,
 )
@@ -40,7 +42,7 @@ INTERRUPTED = 130
 READER_GONE = 141
 _USER_ERRORS = (
     *(CollectionError, LabelError, ModelNotDownloaded, QuestionError),
-    *(SettingsError, UnknownDocument, UnknownModel),
+    *(SettingsError, SnapshotError, UnknownDocument, UnknownModel),
 )
 
 app = typer.Typer(
@@ -162,6 +164,7 @@ def reindex(
 app.command()(watch)
 app.command()(evaluate)
 app.add_typer(model_app, name="model")
+app.add_typer(snapshot_app, name="snapshot")
 
 
 @app.command()

@@ -211,7 +211,8 @@ class Documents:
 
     def _replaced(self, version_id: str) -> VersionRow:
         row = self._library.version(version_id)
-        if row is None or (row.state not in _FORMER and row.id not in self._snapshots.superseded_versions()):
+        states = _FORMER if row and row.active_version else ("replaced",)
+        if row is None or (row.state not in states and row.id not in self._snapshots.superseded_versions()):
             raise UnknownDocument("That version is no longer stored. Reload the page to see the stored versions.")
         return row
 

@@ -23,6 +23,7 @@ from rag_core.types.answers import (
 from rag_core.types.arrays import BoolArray, FloatArray, Int8Array, Int64Array, IntArray
 from rag_core.types.chunks import PAGE_BREAK, ChunkRow, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
 from rag_core.types.cited_tables import CitedTable
+from rag_core.types.closed_book import ClosedBookAnswer
 from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, Conversation, Feedback, Message, Scope
 from rag_core.types.documents import (
     DEFAULT_COLLECTION,
@@ -106,6 +107,7 @@ __all__ = [
     "Citation",
     "CitedTable",
     "Claim",
+    "ClosedBookAnswer",
     "Comparison",
     "Conversation",
     "DeleteReceipt",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from rag_core.types.answers import Answer
-from rag_core.types.retrieval import Passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,15 @@ class AsOf:
 class SnapshotSide:
     """The answer to a question as of one snapshot.
 
-    ``as_of`` is empty for the present. ``own`` contains the passages of ``answer`` that the other side does not have.
-    ``own_words`` contains the character spans in the text of the answer that the text of the other answer lacks.
+    ``as_of`` is empty for the present. ``own_words`` contains the character spans in the text of the answer that the
+    text of the other answer lacks. ``own_passages`` maps the chunk id of each passage that the other side does not have
+    to the spans that the most similar passage of the other side lacks; there are none if no passage is similar.
     """
 
     as_of: str
     answer: Answer
-    own: tuple[Passage, ...]
     own_words: tuple[tuple[int, int], ...]
+    own_passages: Mapping[str, tuple[tuple[int, int], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +73,4 @@ class SnapshotComparison:
     def is_same(self) -> bool:
         """Whether both sides have the same text and the same passages."""
         sides = (self.first, self.second)
-        return self.first.answer.text == self.second.answer.text and not any(side.own for side in sides)
+        return self.first.answer.text == self.second.answer.text and not any(side.own_passages for side in sides)

@@ -14,7 +14,7 @@ from rag_core.index.dense import DenseIndex
 from rag_core.indexing.removal import Removal
 from rag_core.store.documents import DocumentStore
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, JobState
+from rag_core.types import DocumentStatus, JobState, Scope
 from tests.support.engines import (
     ASK_BUDGET,
     BUDGET,
@@ -268,8 +268,6 @@ def test_crash_while_a_snapshot_keeps_or_loses_content(tmp_path: Path, step: str
 
 
 def test_conversation_and_stored_answers_keep_the_snapshot(engine: Engine) -> None:
-    from rag_core.types import Scope
-
     replaced(engine)
     conversation = engine.conversations.create(Scope(as_of="first"))
     answer = engine.answer(ASK_BUDGET, as_of="first")
@@ -288,3 +286,17 @@ def test_summary_and_comparison_read_the_snapshot(engine: Engine) -> None:
     assert "42 million" in summary.text
     assert "57 million" not in summary.text
     assert add_document(engine, "empty.pdf", make_pdf("")).result is DocumentStatus.REJECTED
+
+
+def test_two_snapshots_are_compared(engine: Engine) -> None:
+    replaced(engine)
+    compared = engine.snapshot_comparisons.compare(ASK_BUDGET, "first", "")
+    assert not compared.is_same
+    words = {side.answer.text[start:end] for side in (compared.first, compared.second) for start, end in side.own_words}
+    assert words == {"42", "57"}
+    for side, number in ((compared.first, "42"), (compared.second, "57")):
+        [(chunk_id, spans)] = side.own_passages.items()
+        passage = next(one for one in side.answer.passages if one.chunk_id == chunk_id)
+        assert [passage.text[start:end] for start, end in spans] == [number]
+    assert compared.second.as_of == ""
+    assert engine.snapshot_comparisons.compare(ASK_BUDGET, "first", "first").is_same

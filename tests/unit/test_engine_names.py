@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from rag_core.answering.closed_book import ClosedBook
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
+from rag_core.answering.snapshot_comparison import SnapshotComparisons
 from rag_core.engine import Engine
 from rag_core.evaluation.evaluations import Evaluations
 from rag_core.evaluation.labels import Labels
@@ -12,6 +14,7 @@ from rag_core.indexing.collections import Collections
 from rag_core.indexing.documents import Documents
 from rag_core.indexing.index import Index
 from rag_core.indexing.jobs import Jobs
+from rag_core.indexing.snapshots import Snapshots
 from rag_core.indexing.watches import Watches
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
@@ -26,6 +29,9 @@ NAMES = {
     Jobs: "as_completed cancel list wait",
     Index: "differences estimate_seconds outdated_ids rebuild",
     Collections: "list move_documents",
+    Snapshots: "create delete index_missing list",
+    ClosedBook: "answer",
+    SnapshotComparisons: "compare",
     Watches: "add find list remove start stop sync",
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
     "replace_answer set_follow_ups set_instructions set_model set_pinned set_scope",
