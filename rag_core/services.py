@@ -89,7 +89,7 @@ class Services:
         )
         self._strategies = Strategies(settings, stores, self._searcher, self.models)
         summarizer = Summarizer(settings, stores, self._generations, self.models)
-        pages = PageReader(stores, self._local_models, computes_figures=settings.finance)
+        pages = PageReader(stores, self._local_models, computes_figures=settings.finance, context=settings.context)
         answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages, stores)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
         self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)

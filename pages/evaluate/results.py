@@ -9,9 +9,9 @@ import streamlit as st
 
 from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
-from pages.shared.text import format_duration, format_time
+from pages.shared.text import escape_markdown, format_duration, format_time
 from rag_core.engine import Engine
-from rag_core.types import Evaluation, Interval, format_count
+from rag_core.types import Evaluation, Interval, ReleaseCheck, format_count
 
 _NOTHING = ""
 _CHARTS = {
@@ -38,6 +38,8 @@ def show_results(engine: Engine) -> None:
     words = [format_count(len(one.outcomes), "question") + f" in {format_duration(one.seconds)}" for one in shown]
     st.caption(" · ".join([*words, "values with 95 % intervals (bootstrap over questions)"]))
     _table(_compared(engine, first, second) if second else _figures(first))
+    if second:
+        _show_release_check(engine.evaluations.check_release(first, second))
     show_advised_threshold(engine, first)
     _charts(engine, shown)
     show_wrong_answers(first)
@@ -113,6 +115,16 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
     if names[0] == names[1]:
         names = [f"{names[0]} (first)", f"{names[1]} (second)"]
     return pd.DataFrame(rows, columns=["Metric", *names, "Second minus first", "p"])
+
+
+def _show_release_check(check: ReleaseCheck) -> None:
+    text = escape_markdown(check.reason)
+    if check.verdict == "refused":
+        st.error(text, icon=":material/block:")
+    elif check.verdict == "uncertain":
+        st.warning(text, icon=":material/warning:")
+    else:
+        st.caption(text)
 
 
 def _interval(interval: Interval, sign: str = "") -> str:

@@ -83,14 +83,19 @@ def evaluate(
             _check_writable(out)
         evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers) for one in chosen]
         rows = list(_metric_rows(engine, evaluations, most))
+        check = engine.evaluations.check_release(*evaluations) if len(evaluations) == 2 else None
         for row in rows if as_json else []:
             console.print_json(row)
+        if as_json and check:
+            console.print_json({"release": check.verdict, "reason": check.reason})
         if not as_json:
             columns = ("configuration", "metric", "value", "interval", "p", "n")
             console.print_table([_format_row(row) for row in rows], columns, numeric=("value", "p", "n"))
             for one in evaluations:
                 if advice := engine.evaluations.advise_threshold(one, most):
                     console.print_note(f"The advised threshold of {one.configuration}: {advice.confidence_text}")
+            if check:
+                (console.print_problem if check.verdict == "refused" else console.print_note)(check.reason)
         # The report is written last, so that the metrics are printed even if the folder cannot be written.
         written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:

@@ -13,6 +13,7 @@ from typing import Any
 from rag_core.errors import RagError
 from rag_core.evaluation.metrics import compare, gate_scores
 from rag_core.evaluation.plots import plots, score_plot
+from rag_core.evaluation.release import check_release
 from rag_core.evaluation.report import write_report
 from rag_core.evaluation.runner import EvaluationRunner
 from rag_core.evaluation.thresholds import MAX_UNANSWERABLE_SHARE, advise_threshold
@@ -25,6 +26,7 @@ from rag_core.types import (
     EvaluationEvent,
     EvaluationState,
     Label,
+    ReleaseCheck,
     RetrievalConfig,
     ThresholdAdvice,
 )
@@ -138,6 +140,10 @@ class Evaluations:
     def compare(self, first: Evaluation, second: Evaluation) -> tuple[Comparison, ...]:
         """Return the difference ``second - first`` of each metric, over the questions that both evaluations asked."""
         return compare(first.outcomes, second.outcomes)
+
+    def check_release(self, first: Evaluation, second: Evaluation) -> ReleaseCheck:
+        """Return whether the change from the first to the second evaluation may be released."""
+        return check_release(self.compare(first, second))
 
     def advise_threshold(self, evaluation: Evaluation, most: float = MAX_UNANSWERABLE_SHARE) -> ThresholdAdvice | None:
         """Return the lowest threshold at which at most the share ``most`` of unanswerable questions is answered.

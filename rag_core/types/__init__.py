@@ -53,6 +53,7 @@ from rag_core.types.evaluation import (
     LabelledPage,
     Metric,
     QuestionResult,
+    ReleaseCheck,
     RiskPoint,
     ThresholdAdvice,
 )
@@ -71,6 +72,7 @@ from rag_core.types.formatting import count_decimals, escape_formula, format_cou
 from rag_core.types.jobs import Job, JobState, SyncResult, WatchedFolder
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
+    Context,
     Excluding,
     Gate,
     Hit,
@@ -109,6 +111,7 @@ __all__ = [
     "Claim",
     "ClosedBookAnswer",
     "Comparison",
+    "Context",
     "Conversation",
     "DeleteReceipt",
     "Delta",
@@ -158,6 +161,7 @@ __all__ = [
     "RankBy",
     "Readiness",
     "Reading",
+    "ReleaseCheck",
     "Restart",
     "RetrievalConfig",
     "Rewritten",

@@ -157,6 +157,9 @@ Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "summary"
 # The stages whose scores can determine the order of the passages, from the first stage to the last.
 RankBy = Literal["dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"]
 
+# What the reader and a language model read of a passage: only itself, also the chunks before and after it, or its page.
+Context = Literal["passage", "neighbours", "page"]
+
 
 @dataclass(frozen=True, slots=True)
 class RetrievalConfig:
@@ -164,7 +167,7 @@ class RetrievalConfig:
 
     ``rank_by`` names the score that determines the order of the passages. Retrievers that do not contribute to this
     score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
-    determines which searches are made for a question.
+    determines which searches are made for a question. ``context`` determines what of the page of a passage is read.
     """
 
     rank_by: RankBy | None = None
@@ -173,6 +176,7 @@ class RetrievalConfig:
     threshold: float | None = None
     top_k: int | None = None
     strategy: Strategy = "plain"
+    context: Context | None = None
 
     @property
     def label(self) -> str:
@@ -180,6 +184,7 @@ class RetrievalConfig:
         changed = [(name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k")]
         strategy = [] if self.strategy == "plain" else [f"strategy {self.strategy}"]
         values = [f"{name} {value:g}" for name, value in changed if value is not None]
+        values += [f"context {self.context}"] if self.context else []
         return ", ".join([self.rank_by or "as set", *strategy, *values])
 
 
