@@ -66,7 +66,7 @@ def _show_side(side: SnapshotSide, key: str) -> None:
     state = "Answer" if answer.state is AnswerState.ANSWERED else "Refused"
     with st.container(border=True):
         st.caption(state)
-        show_richtext(build_marked_text(answer.text, side.own_words), key=f"lab_snapshot_answer_{key}")
+        show_richtext(build_marked_text(side.text, side.own_words), key=f"lab_snapshot_answer_{key}")
     for passage in answer.passages:
         only = passage.chunk_id in side.own_passages
         with st.container(border=True):

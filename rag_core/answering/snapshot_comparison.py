@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from rag_core.answering.follow_up import FollowUps
-from rag_core.types import Answer, Passage, Scope, SnapshotComparison, SnapshotSide
+from rag_core.types import Answer, Passage, Scope, SnapshotComparison, SnapshotSide, remove_formatting
 from rag_core.types.answers import MARKER
 from rag_core.types.searches import Writer
 
@@ -69,7 +69,8 @@ def _find_own(answer: Answer, other: Answer) -> SnapshotSide:
     others = {(one.document_id, one.text) for one in other.passages}
     own = [one for one in answer.passages if (one.document_id, one.text) not in others]
     words = {one.chunk_id: _find_own_words_of_passage(one, other.passages) for one in own}
-    return SnapshotSide(answer.as_of, answer, find_own_words(answer.text, other.text), words)
+    text, other_text = remove_formatting(answer.text), remove_formatting(other.text)
+    return SnapshotSide(answer.as_of, answer, text, find_own_words(text, other_text), words)
 
 
 def _find_own_words_of_passage(passage: Passage, others: Sequence[Passage]) -> tuple[tuple[int, int], ...]:

@@ -32,8 +32,8 @@ def check_release(comparisons: Sequence[Comparison]) -> ReleaseCheck:
     if certain:
         return ReleaseCheck(
             "refused",
-            f"Do not release this change: faithfulness falls ({_list(certain)}){although}. Passages that are found more "
-            "often do not make up for answers that the documents do not support.",
+            f"Do not release this change: faithfulness falls ({_list(certain)}){although}. Passages that are found "
+            "more often do not make up for answers that the documents do not support.",
         )
     return ReleaseCheck(
         "uncertain",

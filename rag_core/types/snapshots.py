@@ -50,13 +50,15 @@ class AsOf:
 class SnapshotSide:
     """The answer to a question as of one snapshot.
 
-    ``as_of`` is empty for the present. ``own_words`` contains the character spans in the text of the answer that the
-    text of the other answer lacks. ``own_passages`` maps the chunk id of each passage that the other side does not have
-    to the spans that the most similar passage of the other side lacks; there are none if no passage is similar.
+    ``as_of`` is empty for the present. ``text`` is the text of the answer without formatting; ``own_words`` contains the
+    character spans in it that the text of the other answer lacks. ``own_passages`` maps the chunk id of each passage
+    that the other side does not have to the spans that the most similar passage of the other side lacks; there are none
+    if no passage is similar.
     """
 
     as_of: str
     answer: Answer
+    text: str
     own_words: tuple[tuple[int, int], ...]
     own_passages: Mapping[str, tuple[tuple[int, int], ...]]
 
@@ -73,4 +75,4 @@ class SnapshotComparison:
     def is_same(self) -> bool:
         """Whether both sides have the same text and the same passages."""
         sides = (self.first, self.second)
-        return self.first.answer.text == self.second.answer.text and not any(side.own_passages for side in sides)
+        return self.first.text == self.second.text and not any(side.own_passages for side in sides)

@@ -292,7 +292,7 @@ def test_two_snapshots_are_compared(engine: Engine) -> None:
     replaced(engine)
     compared = engine.snapshot_comparisons.compare(ASK_BUDGET, "first", "")
     assert not compared.is_same
-    words = {side.answer.text[start:end] for side in (compared.first, compared.second) for start, end in side.own_words}
+    words = {side.text[start:end] for side in (compared.first, compared.second) for start, end in side.own_words}
     assert words == {"42", "57"}
     for side, number in ((compared.first, "42"), (compared.second, "57")):
         [(chunk_id, spans)] = side.own_passages.items()

@@ -36,8 +36,8 @@ NAMES = {
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
     "replace_answer set_follow_ups set_instructions set_model set_pinned set_scope",
     Labels: "add confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
-    Evaluations: "advise_threshold cancel check_release close compare gate_scores_plot get list plots recent_gate_scores remove run "
-    "start state write_report",
+    Evaluations: "advise_threshold cancel check_release close compare gate_scores_plot get list plots "
+    "recent_gate_scores remove run start state write_report",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "
     "find_host find_local_servers find_models find_name generator get is_from_environment key_place "
     "key_problem list names offers_environment_key presets read_key_again select settings test usage_totals warm_up",
