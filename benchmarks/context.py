@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("index", type=Path)
     parser.add_argument("data", type=Path)
     parser.add_argument("--sample", type=int, default=200)
-    parser.add_argument("--context", nargs="+", choices=get_args(Context), default=list(get_args(Context)))
+    parser.add_argument("--context", nargs="*", choices=get_args(Context), default=list(get_args(Context)))
     parser.add_argument("--without-pages", action="store_true")
     options = parser.parse_args()
     rows = [row | {"answers": row.get("values") or row.get("answers")} for row in read_questions(options.data)]

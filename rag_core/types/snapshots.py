@@ -50,10 +50,10 @@ class AsOf:
 class SnapshotSide:
     """The answer to a question as of one snapshot.
 
-    ``as_of`` is empty for the present. ``text`` is the text of the answer without formatting; ``own_words`` contains the
-    character spans in it that the text of the other answer lacks. ``own_passages`` maps the chunk id of each passage
-    that the other side does not have to the spans that the most similar passage of the other side lacks; there are none
-    if no passage is similar.
+    ``as_of`` is empty for the present. ``text`` is the text of the answer without formatting, in which ``own_words``
+    contains the spans of the words that the other text lacks. ``own_passages`` maps the chunk id of each passage that
+    the other side does not have to the spans that the most similar passage of the other side lacks; there are none if
+    no passage is similar.
     """
 
     as_of: str
