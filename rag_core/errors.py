@@ -14,6 +14,7 @@
     │   ├── ExtractionFailed       parsing crashed, timed out or ran out of memory
     │   └── UnknownDocument        no document has this name or id
     ├── CollectionError            a name is invalid, a collection is empty, or two documents would have one name
+    ├── SnapshotError              no snapshot has this name or date, or the name is invalid or taken
     ├── QuestionError              the question is empty, too long, or not suitable for the strategy
     ├── LabelError                 a labelled question cannot be parsed or does not match the library
     ├── StoreError
@@ -100,6 +101,10 @@ class UnknownDocument(DocumentError):
 
 class CollectionError(RagError):
     """A collection's name is invalid, the collection is empty, or two of its documents would have the same name."""
+
+
+class SnapshotError(RagError):
+    """No snapshot has this name or date, or the name of a new snapshot is invalid or taken."""
 
 
 class QuestionError(RagError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rag_core.answering.ask import Answerer
+from rag_core.answering.closed_book import ClosedBook
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
@@ -11,6 +12,7 @@ from rag_core.answering.mixtures import Mixtures
 from rag_core.answering.neighbourhoods import NeighbourhoodSearch
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
+from rag_core.answering.snapshot_comparison import SnapshotComparisons
 from rag_core.answering.strategies import Strategies
 from rag_core.answering.summary import Summarizer
 from rag_core.answering.theme_answers import ThemeAnswerer
@@ -28,6 +30,7 @@ from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
+from rag_core.indexing.snapshots import Snapshots
 from rag_core.indexing.theme_building import ThemeBuilder
 from rag_core.indexing.watches import Watches
 from rag_core.learning.learning import Learning
@@ -59,6 +62,7 @@ class Services:
     jobs : Jobs
     index : Index
     collections : Collections
+    snapshots : Snapshots
     watches : Watches
     conversations : Conversations
     labels : Labels
@@ -73,6 +77,8 @@ class Services:
     themes : Themes
     theme_builder : ThemeBuilder
     mixtures : Mixtures
+    closed_book : ClosedBook
+    snapshot_comparisons : SnapshotComparisons
 
     Raises
     ------
@@ -97,7 +103,7 @@ class Services:
         )
         graphs = EntityGraphs(stores)
         neighbourhoods = NeighbourhoodSearch(stores, graphs, self._searcher)
-        pages = PageReader(stores, self._local_models, computes_figures=settings.finance)
+        pages = PageReader(stores, self._local_models, computes_figures=settings.finance, context=settings.context)
         self._strategies = Strategies(settings, stores, self._searcher, self.models, neighbourhoods, pages)
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         self.themes = Themes(stores, graphs)
@@ -108,6 +114,8 @@ class Services:
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
         self.mixtures = Mixtures(pages, self.models)
+        self.closed_book = ClosedBook(self.models, self._generations, self._follow_ups)
+        self.snapshot_comparisons = SnapshotComparisons(self._follow_ups)
 
         self._removal = Removal(stores)
         self._indexer = IndexingQueue(settings, stores, self._generations, self._removal)
@@ -117,6 +125,7 @@ class Services:
         self.collections = Collections(stores.documents)
         theme_writer = ThemeSummarizer(settings, stores, self._generations)
         self.theme_builder = ThemeBuilder(stores, graphs, self.models, self._indexer, theme_writer)
+        self.snapshots = Snapshots(stores, self._removal, self._indexer)
         self.watches = Watches(stores, self._indexer, self.documents, settings.watch_interval_s)
 
         self.labels = Labels(stores)

@@ -19,7 +19,7 @@ from pydantic_settings import (
 )
 
 from rag_core.errors import SettingsError
-from rag_core.types import RankBy
+from rag_core.types import Context, RankBy
 
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
@@ -127,6 +127,11 @@ class Settings(BaseSettings):
         "0 disables it",
     )
     top_k: int = Field(5, ge=1, le=100, description="Number of passages that are shown and used for the answer")
+    context: Context = Field(
+        "passage",
+        description="What is read of the page of each passage: only the passage, also the chunks before and after it "
+        "(neighbours), or the page. Without a language model, whole pages of the first passages are always read",
+    )
     gate: Literal["answerable", "rerank", "dense"] = Field(
         "answerable",
         description="Score that decides whether to answer: a calibrated probability, or a plain similarity "

@@ -125,6 +125,7 @@ class Answerer:
     def _write_answer(
         self, query: Query, outcome: SearchOutcome, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
+        outcome = self._reader.enlarge_passages(outcome, query.configuration.context)
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage

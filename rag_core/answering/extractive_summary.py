@@ -90,7 +90,7 @@ class ExtractiveSummarizer:
         self, request: SummaryRequest, query: Query, history: Sequence[Message]
     ) -> list[DocumentInfo]:
         """Return the documents that a request means; none if it asks for a topic rather than for documents."""
-        known = NamedDocuments(self._stores, query.documents)
+        known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
         names = [*request.names, *known.find_mentions(" ".join(request.topics))]
         named = {one.document_id: one for name in names for one in known.find(name, query.text, by_cover=True)}
         if named:

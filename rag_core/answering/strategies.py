@@ -206,7 +206,7 @@ class Strategies:
         scope = query.documents
         names = {
             one.document_id: one.name
-            for one in self._stores.documents.documents(scope if scope is None else list(scope))
+            for one in self._stores.view(query.as_of).documents(scope if scope is None else list(scope))
             if one.chunks
         }
         if len(names) <= MOST_LISTED:

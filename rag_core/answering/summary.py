@@ -100,8 +100,9 @@ class Summarizer:
     ) -> Generator[AskEvent, None, Summary]:
         capacity, calls = self._plan_calls(query)
         if given is None:
+            view = self._stores.view(query.as_of)
             passages, total = select_passages(
-                self._stores, query.documents, self._settings.chunk_tokens, capacity, calls
+                self._stores.documents, view, query.documents, self._settings.chunk_tokens, capacity, calls
             )
         else:
             passages, total = spread_passages(given, capacity, calls), len(given)

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from rag_core.llm.context_budget import count_prompt_tokens, pack_batches, spread_evenly
 from rag_core.retrieval.passages import build_passage
-from rag_core.runtime.stores import Stores
+from rag_core.store.documents import DocumentStore
+from rag_core.store.snapshots import SnapshotView
 from rag_core.types import Passage
 
 # Chunks may be only half as long as the setting allows, so the selection starts with twice as many chunks as would fit
@@ -18,20 +19,27 @@ _PER_PASSAGE = 40
 
 
 def select_passages(
-    stores: Stores, documents_in_scope: Sequence[str] | None, chunk_tokens: int, capacity: int, calls: int
+    library: DocumentStore,
+    view: DocumentStore | SnapshotView,
+    documents_in_scope: Sequence[str] | None,
+    chunk_tokens: int,
+    capacity: int,
+    calls: int,
 ) -> tuple[list[Passage], int]:
-    """Return the passages that fit into ``calls`` calls, in reading order, and the number of all passages."""
-    library = stores.documents
+    """Return the passages that fit into ``calls`` calls, in reading order, and the number of all passages.
+
+    ``view`` determines which versions of the documents of ``library`` are read.
+    """
     scope = None if documents_in_scope is None else list(documents_in_scope)
-    visible = library.visible_versions(scope)
-    documents = [one for one in library.documents(scope) if one.version_id in visible]
+    visible = view.visible_versions(scope)
+    documents = [one for one in view.documents(scope) if one.version_id in visible]
     documents.sort(key=lambda one: (one.name.casefold(), one.document_id))
     counts = [one.chunks for one in documents]
     wanted = int(calls * capacity / (chunk_tokens / _SHORTER + _PER_PASSAGE))
     rows = []
     for document, places in zip(documents, spread_evenly(counts, wanted), strict=True):
         ids = [row.id for row in library.chunk_rows(document.version_id)] if places else []
-        visible_rows = library.visible_chunks([ids[place] for place in places if place < len(ids)])
+        visible_rows = view.visible_chunks([ids[place] for place in places if place < len(ids)])
         rows += [visible_rows[one] for one in ids if one in visible_rows]
     passages = [build_passage(rank, row, {}) for rank, row in enumerate(rows, 1)]
     return spread_passages(passages, capacity, calls), sum(counts)

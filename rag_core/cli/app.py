@@ -20,6 +20,7 @@ from rag_core.cli.evaluate import evaluate
 from rag_core.cli.model import model_app
 from rag_core.cli.outline import outline
 from rag_core.cli.pages import pages
+from rag_core.cli.snapshot import snapshot_app
 from rag_core.cli.themes import themes_app
 from rag_core.cli.train import pseudo_questions, train
 from rag_core.cli.watch import watch
@@ -30,6 +31,7 @@ from rag_core.errors import (
     QuestionError,
     RagError,
     SettingsError,
+    SnapshotError,
     UnknownDocument,
     UnknownModel,
     UnknownTheme,
@@ -44,7 +46,7 @@ INTERRUPTED = 130
 READER_GONE = 141
 _USER_ERRORS = (
     *(CollectionError, LabelError, ModelNotDownloaded, QuestionError),
-    *(SettingsError, UnknownDocument, UnknownModel, UnknownTheme),
+    *(SettingsError, SnapshotError, UnknownDocument, UnknownModel, UnknownTheme),
 )
 
 app = typer.Typer(
@@ -170,6 +172,7 @@ app.command()(train)
 app.command()(pseudo_questions)
 app.add_typer(model_app, name="model")
 app.add_typer(themes_app, name="themes")
+app.add_typer(snapshot_app, name="snapshot")
 
 
 @app.command()

@@ -116,8 +116,12 @@ def evaluate(
         evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers, judge_config) for one in chosen]
         rows = [] if as_table else list(_metric_rows(engine, evaluations, most))
         methods = engine.evaluations.tabulate(evaluations) if as_table else ()
+        is_pair = len(evaluations) == 2 and not as_table
+        check = engine.evaluations.check_release(*evaluations) if is_pair else None
         for row in [*rows, *map(json_rows.method, methods)] if as_json else []:
             console.print_json(row)
+        if as_json and check:
+            console.print_json({"release": check.verdict, "reason": check.reason})
         if pseudo := evaluations[0].pseudo_questions:
             console.print_note(f"{pseudo:,} of the questions are pseudo-questions from sentences of the documents.")
         if as_table and not as_json:
@@ -130,6 +134,8 @@ def evaluate(
                     console.print_note(f"The advised threshold of {one.configuration}: {advice.confidence_text}")
                 for note in one.judge_report.notes if one.judge_report else ():
                     console.print_note(f"{one.configuration}: {note}")
+            if check:
+                (console.print_problem if check.verdict == "refused" else console.print_note)(check.reason)
         # The report is written last, so that the metrics are printed even if the folder cannot be written.
         written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:

@@ -26,6 +26,7 @@ from rag_core.types import (
     Page,
     Passage,
     SearchResult,
+    Snapshot,
     Status,
     SyncResult,
     Table,
@@ -174,7 +175,14 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
         ],
         "generator": answer.generator,
         "strategy": answer.strategy,
+        "as_of": answer.as_of,
     }
+
+
+def snapshot(one: Snapshot) -> dict[str, Any]:
+    """Return the row that ``snapshot`` prints for a snapshot."""
+    row = asdict(one)
+    return {**row, "as_of": one.as_of.date().isoformat(), "created_at": one.created_at.isoformat()}
 
 
 def watched(watch: WatchedFolder) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from rag_core.errors import RagError
 from rag_core.evaluation.methods import tabulate
 from rag_core.evaluation.metrics import compare, gate_scores
 from rag_core.evaluation.plots import plots, score_plot
+from rag_core.evaluation.release import check_release
 from rag_core.evaluation.report import write_report
 from rag_core.evaluation.runner import EvaluationRunner
 from rag_core.evaluation.thresholds import MAX_UNANSWERABLE_SHARE, advise_threshold
@@ -28,6 +29,7 @@ from rag_core.types import (
     JudgeConfig,
     Label,
     MethodRow,
+    ReleaseCheck,
     RetrievalConfig,
     ThresholdAdvice,
 )
@@ -167,6 +169,10 @@ class Evaluations:
         default = self._runner.default_configuration
         reference = next((one for one in evaluations if one.configuration == default), None)
         return tabulate(evaluations, reference or evaluations[-1]) if evaluations else ()
+
+    def check_release(self, first: Evaluation, second: Evaluation) -> ReleaseCheck:
+        """Return whether the change from the first to the second evaluation may be released."""
+        return check_release(self.compare(first, second))
 
     def advise_threshold(self, evaluation: Evaluation, most: float = MAX_UNANSWERABLE_SHARE) -> ThresholdAdvice | None:
         """Return the lowest threshold at which at most the share ``most`` of unanswerable questions is answered.

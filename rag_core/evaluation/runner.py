@@ -65,8 +65,8 @@ DEPTH = 100
 class Asked:
     """What a method finds for a question.
 
-    ``pages`` contains the ranked pages, best first. ``search_ms`` is the time of the ranking in milliseconds. ``answer``
-    is ``None`` if only rankings are measured; otherwise, ``passages`` are those that are read.
+    ``pages`` contains the ranked pages, best first, and ``search_ms`` the milliseconds that their ranking took.
+    ``answer`` is ``None`` if only rankings are measured; otherwise, ``passages`` are those that are read.
     """
 
     pages: list[PageKey]

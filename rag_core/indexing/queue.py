@@ -177,6 +177,13 @@ class IndexingQueue:
         self._in_flight.notify()
         return job
 
+    def index_snapshots(self) -> Job:
+        """Queue the indexing of content that snapshots contain and the index does not."""
+        details: dict[str, object] = {"document_ids": None, "changes": {}, "snapshots": True}
+        job = self._stores.jobs.add("reindex", "Snapshots", details=details)
+        self._in_flight.notify()
+        return job
+
     def cancel(self, job_id: str) -> None:
         """Cancel a job; do nothing if it has ended."""
         job = self._stores.jobs.get(job_id)

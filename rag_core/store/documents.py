@@ -67,16 +67,27 @@ class DocumentStore(DocumentQueries):
         All changes are one transaction, so that a question searches either the old index or the new index, never a
         mixture.
         """
+        # The generation also contains content that a document had before and that snapshots contain.
+        searched = versions.alias()
+        content = (
+            select(searched.c.sha256)
+            .where(searched.c.id == documents.c.active_version)
+            .correlate(documents)
+            .scalar_subquery()
+        )
         built = select(versions.c.id).where(
             versions.c.document_id == documents.c.id,
             versions.c.generation_id == generation_id,
             versions.c.state == "full",
+            versions.c.sha256 == func.coalesce(content, versions.c.sha256),
         )
         with self._db.begin() as connection:
             connection.execute(update(generations).where(generations.c.state == "active").values(state="retired"))
             connection.execute(update(generations).where(generations.c.id == generation_id).values(state="active"))
             connection.execute(
-                update(documents).where(built.exists()).values(active_version=built.limit(1).scalar_subquery())
+                update(documents)
+                .where(built.exists())
+                .values(active_version=built.order_by(versions.c.added_at.desc()).limit(1).scalar_subquery())
             )
             # Searches no longer find documents that have no version in the new generation. These documents stay
             # listed with their file and reason, so that users can retry them.

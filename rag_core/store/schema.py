@@ -86,6 +86,28 @@ versions = Table(
     Column("added_at", DateTime(timezone=True), nullable=False),
 )
 
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    # Empty for a snapshot of the whole library.
+    Column("collection", Text, nullable=False),
+    Column("as_of", DateTime(timezone=True), nullable=False, index=True),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+)
+
+# The content that each document of a snapshot had. A snapshot refers to content and not to versions, because a re-index
+# creates a new version of the same content.
+snapshot_contents = Table(
+    "snapshot_contents",
+    metadata,
+    Column("snapshot_id", String(32), ForeignKey("snapshots.id", ondelete="CASCADE"), primary_key=True),
+    Column("document_id", String(32), ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("sha256", String(64), nullable=False),
+    Index("snapshot_contents_by_document", "document_id", "sha256"),
+)
+
 pages = Table(
     "pages",
     metadata,
@@ -256,6 +278,8 @@ conversations = Table(
     # Null stands for the model in use, and an empty text for quotes only.
     Column("model", Text),
     Column("instructions", Text, nullable=False, server_default=""),
+    # Name of a snapshot or a date; empty for the present.
+    Column("as_of", Text, nullable=False, server_default=""),
 )
 
 # The collections that a conversation searches. A question searches the documents that they contain when it is asked.

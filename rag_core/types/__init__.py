@@ -32,6 +32,7 @@ from rag_core.types.chunks import (
     embedded_text,
 )
 from rag_core.types.cited_tables import CitedTable
+from rag_core.types.closed_book import ClosedBookAnswer
 from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, Conversation, Feedback, Message, Scope
 from rag_core.types.documents import (
     DEFAULT_COLLECTION,
@@ -66,6 +67,7 @@ from rag_core.types.evaluation import (
     MethodRow,
     Metric,
     QuestionResult,
+    ReleaseCheck,
     RiskPoint,
     ThresholdAdvice,
 )
@@ -119,6 +121,7 @@ from rag_core.types.mixtures import (
 )
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
+    Context,
     Excluding,
     Gate,
     Hit,
@@ -132,6 +135,7 @@ from rag_core.types.retrieval import (
     VersionFilter,
     build_unembedded_question,
 )
+from rag_core.types.snapshots import AsOf, Snapshot, SnapshotComparison, SnapshotSide
 from rag_core.types.status import NEWER_READER, ModelCheck, ModelChoice, ModelHost, Readiness, Status
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 from rag_core.types.usage import Usage, UsageTotal
@@ -151,6 +155,7 @@ __all__ = [
     "Answer",
     "AnswerProbabilities",
     "AnswerState",
+    "AsOf",
     "AskEvent",
     "Baseline",
     "BoolArray",
@@ -160,7 +165,9 @@ __all__ = [
     "Citation",
     "CitedTable",
     "Claim",
+    "ClosedBookAnswer",
     "Comparison",
+    "Context",
     "Conversation",
     "Decoding",
     "DeleteReceipt",
@@ -227,6 +234,7 @@ __all__ = [
     "RankBy",
     "Readiness",
     "Reading",
+    "ReleaseCheck",
     "Restart",
     "RetrievalConfig",
     "Rewritten",
@@ -237,6 +245,9 @@ __all__ = [
     "ScoredPassage",
     "SearchResult",
     "SetupStep",
+    "Snapshot",
+    "SnapshotComparison",
+    "SnapshotSide",
     "Span",
     "SparseVector",
     "Stage",

@@ -274,3 +274,15 @@ class MethodRow:
     median_ms: float | None
     p95_ms: float | None
     index_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseCheck:
+    """Whether a change may be released, with the reason in words.
+
+    ``refused`` means that faithfulness certainly falls, and ``uncertain`` that it falls, but perhaps by chance.
+    ``unmeasured`` means that no figure of faithfulness was measured.
+    """
+
+    verdict: Literal["passed", "uncertain", "refused", "unmeasured"]
+    reason: str

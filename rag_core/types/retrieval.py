@@ -172,6 +172,9 @@ Strategy = Literal[
 # The stages whose scores can determine the order of the passages, from the first stage to the last.
 RankBy = Literal["dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"]
 
+# What the reader and a language model read of a passage: only itself, also the chunks before and after it, or its page.
+Context = Literal["passage", "neighbours", "page"]
+
 
 @dataclass(frozen=True, slots=True)
 class RetrievalConfig:
@@ -181,6 +184,7 @@ class RetrievalConfig:
     score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
     determines which searches are made for a question. If ``sparse`` is false, learned sparse retrieval does not run,
     even if the index has a learned sparse part. ``adapter`` says whether the trained query adapter is applied.
+    ``context`` determines what of the page of a passage is read.
     """
 
     rank_by: RankBy | None = None
@@ -191,6 +195,7 @@ class RetrievalConfig:
     strategy: Strategy = "plain"
     sparse: bool = True
     adapter: bool | None = None
+    context: Context | None = None
 
     @property
     def label(self) -> str:
@@ -201,6 +206,7 @@ class RetrievalConfig:
         if self.adapter is not None:
             strategy.append("with adapter" if self.adapter else "without adapter")
         values = [f"{name} {value:g}" for name, value in changed if value is not None]
+        values += [f"context {self.context}"] if self.context else []
         return ", ".join([self.rank_by or "as set", *strategy, *without, *values])
 
 

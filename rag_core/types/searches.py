@@ -10,6 +10,7 @@ from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkRow, ChunkVectors
 from rag_core.types.protocols import LookupPlan, QuestionAdapter, QuestionEmbedder
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
+from rag_core.types.snapshots import AsOf
 
 # The plain strategy, with every other parameter as in the settings or on the Admin page.
 DEFAULT_CONFIGURATION = RetrievalConfig()
@@ -108,7 +109,7 @@ class Query:
     passages are ranked, but the scores that only the gate needs are not computed. ``writer`` contains all instructions,
     those for every conversation first. If ``text`` is only a part of the question, ``asked`` is the whole question,
     which may define the figure that it asks for. ``adapter`` maps the vectors of the question; without it, they are
-    those of the embedder.
+    those of the embedder. ``as_of`` names the snapshots to search instead of the present documents.
     """
 
     text: str
@@ -121,6 +122,7 @@ class Query:
     writer: Writer = DEFAULT_WRITER
     asked: str = ""
     adapter: QuestionAdapter | None = None
+    as_of: AsOf | None = None
 
 
 @dataclass(frozen=True, slots=True)
