@@ -250,6 +250,7 @@ class EvaluationRunner:
         return list_methods(
             self._settings.rank_by,
             has_sparse=bool(generations and generations[-1][1].sparse),
+            has_adapter=self._preferences.adapters.newest is not None,
             has_cross_encoder=bool(self._settings.reranker),
             k=k,
             b=b,

@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import update
 
 from rag_core.engine import Engine
-from rag_core.errors import SnapshotError
+from rag_core.errors import QuestionError, SnapshotError
 from rag_core.index.dense import DenseIndex
 from rag_core.indexing.removal import Removal
 from rag_core.store.documents import DocumentStore
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, JobState, Scope
+from rag_core.types import DocumentStatus, JobState, RetrievalConfig, Scope, Strategy
 from tests.support.engines import (
     ASK_BUDGET,
     BUDGET,
@@ -79,6 +79,13 @@ def test_question_as_of_a_snapshot_is_answered_from_its_content(engine: Engine) 
     [explained] = {"42 million" in one.text for one in engine.explain(ASK_BUDGET, as_of="first").passages[:1]}
     assert explained
     assert engine.explanations.token_matches(ASK_BUDGET, passage.chunk_id).matches
+
+
+@pytest.mark.parametrize("strategy", ["iterative", "themes"])
+def test_strategy_that_reads_the_present_refuses_a_snapshot(engine: Engine, strategy: Strategy) -> None:
+    replaced(engine)
+    with pytest.raises(QuestionError, match="reads the present documents only"):
+        engine.answer(ASK_BUDGET, as_of="first", configuration=RetrievalConfig(strategy=strategy))
 
 
 def test_snapshot_of_a_collection_leaves_out_other_documents(engine: Engine) -> None:
