@@ -92,6 +92,11 @@ class TableRows:
         is_unique = len(sections) == 1 or len(set(labels)) == len(labels)
         return len(self.rows) > 1 and len(depths) == 1 and len(widths) == 1 and is_unique and all(labels)
 
+    @property
+    def places(self) -> set[tuple[int, int]]:
+        """The page and the offset of each row."""
+        return {(row.page_index, row.start) for row in self.rows}
+
     @cached_property
     def is_by_period(self) -> bool:
         """Whether the labels of the rows are years or parts of years."""
@@ -112,10 +117,11 @@ class TableRows:
         return self.find_periods(self.header(column))
 
     def is_like(self, other: TableRows) -> bool:
-        """Return whether another table has most headers of this one, for rows of the same kind."""
+        """Return whether another table, with other rows, has most headers of this one."""
         headers, others = ({one.header(column) for column in one.columns} - {""} for one in (self, other))
         is_same_kind = self.header(0) == other.header(0) and bool(find_names(self.header(0)))
-        return self is not other and is_same_kind and 2 * len(headers & others) > max(len(headers), len(others))
+        is_same = not self.places.isdisjoint(other.places)
+        return is_same_kind and not is_same and 2 * len(headers & others) > max(len(headers), len(others))
 
     def contradicts(self, column: int, question: str) -> bool:
         """Return whether a header has a number or letter, as in "Week 1", other than the question, as in "week 2"."""

@@ -45,7 +45,11 @@ def test_cell_whose_header_fits_best_is_chosen(question: str, read: int, expecte
 
 @pytest.mark.parametrize(
     "question",
-    ["Who must book the hall?", "Who owns the action that is due on 15 May 2025?", "Who is to book the hall, and when?"],
+    [
+        "Who must book the hall?",
+        "Who owns the action that is due on 15 May 2025?",
+        "Who is to book the hall, and when?",
+    ],
 )
 def test_cells_that_the_question_quotes_are_no_answers(question: str) -> None:
     assert chosen(question, DUE, 1, 1) == "Nair"

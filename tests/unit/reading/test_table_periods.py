@@ -40,7 +40,11 @@ SITES = (
     ("Bergen", "2.70", "3.10", "3.24"),
     ("Turin", "3.40", "3.20", "3.30"),
 )
-MACHINES = (("Model", "Mass (kg)", "Air (l/min)", "Price (EUR)"), ("K1", "38", "180", "900"), ("K2", "57", "420", "700"))
+MACHINES = (
+    ("Model", "Mass (kg)", "Air (l/min)", "Price (EUR)"),
+    ("K1", "38", "180", "900"),
+    ("K2", "57", "420", "700"),
+)
 
 
 def build(lines: Sequence[Sequence[str]], *caption: str) -> Table:
