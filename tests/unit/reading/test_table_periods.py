@@ -213,3 +213,37 @@ def test_columns_of_one_row_are_compared(question: str, expected: str) -> None:
 )
 def test_adjective_or_unit_names_the_measure(question: str, expected: str) -> None:
     assert short(question, MACHINES) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which segment had the lowest EBIT in Q1 2024?", "Ropes"),
+        ("How many segments had an EBIT below 5 in Q1 2024?", "1"),
+        ("By how much did corporate costs change from Q1 2024 to Q2 2024?", "−0.4"),
+    ],
+)
+def test_corporate_costs_and_eliminations_are_no_segments(question: str, expected: str) -> None:
+    lines = (
+        ("Segment", "Q1 2024", "Q2 2024"),
+        ("Tents", "5.1", "5.6"),
+        ("Ropes", "2.9", "2.4"),
+        ("Corporate costs", "(2.0)", "(2.4)"),
+        ("Eliminations", "(0.1)", "(0.2)"),
+    )
+    assert short(question, lines, "EBIT by segment") == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ((("Code", "Power", "Class", "Price"), ("B1", "3", "IP65", "9")), True),
+        ((("Code", "Length", "Owner", "Price"), ("B1", "3", "Lind", "9")), False),
+        ((("Site", "Power", "Colour", "Price"), ("B1", "3", "red", "9")), False),
+    ],
+)
+def test_tables_with_most_headers_in_common_are_alike(lines: Sequence[Sequence[str]], expected: bool) -> None:
+    lamps = (("Code", "Power", "Colour", "Price"), ("A1", "3", "red", "9"))
+    first = TableRows([(0, build(lamps))], "", "")
+    assert first.is_like(TableRows([(1, build(lines))], "", "")) is expected
+    assert not first.is_like(TableRows([(0, build(lamps))], "", ""))
