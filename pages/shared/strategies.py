@@ -20,5 +20,5 @@ STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "iterative": "The model reads passages and searches for what is missing",
     "compare": "The model splits the question; each part is searched for",
     "summary": "The model reads all of the chosen documents",
-    "themes": "Themes of the documents, or what is said around a name",
+    "themes": "Answers from the themes of all documents",
 }
