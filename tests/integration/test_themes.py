@@ -125,6 +125,11 @@ def test_local_question_is_answered_from_the_neighbourhood(library: Engine) -> N
     assert answer.steps == ("Used the plain search",)
 
 
+def test_refused_question_is_searched_around_its_names(library: Engine) -> None:
+    answer = library.answer("How old is Ida Brandt?", configuration=THEMES)
+    assert (answer.state, answer.steps) == (AnswerState.ABSTAINED, ("Searched around Ida Brandt",))
+
+
 @pytest.mark.parametrize("question", ["Which football team won the cup?", "Who invented the telephone in Boston?"])
 def test_question_off_the_topic_is_refused(library: Engine, question: str) -> None:
     answer = library.answer(question, configuration=THEMES)
