@@ -39,6 +39,7 @@ _DOING = {
     "compute": "Computing",
 }
 _ENDED = "The model found nothing more to look up."
+_REPEATED = "The model only repeated earlier calls, so the search ended."
 
 
 class Agent:
@@ -81,6 +82,7 @@ class Agent:
         passages = self._reader.write_tables(toolbox.add_search(first))
         messages = build_conversation(query.text, passages, toolbox.document_names, room)
         number = 0
+        called: set[tuple[str, str]] = set()
         while True:
             number += 1
             try:
@@ -103,9 +105,13 @@ class Agent:
                 elif call.name == "finish":
                     toolbox.run(call)
                 messages.append(build_result_message(call, text))
-            if not reply.calls or any(call.name == "finish" for call in reply.calls):
-                trace.steps.append(_ENDED)
+            calls = {(call.name, call.arguments) for call in reply.calls}
+            has_ended = not calls or any(name == "finish" for name, _ in calls)
+            # Small models may repeat a call until a limit is reached.
+            if has_ended or calls <= called:
+                trace.steps.append(_ENDED if has_ended else _REPEATED)
                 break
+            called |= calls
         return self._merge(query, toolbox, first)
 
     def _merge(self, query: Query, toolbox: Toolbox, first: SearchOutcome) -> SearchOutcome:
