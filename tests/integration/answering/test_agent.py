@@ -214,9 +214,9 @@ def test_limits_end_the_loop_and_the_answer_uses_what_was_found(
 
 def test_repeated_calls_end_the_loop(folder: Path) -> None:
     search = calling(("search", {"query": ASK_COPPER}))
-    answer, endpoint = ask(folder, ASK_COPPER, search, search, complete("Ninety percent purity [1]."))
-    assert answer.steps[-1] == "The model only repeated earlier calls, so the search ended."
-    assert len(endpoint.requests) == 3
+    answer, endpoint = ask(folder, ASK_COPPER, *[search] * 4, complete("Ninety percent purity [1]."))
+    assert answer.steps[-1] == "The model repeated the same call, so the search ended."
+    assert len(endpoint.requests) == 5
     assert answer.citations
 
 
