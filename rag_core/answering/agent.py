@@ -41,7 +41,7 @@ _DOING = {
 }
 _ENDED = "The model found nothing more to look up."
 _REPEATED = "The model repeated the same call, so the search ended."
-# Small models may repeat a call until a limit is reached. A few repetitions are useful, because old results are left out.
+# A small model may repeat a call until a limit is reached. Some repetitions help, because old results are left out.
 _MAX_REPETITIONS = 3
 
 
