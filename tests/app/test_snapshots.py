@@ -69,7 +69,7 @@ def test_conversation_as_of_a_snapshot(open_page: OpenPage, library: Engine) -> 
     answer = library.conversations.messages(conversation.conversation_id)[-1].answer
     assert answer is not None
     assert "412" in answer.text
-    assert f"As of {answer.as_of}" in texts(app)
+    assert f"As of {answer.as_of}" in texts(app).replace("\\", "")
     choice = next(one for one in app.selectbox if one.label == "As of")
     choice.set_value("").run()
     assert library.conversations.list()[0].scope.as_of == ""
