@@ -48,7 +48,7 @@ TOOLS: Mapping[str, Tool] = {
         Tool(
             "compute",
             "Calculate with looked-up values: + - * /, brackets, average(…).",
-            {"expression": "Such as (c1 - c2) / c3."},
+            {"expression": "Names of values that look_up has returned, with operators."},
             ("expression",),
         ),
         Tool(
