@@ -16,7 +16,7 @@ NOT_BUILT = "No themes have been built. Run the command themes build."
 _SHOWN = 15
 
 themes_app = typer.Typer(
-    help="Themes: entities of the documents, their communities and cited summaries.",
+    help="Build and show themes over all documents.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
