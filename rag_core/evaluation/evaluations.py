@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.errors import RagError
+from rag_core.evaluation.methods import tabulate
 from rag_core.evaluation.metrics import compare, gate_scores
 from rag_core.evaluation.plots import plots, score_plot
+from rag_core.evaluation.release import check_release
 from rag_core.evaluation.report import write_report
 from rag_core.evaluation.runner import EvaluationRunner
 from rag_core.evaluation.thresholds import MAX_UNANSWERABLE_SHARE, advise_threshold
@@ -26,6 +28,8 @@ from rag_core.types import (
     EvaluationState,
     JudgeConfig,
     Label,
+    MethodRow,
+    ReleaseCheck,
     RetrievalConfig,
     ThresholdAdvice,
 )
@@ -52,6 +56,8 @@ class Evaluations:
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
         self._lock = threading.Lock()
+        # The evaluations of the last table, and its rows.
+        self._table: tuple[tuple[str, ...], tuple[MethodRow, ...]] = ((), ())
 
     def run(
         self,
@@ -148,6 +154,32 @@ class Evaluations:
         """Return the difference ``second - first`` of each metric, over the questions that both evaluations asked."""
         return compare(first.outcomes, second.outcomes)
 
+    def list_methods(self, k: float = 1.2, b: float = 0.75) -> Sequence[RetrievalConfig | Baseline]:
+        """Return the retrieval methods to compare in one table, from the simplest one to all stages.
+
+        They are the textbook rankers, each retriever, their fusion, and the rerankers. ``k`` and ``b`` are the
+        parameters of the BM25 baseline.
+        """
+        return self._runner.list_methods(k, b)
+
+    def tabulate(self, evaluations: Sequence[Evaluation]) -> tuple[MethodRow, ...]:
+        """Return a table of evaluations of the same questions, one row each, in the given order.
+
+        Each row contains the paired differences from the evaluation of the default configuration; if that is not
+        among the evaluations, from the last one.
+        """
+        # The Evaluate page shows the same table again at each interaction, and its paired tests take seconds.
+        shown = tuple(one.evaluation_id for one in evaluations)
+        if self._table[0] != shown:
+            default = self._runner.default_configuration
+            reference = next((one for one in evaluations if one.configuration == default), None)
+            self._table = shown, tabulate(evaluations, reference or evaluations[-1])
+        return self._table[1]
+
+    def check_release(self, first: Evaluation, second: Evaluation) -> ReleaseCheck:
+        """Return whether the change from the first to the second evaluation may be released."""
+        return check_release(self.compare(first, second))
+
     def advise_threshold(self, evaluation: Evaluation, most: float = MAX_UNANSWERABLE_SHARE) -> ThresholdAdvice | None:
         """Return the lowest threshold at which at most the share ``most`` of unanswerable questions is answered.
 
@@ -156,13 +188,14 @@ class Evaluations:
         return advise_threshold(*gate_scores(evaluation.outcomes), most)
 
     def plots(self, evaluations: Sequence[Evaluation]) -> dict[str, Mapping[str, Any]]:
-        """Return charts of one or two evaluations as a mapping of chart name to Vega-Lite specification."""
+        """Return charts of one or more evaluations as a mapping of chart name to Vega-Lite specification."""
         return dict(plots(evaluations))
 
     def write_report(self, evaluations: Sequence[Evaluation], folder: Path) -> Sequence[Path]:
-        """Write tables (CSV) and charts (SVG) of one or two evaluations; may raise `SettingsError`."""
+        """Write tables (CSV) and charts (SVG) of one or more evaluations; may raise `SettingsError`."""
         comparisons = self.compare(*evaluations) if len(evaluations) == 2 else ()
-        return write_report(evaluations, comparisons, folder)
+        methods = self.tabulate(evaluations) if len(evaluations) > 2 else ()
+        return write_report(evaluations, comparisons, folder, methods)
 
     def recent_gate_scores(self, most: int = 200) -> Sequence[float]:
         """Return the scores of the current gate for the newest questions of conversations, newest first."""

@@ -43,6 +43,7 @@ def judge(
     """
     rank = first_rank(ranking, relevant)
     result = QuestionResult(label.label_id, label.question, label.kind, tuple(relevant.values()), rank, dict(values))
+    result = replace(result, is_pseudo=label.is_pseudo)
     if answer is None:
         near = not relevant or (rank is not None and rank <= MAX_RANK)
         return replace(result, problem="" if near else f"No page with the answer is among the first {MAX_RANK}.")

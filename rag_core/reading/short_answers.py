@@ -6,7 +6,7 @@ import re
 from itertools import takewhile
 
 from rag_core.reading.statement_reading import contains_negation
-from rag_core.text.dates import find_quarters, find_years
+from rag_core.text.dates import find_periods, find_quarters
 from rag_core.text.grammar import ARTICLES, AUXILIARIES, split_tokens
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import stem
@@ -165,7 +165,12 @@ def is_of_other_period(question: str, text: str) -> bool:
     >>> is_of_other_period("What were sales in 2019?", "Sales were 4 million euros in 2020.")
     True
     """
-    return any(asked and not asked & find(text) for find in (find_years, find_quarters) for asked in [find(question)])
+    years, quarters = _find_years(question), find_quarters(question)
+    return bool(years and not years & _find_years(text)) or bool(quarters and not quarters & find_quarters(text))
+
+
+def _find_years(text: str) -> set[int]:
+    return {period.year for period in find_periods(text) if period.year}
 
 
 def is_denied_elsewhere(following: str) -> bool:

@@ -55,6 +55,8 @@ class EvaluationStore:
         evidence: Sequence[LabelledPage],
         answers: Sequence[str],
         message_id: str | None = None,
+        *,
+        is_pseudo: bool = False,
     ) -> Label:
         """Store a label. It replaces labels that were created from the same message before."""
         values = {
@@ -63,6 +65,7 @@ class EvaluationStore:
             "kind": kind.value,
             "evidence": [asdict(page) for page in evidence],
             "answers": list(answers),
+            "is_pseudo": is_pseudo,
             "message_id": message_id,
             "created_at": now(),
         }
@@ -76,6 +79,11 @@ class EvaluationStore:
     def remove_label(self, label_id: str) -> None:
         with self._db.begin() as connection:
             connection.execute(delete(labels).where(labels.c.id == label_id))
+
+    def remove_pseudo_labels(self) -> None:
+        """Delete the labels of pseudo-questions."""
+        with self._db.begin() as connection:
+            connection.execute(delete(labels).where(labels.c.is_pseudo))
 
     def remove_labels_of(self, message_id: str) -> None:
         """Delete the labels created from a message."""
@@ -137,6 +145,7 @@ def _label_from_row(row: Any) -> Label:
         evidence=tuple(LabelledPage(**page) for page in row.evidence),
         answers=tuple(row.answers),
         where=f"The label “{row.question[:80]}”",
+        is_pseudo=row.is_pseudo,
     )
 
 

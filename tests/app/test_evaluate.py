@@ -73,6 +73,23 @@ def test_two_configurations_are_compared(open_page: OpenPage, library: Engine) -
     assert column(app, "p")["auroc"] == "–"
 
 
+def test_all_methods_are_compared_in_one_table(open_page: OpenPage, library: Engine) -> None:
+    app = open_page("evaluate")
+    app.file_uploader[0].upload(*FILE).run()
+    app.toggle(key="with_answers").set_value(False)
+    app.toggle(key="all_methods").set_value(True).run()
+    app.number_input(key="bm25_k").set_value(2.0).run()
+    run(app)
+    methods = table(app, "Method")
+    assert list(methods["Method"]) == [
+        *("tf-idf baseline", "bm25 baseline, k 2, b 0.75", "bm25", "dense", "rrf", "rerank", "named (default)")
+    ]
+    assert methods["recall@5"].iloc[-1] == "1.000 (1.00–1.00)"
+    assert list(methods.columns[-3:]) == ["Median time", "p95", "Index"]
+    assert "token F1" not in methods
+    assert "differs from named" in texts(app)
+
+
 def test_earlier_run_can_be_shown_compared_and_removed(open_page: OpenPage, library: Engine) -> None:
     dense, whole = stored_run(library, RetrievalConfig("dense")), stored_run(library, RetrievalConfig())
     app = open_page("evaluate")

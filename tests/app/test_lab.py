@@ -168,7 +168,7 @@ def test_noise_can_be_redrawn(open_page: OpenPage, library: Engine) -> None:
     assert app.button(key="lab_draw").disabled
     app.slider(key="lab_noise").set_value(0.1).run()
     app.button(key="lab_draw").click().run()
-    assert app.session_state[keys.LAB_SEED] == 1
+    assert app.session_state["lab_seed"] == 1
     assert not app.exception
 
 

@@ -20,6 +20,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     "fid",
     "long_context",
     "summary",
+    "themes",
 )
 OFF_TOPIC = "Who won the chess tournament in Reykjavik?"
 

@@ -59,6 +59,43 @@ def test_two_configurations_are_compared_and_written_to_files(
     assert not (out / "scores.svg").exists()
 
 
+def test_all_methods_are_compared_in_one_table(run: Run, library: Path, labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, rows, errors = run("evaluate", str(labels), "--table", "--k", "2", "--b", "0.5", "--out", str(out))
+    assert (code, errors) == (0, "")
+    assert [row["configuration"] for row in rows] == [
+        *("tf-idf baseline", "bm25 baseline, k 2, b 0.5", "bm25", "dense", "rrf", "rerank", "named")
+    ]
+    assert [row["configuration"] for row in rows if row["is_reference"]] == ["named"]
+    for row in rows:
+        assert row["median_ms"] > 0
+        assert row["p95_ms"] >= row["median_ms"]
+        assert row["index_bytes"] > 0
+        assert ("exact_match" in row["metrics"]) == ("baseline" not in row["configuration"])
+        assert bool(row["differences"]) != row["is_reference"]
+    sizes = {row["configuration"]: row["index_bytes"] for row in rows}
+    assert sizes["rrf"] == sizes["bm25"] + sizes["dense"] < sizes["rerank"]
+    table = (out / "methods.csv").read_text("utf-8")
+    assert table.startswith("configuration,metric,value,low,high,n,difference_from_default")
+    curves = (out / "precision-recall.csv").read_text("utf-8").splitlines()
+    assert len(curves) == 1 + 11 * len(rows)
+
+
+def test_table_of_methods_as_text(run: Run, library: Path, labels: Path) -> None:
+    code, (row,), notes = run("evaluate", str(labels), "--table", "--no-answers", as_json=False)
+    assert code == 0
+    assert "named (default)" in row["shown"]
+    assert "mrr@10" in row["shown"]
+    assert "exact match" not in row["shown"]
+    assert "p < 0.05 against the default" in notes
+
+
+def test_table_and_configuration_exclude_each_other(run: Run, library: Path, labels: Path) -> None:
+    code, _, errors = run("evaluate", str(labels), "--table", "--configuration", "rrf")
+    assert code == 2
+    assert "--table measures every method" in " ".join(errors.split())
+
+
 def test_text_output_is_a_table(run: Run, library: Path, labels: Path, tmp_path: Path) -> None:
     _, (row,), notes = run("evaluate", str(labels), "--out", str(tmp_path / "out"), as_json=False)
     assert "recall@1" in row["shown"]
