@@ -31,6 +31,7 @@
     ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
     ├── SparseEncoderMissing       the learned sparse encoder is missing or of another type
     ├── IndexMismatch              a model or setting does not match the index; a re-index is needed
+    ├── UnknownTheme               no theme has this number, id or title
     ├── UnknownModel               the catalogue of models has no model of this name
     ├── ModelNotDownloaded         the file of a model of the catalogue is not in the data folder
     ├── ModelDownloadError         a model of the catalogue could not be downloaded

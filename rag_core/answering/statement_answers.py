@@ -5,7 +5,7 @@ from __future__ import annotations
 from rag_core.gate.yes_no_questions import is_yes_no_question
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import answers_kind
-from rag_core.reading.quote_spans import refers_back
+from rag_core.reading.quote_spans import is_sentence, refers_back
 from rag_core.reading.short_answers import (
     extend_answer,
     extend_definition,
@@ -40,8 +40,9 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
         return statement.answer if statement.has_boxes else ""
     text, excerpt = statement.text, statement.found.excerpt
     context = f"{statement.passage.document} {statement.passage.heading} {excerpt.text}"
-    # The cells of a row without their headers do not show which of them is asked for.
-    if excerpt.row is not None or is_of_other_period(question, context):
+    # The cells of a row without their headers do not show which of them is asked for, and a heading states nothing.
+    is_heading = not is_sentence(text) and not read_label(text)[0]
+    if excerpt.row is not None or is_heading or is_of_other_period(question, context):
         return ""
     is_sure = statement.probability >= SURE_PROBABILITY
     if not is_sure and not names_measure(question, context if refers_back(text) else text):

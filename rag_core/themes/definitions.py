@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from rag_core.text.noun_phrases import find_names
+from rag_core.text.words import ALPHANUMERIC
 
 _QUOTED = r"[“\"](?P<short>[^”\"]{2,40}?)[,.]?[”\"]"
 # A name and its short name, as in "Snow Hill Island Trust (the “Trust”)" and "Net Interest Margin (NIM)".
@@ -47,5 +48,5 @@ def defines_term(text: str) -> bool:
 
 
 def _has_initials(name: str, acronym: str) -> bool:
-    initials = "".join(word[0] for word in re.findall(r"[^\W_]+", name)).casefold()
+    initials = "".join(word[0] for word in ALPHANUMERIC.findall(name)).casefold()
     return initials.endswith(acronym.casefold()) and len(acronym) > 1

@@ -13,11 +13,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import FUNCTION_WORDS, Token, split_tokens
 from rag_core.text.injection import contains_instructions
 from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.words import STOP_WORDS, find_lemma
+from rag_core.text.words import ALPHANUMERIC, STOP_WORDS, find_lemma
 from rag_core.themes.definitions import defines_term, find_short_names
 from rag_core.types import PAGE_BREAK, ChunkRow, Table, TableRow
 from rag_core.types.themes import DocumentEntities, Entity, EntityKind, Statement, StatementKind
@@ -35,15 +36,11 @@ _TERM_WORDS, _NAME_WORDS = 3, 6
 _MAX_ENTITIES, _MAX_IN_STATEMENT = 1500, 12
 _MIN_STATEMENT_WORDS = 4
 _LEGAL_FORM = frozenset("inc corp corporation co company ltd limited plc llc lp sa ag nv gmbh".split())
-_CALENDAR = frozenset(
-    "january february march april may june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday".split()
-)
+_CALENDAR = frozenset([*MONTHS, *"monday tuesday wednesday thursday friday saturday sunday".split()])
 # Words that number a part of a document, as in "Note 5", and abbreviations of amounts.
 _PART = frozenset(
     "see refer item note table part page section exhibit figure chapter article appendix schedule no usd eur".split()
 )
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(slots=True)
@@ -66,7 +63,7 @@ def build_entity_key(text: str) -> str:
     >>> build_entity_key("the Supply Chains"), build_entity_key("Acme Corp.")
     ('suppli chain', 'acm')
     """
-    words = [word.casefold() for word in _WORD.findall(text)]
+    words = [word.casefold() for word in ALPHANUMERIC.findall(text)]
     if words and words[0] in ("the", "a", "an"):
         words = words[1:]
     while len(words) > 1 and words[-1] in _LEGAL_FORM:
@@ -135,7 +132,7 @@ def extract_entities(
 
 def is_entity_name(name: str, ordinary_words: frozenset[str] = frozenset()) -> bool:
     """Return whether a name can be an entity: it is no date, no number of a section and no ordinary word."""
-    words = [word.casefold() for word in _WORD.findall(name.removeprefix("the "))]
+    words = [word.casefold() for word in ALPHANUMERIC.findall(name.removeprefix("the "))]
     if not words or len(words) > _NAME_WORDS or words[0] in _PART:
         return False
     letters = [word for word in words if word.isalpha()]
