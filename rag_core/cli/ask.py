@@ -30,7 +30,7 @@ Questions = Annotated[
 ]
 HowToSearch = Annotated[
     Strategy,
-    typer.Option("--strategy", help="Search strategy; all except plain and summary need a language model."),
+    typer.Option("--strategy", help="Strategy; all except plain and summary need a language model, rag-… one in a GGUF file."),
 ]
 Model = Annotated[
     str | None,
