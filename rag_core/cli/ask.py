@@ -30,7 +30,11 @@ Questions = Annotated[
 ]
 HowToSearch = Annotated[
     Strategy,
-    typer.Option("--strategy", help="Strategy; all except plain and summary need a language model, rag-… one in a GGUF file."),
+    typer.Option(
+        "--strategy",
+        help="How to search and answer; all except plain and summary need a language model, and rag-sequence and "
+        "rag-token need a GGUF file.",
+    ),
 ]
 Model = Annotated[
     str | None,
