@@ -14,6 +14,7 @@
     │   ├── ExtractionFailed       parsing crashed, timed out or ran out of memory
     │   └── UnknownDocument        no document has this name or id
     ├── CollectionError            a name is invalid, a collection is empty, or two documents would have one name
+    ├── SnapshotError              no snapshot has this name or date, or the name is invalid or taken
     ├── QuestionError              the question is empty, too long, or not suitable for the strategy
     ├── LabelError                 a labelled question cannot be parsed or does not match the library
     ├── StoreError
@@ -28,7 +29,8 @@
     │   ├── EmbedderMissing        the weights of the model cannot be found
     │   └── EmbedderChanged        the installed weights differ from those that this version needs
     ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
-    ├── IndexMismatch              the embedding model no longer matches the index; a re-index is needed
+    ├── SparseEncoderMissing       the learned sparse encoder is missing or of another type
+    ├── IndexMismatch              a model or setting does not match the index; a re-index is needed
     ├── UnknownModel               the catalogue of models has no model of this name
     ├── ModelNotDownloaded         the file of a model of the catalogue is not in the data folder
     ├── ModelDownloadError         a model of the catalogue could not be downloaded
@@ -101,6 +103,10 @@ class CollectionError(RagError):
     """A collection's name is invalid, the collection is empty, or two of its documents would have the same name."""
 
 
+class SnapshotError(RagError):
+    """No snapshot has this name or date, or the name of a new snapshot is invalid or taken."""
+
+
 class QuestionError(RagError):
     """The question is empty, too long, or not suitable for the strategy."""
 
@@ -168,12 +174,20 @@ class RerankerMissing(RagError):
     """No cross-encoder is set, its weights cannot be found, or the model is not a cross-encoder."""
 
 
+class SparseEncoderMissing(RagError):
+    """The learned sparse encoder is not on this machine, or the model is of another type."""
+
+
 class IndexMismatch(RagError):
     """The embedding model has other weights or vectors than the model that the index was built with."""
 
 
 class UnknownModel(RagError):
     """The catalogue of models has no model of this name."""
+
+
+class UnknownTheme(RagError):
+    """No theme has this number, id or title."""
 
 
 class ModelNotDownloaded(RagError):

@@ -24,10 +24,13 @@ _WORDS = {
     "chunk_overlap": "Overlap of chunks",
     "extractor": "Text extracted with",
     "prefix": "Prefix of each chunk",
+    "sparse": "Learned sparse encoder",
+    "sparse_weights": "Weights of the sparse encoder (SHA-256)",
 }
 _ALL = ""
 # Fields that change the text of chunks, but not how a vector is computed from a text.
 _TEXT = {"chunk_tokens", "chunk_overlap", "extractor", "prefix"}
+_SPARSE = {"sparse", "sparse_weights"}
 
 
 def show_index(engine: Engine, status: Status) -> None:
@@ -93,7 +96,10 @@ def _plan(differing: set[str], seconds: float | None) -> str:
             "The index matches the settings: documents that are complete in every store stay as they are, the others "
             "are indexed again."
         )
-    reused = "vectors of unchanged text are reused" if differing <= _TEXT else "every vector is computed again"
+    is_reused = differing <= _TEXT | _SPARSE
+    reused = "vectors of unchanged text are reused" if is_reused else "every vector is computed again"
+    if differing & _SPARSE:
+        reused += ", and the learned sparse index is built anew"
     most = "at most " if differing <= _TEXT else ""
     # The estimate is based on the speed of the current embedder; another embedder may be slower or faster.
     pace = f", {most}about {format_duration(seconds)} at the speed of the current embedder" if seconds else ""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.evaluate.label_format import show_label_format
+from pages.evaluate.pseudo_questions import show_pseudo_questions
 from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
 from pages.shared.strategies import STRATEGY_NAMES, list_strategies
@@ -23,20 +25,16 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
     "Token vectors (rerank)": RetrievalConfig("rerank"),
     "Words and meaning, merged (rrf)": RetrievalConfig("rrf"),
     "Words only (bm25)": RetrievalConfig("bm25"),
+    "Learned terms only (sparse)": RetrievalConfig("sparse"),
     "Meaning only (dense)": RetrievalConfig("dense"),
+    "Around the names of the question (themes)": RetrievalConfig(strategy="themes"),
+    "With the query adapter": RetrievalConfig(adapter=True),
+    "Without the query adapter": RetrievalConfig(adapter=False),
     "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
     "Textbook BM25 (rankings only)": Baseline("bm25"),
 }
 # All strategies except these call a language model for each question.
-_WITHOUT_MODEL = ("plain", "summary")
-_EXAMPLE = """\
-{"question": "What was capex in 2022?", "document": "report.pdf", "page": "57", "answers": ["1,749"]}
-{"question": "Who audits the company?", "document": "report.pdf", "quote": "independent auditor"}
-{"question": "Who won the cup in 1930?", "kind": "no answer"}"""
-_STALE_EXAMPLE = (
-    '{"question": "How long is the warranty?", "answers": ["2 years"], "evidence": [{"document": "terms-2024.pdf", '
-    '"page": "3"}, {"document": "terms-2019.pdf", "page": "3", "state": "stale"}]}'
-)
+_WITHOUT_MODEL = ("plain", "summary", "themes")
 
 
 def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
@@ -52,18 +50,12 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
     )
     if source == _APP:
         show_label_form(engine)
+        show_pseudo_questions(engine, app_labels)
         _made_in_app(engine, app_labels)
         return "labels from the app", app_labels
     file = st.file_uploader("Questions with their pages or answers", type=["jsonl", "json", "csv"], key="labels_file")
     if file is None:
-        with st.expander("Format of a file of labelled questions", type="compact"):
-            st.code(_EXAMPLE, language=None, wrap_lines=True)
-            st.caption(
-                "One JSON object per line, or CSV with the same names as columns. Give a page by its printed number "
-                "(page), by its position from 0 (page_index) or by words on it (quote). A page about the question that "
-                "no longer holds, or that must not be used, has the state stale or inadmissible:"
-            )
-            st.code(_STALE_EXAMPLE, language=None, wrap_lines=True)
+        show_label_format()
         return "", []
     with show_errors():
         labels = engine.labels.parse_file(file.name, file.getvalue())
@@ -73,11 +65,24 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
 
 
 def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
-    """Let the reader choose one configuration to measure, or two to compare."""
+    """Let the reader choose one configuration to measure, two to compare, or all methods for one table."""
+    if st.toggle(
+        "All retrieval methods in one table",
+        key="all_methods",
+        help="Measures the textbook rankers, each retriever, their fusion and the rerankers, one after another.",
+    ):
+        with st.container(horizontal=True):
+            k = st.number_input("BM25 k", 0.0, 10.0, 1.2, 0.1, key="bm25_k", help="Saturation of the term frequency")
+            b = st.number_input("BM25 b", 0.0, 1.0, 0.75, 0.05, key="bm25_b", help="Length normalisation")
+        methods = list(engine.evaluations.list_methods(k, b))
+        st.caption(escape_markdown(f"{len(methods)} methods: {'; '.join(one.label for one in methods)}."))
+        return methods
     strategies = [one for one in list_strategies(engine) if one not in _WITHOUT_MODEL] if engine.models.current else []
     choices = _CHOICES | {
         f"{STRATEGY_NAMES[one]} (uses the model)": RetrievalConfig(strategy=one) for one in strategies
     }
+    if not engine.learning.has_adapter:
+        choices = {name: one for name, one in choices.items() if "query adapter" not in name}
     names = st.multiselect(
         "What to measure",
         list(choices),
@@ -99,7 +104,10 @@ def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
         return
     with st.expander(_summary(labels), type="compact", key="made_labels"):
         event = st.dataframe(
-            pd.DataFrame([(one.question, _answered_by(one)) for one in labels], columns=["Question", "Answered by"]),
+            pd.DataFrame(
+                [(one.question, _answered_by(one), "pseudo-question" if one.is_pseudo else "") for one in labels],
+                columns=["Question", "Answered by", "Mark"],
+            ),
             hide_index=True,
             on_select="rerun",
             selection_mode="multi-row",
@@ -135,6 +143,8 @@ def _answered_by(label: Label) -> str:
 
 def _summary(labels: Sequence[Label]) -> str:
     without = sum(one.kind is not LabelKind.ANSWERABLE for one in labels)
+    pseudo = sum(one.is_pseudo for one in labels)
     return escape_markdown(
         f"{format_count(len(labels), 'question')}, {without:,} of them without an answer in the documents"
+        + (f", {pseudo:,} of them pseudo-questions" if pseudo else "")
     )

@@ -23,7 +23,8 @@ _COMPONENT = st.components.v2.component(
 WORDS = {
     "dense": "by meaning",
     "bm25": "by words",
-    "rrf": "both, merged",
+    "sparse": "by learned terms",
+    "rrf": "merged",
     "rerank": "compared token by token",
     "statement": "by lines of statements",
     "financials": "merged with statements",

@@ -8,9 +8,16 @@ from pages.shared.text import format_duration
 from rag_core.types import DocumentStatus, Job, JobState
 
 _BAD = (DocumentStatus.REJECTED, DocumentStatus.FAILED)
-_EMBEDDING = "embedding"
+_EMBEDDING, _ENCODING = "embedding", "encoding"
 # The unit that a stage counts. Stages that are not listed count pages.
-_COUNTED = {_EMBEDDING: "chunk", "re-indexing": "document"}
+_COUNTED = {
+    _EMBEDDING: "chunk",
+    _ENCODING: "chunk",
+    "re-indexing": "document",
+    "entities": "document",
+    "summaries": "theme",
+}
+_VERBS = {"reindex": "Re-indexing", "themes": "Building"}
 
 
 def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
@@ -22,7 +29,7 @@ def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
         return f"{job.name}: waiting for {_describe_blocker(job, active)}"
     if job.reason:  # for example, that it waits for a server
         return f"{job.name}: {job.reason}"
-    verb = "Re-indexing" if job.kind == "reindex" else "Indexing"
+    verb = _VERBS.get(job.kind, "Indexing")
     left = f", about {format_duration(max(1.0, job.remaining_s))} left" if job.remaining_s is not None else ""
     return f"{verb} {job.name}{describe_step(job)}{left}"
 
@@ -63,8 +70,8 @@ def describe_step(job: Job) -> str:
 
 
 def is_embedding(job: Job) -> bool:
-    """Return whether the job computes embeddings; a search by words already finds the document then."""
-    return job.stage == _EMBEDDING
+    """Return whether the job computes vectors; a search by words already finds the document then."""
+    return job.stage in (_EMBEDDING, _ENCODING)
 
 
 def progress_share(job: Job) -> float:
@@ -74,6 +81,8 @@ def progress_share(job: Job) -> float:
 
 def describe_result(job: Job) -> tuple[bool, str]:
     """Return whether an ended job succeeded, and a description of its result."""
+    if job.kind == "themes" and job.state is not JobState.CANCELLED:
+        return job.state is JobState.DONE and not job.reason, job.reason or "The themes are ready."
     if job.state is JobState.CANCELLED:
         return False, f"{job.name}: {job.reason}"
     if job.state is JobState.FAILED or job.result in _BAD:

@@ -33,6 +33,7 @@ SCORE_ORDER = (
         "reading",
         "dense",
         "bm25",
+        "sparse",
         "rrf",
     ),
 )

@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from rag_core.answering.answer_building import build_answer
+from rag_core.answering.answer_text import write_pieces
 from rag_core.answering.comparisons import Comparer, ExtractSteps
 from rag_core.answering.drafts import Draft, find_draft_answer, join_quotes
 from rag_core.answering.figures import answer_with_figure
@@ -20,6 +21,7 @@ from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
 from rag_core.answering.streamed_text import stream_text
 from rag_core.answering.summary import WRITING, Summarizer
+from rag_core.answering.theme_answers import ThemeAnswerer
 from rag_core.answering.trace import AnswerTrace
 from rag_core.llm.generator import LanguageModel
 from rag_core.runtime.language_models import LanguageModels
@@ -53,6 +55,7 @@ class Answerer:
         The query's language model writes the answer. If it has none, the answer is quotes.
     reader : PageReader
     stores : Stores
+    themes : ThemeAnswerer
     """
 
     def __init__(
@@ -63,7 +66,9 @@ class Answerer:
         generators: LanguageModels,
         reader: PageReader,
         stores: Stores,
+        themes: ThemeAnswerer,
     ) -> None:
+        self._themes = themes
         self._searcher = searcher
         self._strategies = strategies
         self._summarizer = summarizer
@@ -89,6 +94,8 @@ class Answerer:
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
         by_quotes = self._generators.active(writer.model) is None and configuration.strategy in ("plain", "summary")
         if by_quotes and (yield from self._finish(query, self._summarizer.extracts.summarize(query, history), trace)):
+            return
+        if configuration.strategy == "themes" and (yield from self._themes.answer(query, trace)):
             return
         if configuration.strategy == "summary":
             summary = yield from self._summarizer.summary(query, trace)
@@ -118,6 +125,7 @@ class Answerer:
     def _write_answer(
         self, query: Query, outcome: SearchOutcome, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
+        outcome = self._reader.enlarge_passages(outcome, query.configuration.context)
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage
@@ -131,6 +139,8 @@ class Answerer:
         fact = figure[0] if figure is not None and figure[0].short else None
         if figure is not None and fact is not None:
             result = figure[1]
+        elif outcome.computed:
+            fact = write_pieces(outcome.computed, "")
         if not result.gate.answerable and writer is not None:
             yield from self._refuse(query, result, trace, has_model=True)
             return
@@ -138,6 +148,7 @@ class Answerer:
         draft = Draft(VerifiedAnswer(""))
         if writer is not None:
             evidence = collect_evidence(replace(outcome, result=result), fact, self._reader)
+            evidence = yield from self._strategies.prompts.shorten_evidence(writer, query, evidence, trace)
             draft = yield from self._write_draft(writer, query, evidence, history, trace)
             if draft.answer.text:
                 # The passages keep their numbers if quotes follow the text.

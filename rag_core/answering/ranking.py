@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 import numpy as np
 
-from rag_core.answering.retrievers import collect_hits, start_search
+from rag_core.answering.retrievers import collect_hits, start_search, start_sparse_search
+from rag_core.errors import SparseEncoderMissing
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.cross_encoder import cross_encode_chunks
 from rag_core.retrieval.guarded_search import GuardedSearch
@@ -93,24 +94,33 @@ class Ranker:
         configuration = query.configuration
         rank_by = configuration.rank_by or self._settings.rank_by
         candidates = max(configuration.candidates or self._settings.candidates, query.top_k)
-        documents, embeddings = self._stores.documents, self._stores.embeddings
-        loader = ChunkLoader(documents, embeddings, generation.embedder, tasks, self._on_demand)
+        view, embeddings = self._stores.view(query.as_of), self._stores.embeddings
+        loader = ChunkLoader(view, embeddings, generation.embedder, tasks, self._on_demand)
         plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None
-        versions, embedded_versions = self._select_versions(query.documents, generation.generation_id)
+        versions, embedded_versions = self._select_versions(query, generation.generation_id)
         search_words = partial(start_search, tasks, loader, self._stores.word_index)
         word_query = build_unembedded_question(query.text)
-        words = search_words(word_query, candidates, versions) if rank_by != "dense" else None
+        words = search_words(word_query, candidates, versions) if rank_by not in ("dense", "sparse") else None
+        sparse = None
+        if rank_by == "sparse" or (configuration.sparse and rank_by not in ("dense", "bm25")):
+            sparse = self._start_sparse_search(query.text, generation, candidates, embedded_versions, loader, tasks)
+        if rank_by == "sparse" and sparse is None:
+            raise SparseEncoderMissing(
+                "The index has no learned sparse part. Set RAG_SPARSE to the folder of a sparse encoder and re-index "
+                "all documents, or order passages by another score."
+            )
         lines = search_words(build_unembedded_question(plan.text), LOOKUP_CHUNKS, versions) if plan else None
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
+            adapted = apply_adapter(query, question, generation.embedder)
             if hypothesis:
-                question = _mean_embedding(question, generation.embedder.embed_question(hypothesis).dense)
+                adapted = _mean_embedding(adapted, generation.embedder.embed_question(hypothesis).dense)
         dense = None
-        if rank_by != "bm25":
+        if rank_by not in ("bm25", "sparse"):
 
             def search_dense() -> list[Hit]:
                 index = self._stores.dense_index(generation.generation_id)
-                found = index.retrieve(question, candidates, embedded_versions)
+                found = index.retrieve(adapted, candidates, embedded_versions)
                 loader.prefetch_vectors([hit.chunk_id for hit in found])
                 return found
 
@@ -120,9 +130,9 @@ class Ranker:
 
         def rerank(chunk_ids: Sequence[int]) -> list[Hit]:
             loader.prefetch_rows(chunk_ids)
-            return rerank_chunks(question, weights, loader.vectors, chunk_ids)
+            return rerank_chunks(adapted, weights, loader.vectors, chunk_ids)
 
-        hits, problem = collect_hits(words, lines, dense, self._dense_search, rerank, timer)
+        hits, problems = collect_hits(words, lines, dense, sparse, self._dense_search, rerank, timer)
         embedded_lookup = None
         if lookup is not None:
             with timer.measure("financials"):
@@ -143,13 +153,28 @@ class Ranker:
         ranking = self._prefer_recent_documents(ranking, rank_by, rows)
         if rank_by == "named":
             ranking = _prefer_named(ranking, query.text, rows)
-        one_document = lookup is not None and len(self._stores.documents.visible_versions(query.documents)) == 1
+        one_document = lookup is not None and len(view.visible_versions(query.documents)) == 1
         return RankedChunks(
             *(question, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
             lookup=embedded_lookup,
             one_document=one_document,
-            problem=problem,
+            problems=problems,
         )
+
+    def _start_sparse_search(
+        self,
+        text: str,
+        generation: IndexGeneration,
+        candidates: int,
+        versions: VersionFilter | None,
+        loader: ChunkLoader,
+        tasks: Executor,
+    ) -> Future[list[Hit]] | None:
+        """Start learned sparse retrieval in the background; return ``None`` if the index has no learned sparse part."""
+        if generation.load_sparse_encoder is None:
+            return None
+        index = self._stores.sparse_index(generation.generation_id)
+        return start_sparse_search(tasks, loader, index, generation.load_sparse_encoder, text, candidates, versions)
 
     def _plan_lookup(self, text: str) -> LookupPlan | None:
         return self._lookup.plan(text, [word.text for word in annotate(text).names] or find_lowercase_names(text))
@@ -179,15 +204,13 @@ class Ranker:
         }
         return prefer_recent_documents(ranking, rank_by, ages, self._settings.freshness)
 
-    def _select_versions(
-        self, scope: Sequence[str] | None, generation_id: int
-    ) -> tuple[VersionFilter | None, VersionFilter | None]:
+    def _select_versions(self, query: Query, generation_id: int) -> tuple[VersionFilter | None, VersionFilter | None]:
         """Return two filters: the versions to search in the word index, and those to search in the vectors.
 
         ``None`` means that all versions are searched.
         """
-        if scope is not None:
-            visible = list(self._stores.documents.visible_versions(scope))
+        if query.documents is not None or query.as_of is not None:
+            visible = list(self._stores.view(query.as_of).visible_versions(query.documents))
             return visible, visible
         hidden = self._stores.documents.hidden_versions()
         embedded = [version for version, generation in hidden.items() if generation == generation_id]
@@ -208,6 +231,13 @@ def _prefer_named(ranking: Ranking, question: str, rows: Mapping[int, ChunkRow])
     kept = 0 if names else FIXED_TOP
     ranking = prefer_named_documents(ranking, names or find_lowercase_names(question), labels, texts, kept)
     return prefer_identified_chunks(ranking, question, labels, texts)
+
+
+def apply_adapter(query: Query, question: Question, embedder: QuestionEmbedder) -> Question:
+    """Return the question with the vectors that searches compare with those of passages."""
+    if query.adapter is None or query.adapter.find_problems(embedder.identity):
+        return question
+    return query.adapter.apply(question)
 
 
 def _mean_embedding(question: Question, hypothesis: FloatArray) -> Question:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast, get_args
 
 import typer
 
@@ -15,7 +15,7 @@ from rag_core.cli import console, json_rows
 from rag_core.cli.common import Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import RagError
-from rag_core.types import Baseline, Evaluation, Label, RetrievalConfig
+from rag_core.types import TABLE_METRICS, Baseline, Evaluation, JudgeConfig, Label, MethodRow, RetrievalConfig, Strategy
 
 
 class Choice(str, Enum):
@@ -29,26 +29,31 @@ class Choice(str, Enum):
     RRF = "rrf"
     BM25 = "bm25"
     DENSE = "dense"
+    SPARSE = "sparse"
+    ADAPTER = "adapter"
+    NO_ADAPTER = "no-adapter"
     QUERIES = "queries"
     HYDE = "hyde"
     ITERATIVE = "iterative"
     COMPARE = "compare"
+    FID = "fid"
+    LONG_CONTEXT = "long_context"
+    THEMES = "themes"
     RAG_SEQUENCE = "rag-sequence"
     RAG_TOKEN = "rag-token"  # noqa: S105 - not a secret
     TF_IDF_BASELINE = "tf-idf-baseline"
     BM25_BASELINE = "bm25-baseline"
 
-    def configuration(self) -> RetrievalConfig | Baseline:
-        """Return the configuration or the baseline that has this name."""
+    def configuration(self, k: float, b: float) -> RetrievalConfig | Baseline:
+        """Return the configuration that has this name, or the baseline with the parameters ``k`` and ``b``."""
         if self is Choice.TF_IDF_BASELINE:
             return Baseline("tf-idf")
         if self is Choice.BM25_BASELINE:
-            return Baseline("bm25")
-        if self in (
-            *(Choice.QUERIES, Choice.HYDE, Choice.ITERATIVE, Choice.COMPARE),
-            *(Choice.RAG_SEQUENCE, Choice.RAG_TOKEN),
-        ):
-            return RetrievalConfig(strategy=self.value)
+            return Baseline("bm25", k, b)
+        if self.value in get_args(Strategy):
+            return RetrievalConfig(strategy=cast(Strategy, self.value))
+        if self in (Choice.ADAPTER, Choice.NO_ADAPTER):
+            return RetrievalConfig(adapter=self is Choice.ADAPTER)
         return RetrievalConfig() if self is Choice.AS_SET else RetrievalConfig(self.value)
 
 
@@ -67,6 +72,17 @@ Most = Annotated[
         "--most", min=0, max=1, help="Largest share of unanswerable questions that the advised threshold may answer."
     ),
 ]
+AskJudge = Annotated[
+    bool, typer.Option("--judge", help="Let the language model judge answers and passages, as in RAGAS.")
+]
+JudgeModel = Annotated[
+    str | None, typer.Option("--judge-model", help="Model of the endpoint that judges; another one than the writer.")
+]
+AsTable = Annotated[
+    bool, typer.Option("--table", help="Measure every retrieval method, and print one table that compares them.")
+]
+K = Annotated[float, typer.Option("--k", min=0, help="Saturation of the term frequency in the BM25 baseline.")]
+B = Annotated[float, typer.Option("--b", min=0, max=1, help="Length normalisation in the BM25 baseline.")]
 NoAnswers = Annotated[bool, typer.Option("--no-answers", help="Measure only rankings, not answers.")]
 
 
@@ -76,26 +92,50 @@ def evaluate(
     out: Out = None,
     most: Most = 0.05,
     no_answers: NoAnswers = False,
+    judge: AskJudge = False,
+    judge_model: JudgeModel = None,
+    as_table: AsTable = False,
+    k: K = 1.2,
+    b: B = 0.75,
     as_json: Json = False,
 ) -> None:
     """Measure passages, answers and refusals on labelled questions."""
-    chosen = list(dict.fromkeys(configuration or [Choice.AS_SET]))
-    if len(chosen) > 2:
-        raise typer.BadParameter("Give --configuration at most twice: only two can be compared.")
+    if as_table and configuration:
+        raise typer.BadParameter("--table measures every method. Leave out --configuration, or --table.")
+    choices = list(dict.fromkeys(configuration or [Choice.AS_SET]))
+    if len(choices) > 2:
+        raise typer.BadParameter("Give --configuration at most twice, or use --table to compare all methods.")
+    judge_config = JudgeConfig(judge_model) if judge or judge_model else None
+    if judge_config and (no_answers or as_table):
+        raise typer.BadParameter("--judge needs answers. Leave out --no-answers and --table.")
     with open_engine() as engine:
         parsed_labels = engine.labels.parse_file(labels.name, _read(labels))
         if out:
             _check_writable(out)
-        evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers) for one in chosen]
-        rows = list(_metric_rows(engine, evaluations, most))
-        for row in rows if as_json else []:
+        chosen = engine.evaluations.list_methods(k, b) if as_table else [one.configuration(k, b) for one in choices]
+        evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers, judge_config) for one in chosen]
+        rows = [] if as_table else list(_metric_rows(engine, evaluations, most))
+        methods = engine.evaluations.tabulate(evaluations) if as_table else ()
+        is_pair = len(evaluations) == 2 and not as_table
+        check = engine.evaluations.check_release(*evaluations) if is_pair else None
+        for row in [*rows, *map(json_rows.method, methods)] if as_json else []:
             console.print_json(row)
-        if not as_json:
+        if as_json and check:
+            console.print_json({"release": check.verdict, "reason": check.reason})
+        if pseudo := evaluations[0].pseudo_questions:
+            console.print_note(f"{pseudo:,} of the questions are pseudo-questions from sentences of the documents.")
+        if as_table and not as_json:
+            _print_methods(methods)
+        elif not as_json:
             columns = ("configuration", "metric", "value", "interval", "p", "n")
             console.print_table([_format_row(row) for row in rows], columns, numeric=("value", "p", "n"))
             for one in evaluations:
                 if advice := engine.evaluations.advise_threshold(one, most):
                     console.print_note(f"The advised threshold of {one.configuration}: {advice.confidence_text}")
+                for note in one.judge_report.notes if one.judge_report else ():
+                    console.print_note(f"{one.configuration}: {note}")
+            if check:
+                (console.print_problem if check.verdict == "refused" else console.print_note)(check.reason)
         # The report is written last, so that the metrics are printed even if the folder cannot be written.
         written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:
@@ -118,9 +158,15 @@ def _read(path: Path) -> bytes:
         raise typer.BadParameter(f"{path} cannot be read ({error.strerror}).") from None
 
 
-def _run(engine: Engine, labels: Sequence[Label], choice: Choice, name: str, answers: bool) -> Evaluation:
-    configuration = choice.configuration()
-    stream = engine.evaluations.run(labels, configuration, name=name, answers=answers)
+def _run(
+    engine: Engine,
+    labels: Sequence[Label],
+    configuration: RetrievalConfig | Baseline,
+    name: str,
+    answers: bool,
+    judge: JudgeConfig | None,
+) -> Evaluation:
+    stream = engine.evaluations.run(labels, configuration, name=name, answers=answers, judge=judge)
     try:
         with closing(stream) as events, console.counter(configuration.label) as count:
             for event in events:
@@ -136,9 +182,11 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
     """Yield the metrics and the advised threshold of each evaluation, then the differences of two evaluations."""
     for one in evaluations:
         for figure in one.figures:
-            yield json_rows.figure(figure, one.configuration)
+            yield json_rows.figure(figure, one.configuration, one.pseudo_questions)
         if advice := engine.evaluations.advise_threshold(one, most):
             yield json_rows.advice(advice, one.configuration)
+        if one.judge_report:
+            yield from json_rows.judged(one.judge_report, one.configuration)
     if len(evaluations) == 2:
         first, second = evaluations
         for comparison in engine.evaluations.compare(first, second):
@@ -148,4 +196,35 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
 def _format_row(row: dict[str, Any]) -> dict[str, Any]:
     interval = f"{row['low']:.3f} to {row['high']:.3f}" if "low" in row else ""
     p_value = f"{row['p_value']:.3f}" if "p_value" in row else ""
-    return {**row, "value": f"{row['value']:.3f}", "interval": interval, "p": p_value}
+    value = "undefined" if row["value"] is None else f"{row['value']:.3f}"
+    return {**row, "value": value, "interval": interval, "p": p_value}
+
+
+def _print_methods(methods: Sequence[MethodRow]) -> None:
+    """Print one row per method; a star marks a difference from the default with a p-value below 0.05."""
+    metrics = [name for name in TABLE_METRICS if any(name in one.metrics for one in methods)]
+    costs = ("median_ms", "p95_ms", "index_mb")
+    rows = [
+        {
+            "configuration": f"{one.configuration}{' (default)' if one.is_reference else ''}",
+            **{name: _format_metric(one, name) for name in metrics},
+            "median_ms": _format_number(one.median_ms, 1),
+            "p95_ms": _format_number(one.p95_ms, 1),
+            "index_mb": _format_number(None if one.index_bytes is None else one.index_bytes / 1e6, 2),
+        }
+        for one in methods
+    ]
+    console.print_table(rows, ("configuration", *metrics, *costs), numeric=(*metrics, *costs))
+    console.print_note("* p < 0.05 against the default (paired bootstrap). Intervals are 95 %.")
+
+
+def _format_metric(row: MethodRow, name: str) -> str:
+    if name not in row.metrics:
+        return "–"
+    interval, difference = row.metrics[name].interval, row.differences.get(name)
+    star = "*" if difference and difference.p_value < 0.05 else ""
+    return f"{interval.value:.3f}{star} ({interval.low:.2f}–{interval.high:.2f})"
+
+
+def _format_number(value: float | None, decimals: int) -> str:
+    return "–" if value is None else f"{value:.{decimals}f}"

@@ -1,4 +1,4 @@
-"""Embedding models, which compute a dense vector and token vectors for a text."""
+"""Models that compute vectors: embedders (a dense vector and token vectors for a text) and sparse encoders."""
 
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.embedder import Embedder

@@ -1,19 +1,28 @@
-"""Run any sentence-transformers model as an embedder or a cross-encoder. No other module imports torch."""
+"""Run sentence-transformers models: embedders, cross-encoders and sparse encoders. No other module imports torch."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.embedding.projection import Projection
-from rag_core.embedding.transformer import TransformerEmbedder, load_tokenizer, padded, unit
-from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing
+from rag_core.embedding.transformer import TransformerEmbedder, load_tokenizer, padded, text_token_positions, unit
+from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, SparseEncoderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
-from rag_core.types import FloatArray
+from rag_core.types import FloatArray, SparseVector
+
+# Texts per forward pass of a sparse encoder. An encoder computes a number for each token and each term of its
+# vocabulary, so larger batches need much memory.
+SPARSE_BATCH = 8
 
 
 class SentenceTransformerEmbedder(TransformerEmbedder):
@@ -59,11 +68,21 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         # Use a copy of the model's tokenizer, because the original truncates and pads texts and is not thread-safe.
         tokenizer = load_tokenizer(backend.to_str())
         self._pad_id = int(self._model.tokenizer.pad_token_id or 0)
-        projection = Projection.rotation(int(self._forward([tokenizer.encode("a").ids])[1].shape[2]))
-        super().__init__(tokenizer, int(self._model.get_max_seq_length() or 512), projection)
+        projection = Projection.rotation(int(self._run([tokenizer.encode("a").ids], "document", 0)[1].shape[2]))
+        question_prompt, document_prompt = _find_prompts(self._model)
+        super().__init__(
+            *(tokenizer, int(self._model.get_max_seq_length() or 512), projection),
+            question_prompt=question_prompt,
+            document_prompt=document_prompt,
+        )
+        # Some models leave the tokens of the prompt, and the special tokens before them, out of the dense vector.
+        self._prompt_tokens = {
+            "query": self._count_leading_tokens(question_prompt),
+            "document": self._count_leading_tokens(document_prompt),
+        }
         self._identity = EmbedderIdentity(
             name=name,
-            weights=_weights_hash(self._model, name),
+            weights=_weights_hash(self._model, name, [question_prompt, document_prompt]),
             dimension=int(self._model.get_embedding_dimension()),
             token_dimension=projection.token_dimension,
             projection=projection.name,
@@ -74,11 +93,30 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         return self._identity
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
+        return self._run(ids, "document", self._prompt_tokens["document"])
+
+    def _forward_question(self, ids: Sequence[int], low_priority: bool) -> tuple[FloatArray, FloatArray]:
+        return self._run([ids], "query", self._prompt_tokens["query"])
+
+    def _count_leading_tokens(self, prompt: str) -> int:
+        """Return the number of tokens of a prompt and of the special tokens before it; 0 without a prompt."""
+        encoding = self._tokenizer.encode(f"{prompt}a")
+        return int(text_token_positions(encoding, prompt)[0]) if prompt else 0
+
+    def _run(
+        self, ids: Sequence[Sequence[int]], task: Literal["query", "document"], prompt_tokens: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what `_forward` returns; ``task`` selects the part of a model with separate encoders."""
         import torch
 
         input_ids, mask = padded(ids, self._pad_id)
+        features: dict[str, Any] = {
+            "input_ids": torch.from_numpy(input_ids),
+            "attention_mask": torch.from_numpy(mask),
+            **({"prompt_length": prompt_tokens} if prompt_tokens else {}),
+        }
         with torch.inference_mode():
-            out = self._model({"input_ids": torch.from_numpy(input_ids), "attention_mask": torch.from_numpy(mask)})
+            out = self._model(features, task=task)
         return unit(out["sentence_embedding"].float().numpy()), out["token_embeddings"].float().numpy()
 
 
@@ -129,6 +167,76 @@ class CrossEncoder:
         return scores
 
 
+class SparseEncoder:
+    """A learned sparse encoder, which weights the terms of its vocabulary for a text, run with sentence-transformers.
+
+    SPLADE is the best-known model (Formal, Piwowarski and Clinchant, "SPLADE: Sparse lexical and expansion model for
+    first stage ranking", SIGIR 2021). Texts that are longer than the model can read are cut off at their end.
+    All methods are thread-safe.
+
+    Parameters
+    ----------
+    name : str
+        Name or path of a sentence-transformers SparseEncoder. A name must be the name of a model that is already on
+        this machine, because nothing is downloaded.
+
+    Raises
+    ------
+    SparseEncoderMissing
+        The model is not on this machine, or it is no sparse encoder.
+    """
+
+    def __init__(self, name: str) -> None:
+        _silence_libraries()
+        import sentence_transformers
+
+        hint = "Set RAG_SPARSE to a folder that contains a sparse encoder, or remove RAG_SPARSE to search without one."
+        try:
+            self._model: Any = sentence_transformers.SparseEncoder(name, device="cpu", local_files_only=True)
+        except (OSError, ValueError, KeyError) as error:
+            raise SparseEncoderMissing(
+                f"The sparse encoder {name!r} is not on this machine ({type(error).__name__}). {hint}"
+            ) from error
+        if _has_untrained_encoder(self._model, name):
+            raise SparseEncoderMissing(f"{name!r} is not a sparse encoder: it gives terms no weights. {hint}")
+        self._model.eval()
+        self.name = name
+        self.weights = _weights_hash(self._model, name, _find_prompts(self._model))
+        self._running, self._waiting = threading.Lock(), threading.Lock()
+
+    def encode(self, texts: Sequence[str]) -> list[SparseVector]:
+        """Return the vector of each text of a document. Questions that are encoded meanwhile wait for one batch."""
+        return [
+            vector
+            for first in range(0, len(texts), SPARSE_BATCH)
+            for vector in self._encode(self._model.encode_document, texts[first : first + SPARSE_BATCH])
+        ]
+
+    def encode_question(self, question: str) -> SparseVector:
+        """Return the vector of a question."""
+        return self._encode(self._model.encode_query, [question])[0]
+
+    def _encode(self, encode: Any, texts: Sequence[str]) -> list[SparseVector]:
+        with self._take_turn():
+            dense = encode(list(texts), convert_to_sparse_tensor=False, show_progress_bar=False).float().numpy()
+        vectors = []
+        for row in dense:
+            terms = np.flatnonzero(row > 0)
+            vectors.append(SparseVector(terms.astype(np.int32), row[terms].astype(np.float32)))
+        return vectors
+
+    @contextmanager
+    def _take_turn(self) -> Iterator[None]:
+        # The tokenizer is not thread-safe. A thread that waits for the model holds `_waiting`, so that the thread that
+        # encodes a long document cannot take the model again before it.
+        with self._waiting:
+            self._running.acquire()
+        try:
+            yield
+        finally:
+            self._running.release()
+
+
 def _silence_libraries() -> None:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from transformers.utils import logging as transformers_logging
@@ -143,7 +251,29 @@ def _has_trained_head(model: Any) -> bool:
     return len(model) > 1 or architectures[0].endswith("ForSequenceClassification")
 
 
-def _weights_hash(model: Any, name: str) -> str:
+def _has_untrained_encoder(model: Any, name: str) -> bool:
+    # sentence-transformers adds an encoder with random weights to models of other types, and only logs that it does.
+    if "SparseAutoEncoder" not in {type(module).__name__ for module in model}:
+        return False
+    from sentence_transformers.util import load_file_path
+
+    file = load_file_path(name, "config_sentence_transformers.json", local_files_only=True)
+    return file is None or json.loads(Path(file).read_text("utf-8")).get("model_type") != "SparseEncoder"
+
+
+def _find_prompts(model: Any) -> tuple[str, str]:
+    """Return the prompts of a model for questions and for documents, by the names that sentence-transformers uses.
+
+    ``encode_document`` prefers an empty prompt ``document``, which every model has by default, to a prompt of another
+    name. Here, the first prompt that is not empty is used.
+    """
+    prompts: dict[str, str] = model.prompts
+    document = next((prompts[name] for name in ("document", "passage", "corpus") if prompts.get(name)), "")
+    return prompts.get("query", ""), document
+
+
+def _weights_hash(model: Any, name: str, prompts: Sequence[str]) -> str:
+    """Return a hash of the weights, and of the prompts if the model has any: both determine its vectors."""
     files = sorted(Path(name).rglob("*.safetensors")) if Path(name).is_dir() else []
     digest = hashlib.sha256()
     for file in files:
@@ -151,6 +281,8 @@ def _weights_hash(model: Any, name: str) -> str:
     if not files:
         for key, value in sorted(model.state_dict().items()):
             digest.update(key.encode() + value.float().numpy().tobytes())
+    if any(prompts):
+        digest.update("\0".join(prompts).encode())
     return digest.hexdigest()
 
 

@@ -36,6 +36,11 @@ class _InvertedIndex:
             for word, count in counts.items():
                 self.postings[word].append((position, count))
 
+    @property
+    def size_bytes(self) -> int:
+        """Size of the index if each posting is stored as two numbers of four bytes, and each word with its letters."""
+        return sum(8 * len(postings) + len(word.encode()) for word, postings in self.postings.items())
+
     def idf(self, word: str) -> float:
         """Return ``log(N / df)``; 0 if no text contains the word."""
         postings = self.postings.get(word)
@@ -71,6 +76,11 @@ class TfIdf:
                 squares[position] += self._weight(word, tf) ** 2
         self._norms = [math.sqrt(square) for square in squares]
 
+    @property
+    def size_bytes(self) -> int:
+        """Size of the inverted index in bytes."""
+        return self._inverted.size_bytes
+
     def rank(self, query: str) -> list[Hit]:
         """Return the texts with a cosine above 0, best first."""
         norm = math.sqrt(sum(self._weight(word, count) ** 2 for word, count in Counter(words(query)).items()))
@@ -102,6 +112,11 @@ class Bm25:
         self._inverted = _InvertedIndex(texts)
         self._mean = sum(self._inverted.lengths) / max(1, len(texts))
         self._k, self._b = k, b
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the inverted index in bytes."""
+        return self._inverted.size_bytes
 
     def rank(self, query: str) -> list[Hit]:
         """Return the texts with a score above 0, best first."""

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.errors import RagError
+from rag_core.evaluation.methods import tabulate
 from rag_core.evaluation.metrics import compare, gate_scores
 from rag_core.evaluation.plots import plots, score_plot
+from rag_core.evaluation.release import check_release
 from rag_core.evaluation.report import write_report
 from rag_core.evaluation.runner import EvaluationRunner
 from rag_core.evaluation.thresholds import MAX_UNANSWERABLE_SHARE, advise_threshold
@@ -24,7 +26,10 @@ from rag_core.types import (
     Evaluation,
     EvaluationEvent,
     EvaluationState,
+    JudgeConfig,
     Label,
+    MethodRow,
+    ReleaseCheck,
     RetrievalConfig,
     ThresholdAdvice,
 )
@@ -59,6 +64,7 @@ class Evaluations:
         *,
         name: str = "",
         answers: bool = True,
+        judge: JudgeConfig | None = None,
     ) -> Generator[EvaluationEvent, None, None]:
         """Ask labelled questions; yield progress, and at the end one `Evaluation`, which is stored.
 
@@ -75,16 +81,22 @@ class Evaluations:
             Name of the evaluation in lists.
         answers : bool
             Whether to answer the questions; if not, only rankings are measured.
+        judge : JudgeConfig, optional
+            The language model that judges the answers and their passages; see `rag_core.evaluation.judge`.
 
         Raises
         ------
+        SettingsError
+            No language model is set for a judge or a strategy.
         LabelError
             There are no labels, or a label names a document or page that is not in the library.
         GeneratorError
             The endpoint failed. Quotes cannot replace its answers, because they would count as answers of the model.
         EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
-        return self._runner.run(labels, configuration or DEFAULT_CONFIGURATION, name, answers=answers)
+        return self._runner.run(
+            labels, configuration or DEFAULT_CONFIGURATION, name, answers=answers, judge_config=judge
+        )
 
     def start(
         self,
@@ -93,6 +105,7 @@ class Evaluations:
         *,
         name: str = "",
         answers: bool = True,
+        judge: JudgeConfig | None = None,
     ) -> EvaluationState:
         """Run one evaluation per configuration in the background, one after another; return the state.
 
@@ -104,7 +117,7 @@ class Evaluations:
             self._stopping.clear()
             self._state = EvaluationState(name, 0, len(labels) * len(configurations), running=True)
             self._thread = threading.Thread(
-                target=self._work, args=(labels, configurations, name, answers), name="evaluation", daemon=True
+                target=self._work, args=(labels, configurations, name, answers, judge), name="evaluation", daemon=True
             )
             self._thread.start()
             return self._state
@@ -139,6 +152,28 @@ class Evaluations:
         """Return the difference ``second - first`` of each metric, over the questions that both evaluations asked."""
         return compare(first.outcomes, second.outcomes)
 
+    def list_methods(self, k: float = 1.2, b: float = 0.75) -> Sequence[RetrievalConfig | Baseline]:
+        """Return the retrieval methods to compare in one table, from the simplest one to all stages.
+
+        They are the textbook rankers, each retriever, their fusion, and the rerankers. ``k`` and ``b`` are the
+        parameters of the BM25 baseline.
+        """
+        return self._runner.list_methods(k, b)
+
+    def tabulate(self, evaluations: Sequence[Evaluation]) -> tuple[MethodRow, ...]:
+        """Return a table of evaluations of the same questions, one row each, in the given order.
+
+        Each row contains the paired differences from the evaluation of the default configuration; if that is not
+        among the evaluations, from the last one.
+        """
+        default = self._runner.default_configuration
+        reference = next((one for one in evaluations if one.configuration == default), None)
+        return tabulate(evaluations, reference or evaluations[-1]) if evaluations else ()
+
+    def check_release(self, first: Evaluation, second: Evaluation) -> ReleaseCheck:
+        """Return whether the change from the first to the second evaluation may be released."""
+        return check_release(self.compare(first, second))
+
     def advise_threshold(self, evaluation: Evaluation, most: float = MAX_UNANSWERABLE_SHARE) -> ThresholdAdvice | None:
         """Return the lowest threshold at which at most the share ``most`` of unanswerable questions is answered.
 
@@ -147,13 +182,14 @@ class Evaluations:
         return advise_threshold(*gate_scores(evaluation.outcomes), most)
 
     def plots(self, evaluations: Sequence[Evaluation]) -> dict[str, Mapping[str, Any]]:
-        """Return charts of one or two evaluations as a mapping of chart name to Vega-Lite specification."""
+        """Return charts of one or more evaluations as a mapping of chart name to Vega-Lite specification."""
         return dict(plots(evaluations))
 
     def write_report(self, evaluations: Sequence[Evaluation], folder: Path) -> Sequence[Path]:
-        """Write tables (CSV) and charts (SVG) of one or two evaluations; may raise `SettingsError`."""
+        """Write tables (CSV) and charts (SVG) of one or more evaluations; may raise `SettingsError`."""
         comparisons = self.compare(*evaluations) if len(evaluations) == 2 else ()
-        return write_report(evaluations, comparisons, folder)
+        methods = self.tabulate(evaluations) if len(evaluations) > 2 else ()
+        return write_report(evaluations, comparisons, folder, methods)
 
     def recent_gate_scores(self, most: int = 200) -> Sequence[float]:
         """Return the scores of the current gate for the newest questions of conversations, newest first."""
@@ -164,11 +200,16 @@ class Evaluations:
         return score_plot(scores, self._preferences.threshold)
 
     def _work(
-        self, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline], name: str, answers: bool
+        self,
+        labels: Sequence[Label],
+        configurations: Sequence[RetrievalConfig | Baseline],
+        name: str,
+        answers: bool,
+        judge: JudgeConfig | None,
     ) -> None:
         try:
             for position, configuration in enumerate(configurations):
-                if not self._run_one(labels, configuration, name, answers, position * len(labels)):
+                if not self._run_one(labels, configuration, name, answers, judge, position * len(labels)):
                     self._change(problem="Stopped before the end.")
                     return
         except RagError as error:
@@ -185,10 +226,11 @@ class Evaluations:
         configuration: RetrievalConfig | Baseline,
         name: str,
         answers: bool,
+        judge: JudgeConfig | None,
         before: int,
     ) -> bool:
         """Run the evaluation of one configuration; return whether it completed."""
-        with closing(self.run(labels, configuration, name=name, answers=answers)) as events:
+        with closing(self.run(labels, configuration, name=name, answers=answers, judge=judge)) as events:
             for event in events:
                 if isinstance(event, Evaluation):
                     assert self._state is not None

@@ -29,8 +29,9 @@ def parse_labels(name: str, data: bytes) -> list[Label]:
     ``document`` and one of ``page_index`` (from 0), ``page`` (as printed) and ``quote`` (words on the page). The
     expected answers are given by ``answers`` or ``answer``. ``kind`` is ``answerable``, ``no answer``, ``off-corpus``
     or ``adversarial``. In JSON lines, ``evidence`` may list several pages, each as an object with the keys above. In
-    CSV, ``|`` separates several answers. An ``id`` identifies a question across files and runs. The ``state`` of a page
-    is ``current``, ``stale`` or ``inadmissible``; only current pages count as pages that answer the question.
+    CSV, ``|`` separates several answers. An ``id`` identifies a question across files and runs. ``pseudo`` is true for
+    a question that was made from a sentence of the document. The ``state`` of a page is ``current``, ``stale`` or
+    ``inadmissible``; only current pages count as pages that answer the question.
 
     Parameters
     ----------
@@ -122,6 +123,7 @@ def _parse_label(row: Row, where: str) -> Label:
         evidence=evidence if kind is LabelKind.ANSWERABLE else (),
         answers=answers,
         where=where,
+        is_pseudo=_parse_is_pseudo(row, where),
     )
 
 
@@ -142,6 +144,13 @@ def _parse_kind(row: Row, where: str, answers: Sequence[str]) -> LabelKind:
     except ValueError:
         known = ", ".join(kind.value for kind in LabelKind)
         raise LabelError(f'{where}: "kind" is {json.dumps(kind_name)}. Use one of {known}.') from None
+
+
+def _parse_is_pseudo(row: Row, where: str) -> bool:
+    value = row.get("pseudo")
+    if value is None or str(value).lower() in ("true", "false"):
+        return str(value).lower() == "true"
+    raise LabelError(f'{where}: "pseudo" is {json.dumps(value)}. Use true or false.')
 
 
 def _parse_answers(row: Row, where: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from rag_core.evaluation.intervals import auroc_interval, mean_interval, paired_difference
+from rag_core.evaluation.judge import JUDGE_METRICS
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS, interpolated_precision_name
 from rag_core.evaluation.thresholds import risk_coverage
 from rag_core.types import Comparison, LabelKind, Metric, QuestionResult, RiskPoint
@@ -18,6 +19,7 @@ METRICS = (
     *("coverage", "evidence_mass", "answer_probability", "correct", "source_support"),
     *("covered_but_wrong", "stale_outweighs"),
     *("refused", *(f"refused {kind.value}" for kind in UNANSWERABLE)),
+    *JUDGE_METRICS,
 )
 
 

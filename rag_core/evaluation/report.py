@@ -9,19 +9,27 @@ from pathlib import Path
 from rag_core.errors import SettingsError
 from rag_core.evaluation.plots import number_equal_names, plots, to_svg
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS
-from rag_core.types import Comparison, Evaluation, escape_formula
+from rag_core.types import Comparison, Evaluation, MethodRow, escape_formula
 
 Row = Mapping[str, object]
 
 
-def write_report(evaluations: Sequence[Evaluation], comparisons: Sequence[Comparison], folder: Path) -> list[Path]:
+def write_report(
+    evaluations: Sequence[Evaluation],
+    comparisons: Sequence[Comparison],
+    folder: Path,
+    methods: Sequence[MethodRow] = (),
+) -> list[Path]:
     """Write tables and charts into a folder; create the folder if it is missing.
 
     Parameters
     ----------
     evaluations : sequence of Evaluation
     comparisons : sequence of Comparison
-        Differences between the second and the first evaluation; empty if there is only one evaluation.
+        Differences between the second and the first evaluation; empty unless there are two evaluations.
+    folder : Path
+    methods : sequence of MethodRow
+        The rows of the table that compares more than two evaluations.
 
     Returns
     -------
@@ -39,7 +47,10 @@ def write_report(evaluations: Sequence[Evaluation], comparisons: Sequence[Compar
         "questions": [row for one in evaluations for row in _questions(one)],
         "precision-recall": [row for one in evaluations for row in _precision_recall(one)],
         "risk-coverage": [row for one in evaluations for row in _risk_coverage(one)],
+        "judge": [row for one in evaluations for row in _judge(one)],
+        "judge-statements": [row for one in evaluations for row in _judged_statements(one)],
         "comparison": [_comparison(one) for one in comparisons],
+        "methods": [row for one in methods for row in _method(one)],
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -80,12 +91,14 @@ def _questions(evaluation: Evaluation) -> Iterable[Row]:
             "id": one.label_id,
             "question": one.question,
             "kind": one.kind.value,
+            "pseudo": one.is_pseudo,
             "evidence": "; ".join(one.evidence),
             "first_rank": one.first_rank,
             "gate_score": one.gate_score,
             "answered": one.answered,
             "problem": one.problem,
             "text": one.text,
+            "search_ms": one.search_ms,
         }
 
 
@@ -105,6 +118,35 @@ def _risk_coverage(evaluation: Evaluation) -> Iterable[Row]:
         }
 
 
+def _judge(evaluation: Evaluation) -> Iterable[Row]:
+    report = evaluation.judge_report
+    for one in report.agreements if report else ():
+        yield {
+            "configuration": evaluation.configuration,
+            "raters": one.raters,
+            "kappa": one.kappa,
+            "agreement": one.share,
+            "both_positive": one.both_positive,
+            "first_only": one.first_only,
+            "second_only": one.second_only,
+            "both_negative": one.both_negative,
+            "n": one.n,
+        }
+
+
+def _judged_statements(evaluation: Evaluation) -> Iterable[Row]:
+    report = evaluation.judge_report
+    for one in report.statements if report else ():
+        yield {
+            "configuration": evaluation.configuration,
+            "question": one.question,
+            "statement": one.statement,
+            "judge": "not judged" if one.judge is None else one.judge,
+            "verifier": one.verifier,
+            "reason": one.reason,
+        }
+
+
 def _comparison(one: Comparison) -> Row:
     return {
         "metric": one.metric,
@@ -114,3 +156,23 @@ def _comparison(one: Comparison) -> Row:
         "p_value": one.p_value,
         "n": one.n,
     }
+
+
+def _method(row: MethodRow) -> Iterable[Row]:
+    for metric in row.metrics.values():
+        difference = row.differences.get(metric.metric)
+        yield {
+            "configuration": row.configuration,
+            "metric": metric.metric,
+            "value": metric.interval.value,
+            "low": metric.interval.low,
+            "high": metric.interval.high,
+            "n": metric.n,
+            "difference_from_default": difference.difference.value if difference else None,
+            "difference_low": difference.difference.low if difference else None,
+            "difference_high": difference.difference.high if difference else None,
+            "p_value": difference.p_value if difference else None,
+            "median_ms": row.median_ms,
+            "p95_ms": row.p95_ms,
+            "index_bytes": row.index_bytes,
+        }

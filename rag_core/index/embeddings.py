@@ -68,6 +68,16 @@ class EmbeddingStore:
                 vectors |= {row.id: unpack_dense(row.dense) for row in connection.execute(query)}
         return vectors
 
+    def read_dense_of_chunks(self, chunk_ids: Sequence[int]) -> dict[int, FloatArray]:
+        """Return dense vectors by chunk id; leave out chunks that are not embedded."""
+        vectors: dict[int, FloatArray] = {}
+        query = select(chunks.c.id, embeddings.c.dense).join(embeddings, embeddings.c.id == chunks.c.embedding_id)
+        with self._db.read() as connection:
+            for batch in batches(list(chunk_ids)):
+                rows = connection.execute(query.where(chunks.c.id.in_(batch)))
+                vectors |= {row.id: unpack_dense(row.dense) for row in rows}
+        return vectors
+
     def read_tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
         """Return token vectors by chunk id; leave out chunks that have no token vectors."""
         cached = self._cache.get(chunk_ids)
@@ -143,6 +153,12 @@ class EmbeddingStore:
         """Return the number of stored embeddings."""
         with self._db.read() as connection:
             return int(connection.execute(select(func.count()).select_from(embeddings)).scalar_one())
+
+    def token_bytes(self) -> int:
+        """Return the size in bytes of all stored token vectors."""
+        size = func.coalesce(func.length(embeddings.c.tokens), 0) + func.coalesce(func.length(embeddings.c.scales), 0)
+        with self._db.read() as connection:
+            return int(connection.execute(select(func.coalesce(func.sum(size), 0))).scalar_one())
 
     def count_unused(self, embedding_ids: Sequence[int]) -> int:
         """Return how many of these embeddings are stored although no chunk uses them."""

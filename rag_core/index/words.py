@@ -264,6 +264,11 @@ class WordIndex:
             rows = connection.execute(text(f"SELECT rowid FROM words{among}"), values)  # noqa: S608 - constants
             return {int(row.rowid) for row in rows}
 
+    def size(self) -> int:
+        """Return the size of the index in bytes."""
+        with self._db.read() as connection:
+            return self._db.file_size(connection)
+
     def close(self) -> None:
         self._db.close()
 

@@ -1,4 +1,4 @@
-"""The last stage of indexing: add complete versions to the dense index and make them searchable.
+"""The last stage of indexing: add complete versions to the dense and sparse index and make them searchable.
 
 The stage runs in a separate thread, so that the embedding stage, which is the slowest stage, does not wait for it.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -32,7 +33,7 @@ from rag_core.indexing.task import (
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import as_utc
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, VersionRow
+from rag_core.types import DocumentStatus, SparseVector, VersionRow
 
 log = logging.getLogger(__name__)
 OTHER_CONTENT = "Another file replaced it while it was indexed again."
@@ -116,7 +117,7 @@ class PublicationStage:
         if embedded.task.job_id in self._cancelled:
             return embedded.result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
         try:
-            return self._outages.run([embedded.task.job_id], lambda: self._publish(embedded, task.computed))
+            return self._outages.run([embedded.task.job_id], lambda: self._publish(task))
         except ServerUnavailable:
             if self._outages.stopping.is_set():
                 return None
@@ -124,11 +125,13 @@ class PublicationStage:
         except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
             return embedded.failure(error, task.computed)
 
-    def _publish(self, embedded: EmbeddingTask, computed: int) -> TaskResult | EmbeddingTask:
+    def _publish(self, task: PublicationTask) -> TaskResult | EmbeddingTask:
         with self._removal.lock:
-            return self._publish_locked(embedded, computed)
+            return self._publish_locked(task.embedded, task.computed, task.sparse)
 
-    def _publish_locked(self, embedded: EmbeddingTask, computed: int) -> TaskResult | EmbeddingTask:
+    def _publish_locked(
+        self, embedded: EmbeddingTask, computed: int, sparse: Sequence[SparseVector]
+    ) -> TaskResult | EmbeddingTask:
         stores, generation, task = self._stores, embedded.generation, embedded.task
         ids = stores.embeddings.find_ids(generation.space, list(embedded.hashes))
         row = stores.documents.version(task.version_id)
@@ -147,14 +150,19 @@ class PublicationStage:
             vectors = np.stack([dense[ids[digest]] for digest in embedded.hashes])
             version_ids = [task.version_id] * len(embedded.chunk_ids)
             stores.dense_index(generation.generation_id).add(embedded.chunk_ids, vectors, version_ids)
+            if sparse:
+                stores.sparse_index(generation.generation_id).add(embedded.chunk_ids, sparse, version_ids)
         replaced = self._describe_replaced(row) if task.activate and not task.is_indexed_again else ""
         if not stores.documents.publish(
             task.version_id, embedded.status, embedded.reason, active=task.activate, reread=task.is_indexed_again
         ):
             return embedded.result(DocumentStatus.CANCELLED, OTHER_CONTENT, computed)
-        if task.activate:
+        if task.activate or task.is_for_snapshot:
             try:
-                self._retire_former(task, row.sha256)
+                if task.is_for_snapshot:
+                    self._retire_same_content(row)
+                else:
+                    self._retire_former(task, row.sha256)
             except StoreError as error:  # searches do not find it, and the queue removes it later
                 log.warning("the former version of %s could not be removed yet: %s", task.name, error)
         return embedded.result(embedded.status, " ".join(filter(None, (embedded.reason, replaced))), computed)
@@ -179,6 +187,12 @@ class PublicationStage:
             self._removal.retire_version(row)
         if any(row.sha256 != digest for row in former):
             self._remove_former_attachments(task)
+
+    def _retire_same_content(self, row: VersionRow) -> None:
+        """Remove former versions of content that was indexed again for a snapshot, except in other generations."""
+        for other in self._removal.find_same_content(row):
+            if other.state != "building" and other.generation_id in (row.generation_id, None):
+                self._removal.retire_version(other)
 
     def _remove_former_attachments(self, task: IndexingTask) -> None:
         """Remove the documents that were attached to the former version and are not attached to the new one."""

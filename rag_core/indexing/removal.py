@@ -11,6 +11,7 @@ from rag_core.indexing.naming import Naming
 from rag_core.runtime.stores import Stores
 from rag_core.store.document_names import DocumentName
 from rag_core.store.schema import versions
+from rag_core.store.snapshots import Content
 from rag_core.types import DeleteReceipt, DocumentStatus, VersionRow
 
 log = logging.getLogger(__name__)
@@ -19,14 +20,14 @@ log = logging.getLogger(__name__)
 class Removal:
     """Removes documents and versions.
 
-    A document is first hidden from every search. Then its data is deleted from the word index and Chroma, and last
-    from the database. In this order, searches never find a partly removed document, and an interrupted removal can be
-    repeated.
+    A document is first hidden from every search. Then its data is deleted from the word index, the sparse index and
+    Chroma, and last from the database. In this order, searches never find a partly removed document, and an
+    interrupted removal can be repeated.
     """
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
-        # Held while a document is removed, and while a version is written to the word index or Chroma. Without this
+        # Held while a document is removed, and while a version is written to an index. Without this
         # lock, data could be written for a document that was just removed, and the data would stay.
         self.lock = threading.RLock()
         self._in_progress: set[str] = set()
@@ -88,6 +89,10 @@ class Removal:
                 self._stores.dense_index(generation).count(chunk_ids)
                 for generation in {row.generation_id for row in rows if row.generation_id}
             ),
+            "sparse vectors": sum(
+                self._stores.sparse_index(generation).count(chunk_ids)
+                for generation in {row.generation_id for row in rows if row.generation_id}
+            ),
             "token vectors": self._stores.embeddings.count_unused(embedding_ids),
             "files": sum(self._is_orphaned(digest) for digest in {row.sha256 for row in rows}),
         }
@@ -105,23 +110,48 @@ class Removal:
         return removed
 
     def retire_version(self, row: VersionRow) -> None:
-        """Remove the data of a replaced version; if the version was complete and had other content, keep its file."""
-        others = self._stores.documents.versions_where(
+        """Remove the data of a replaced version; if the version was complete and had other content, keep its file.
+
+        If a snapshot contains the content, and no other version of the same index generation has it, the version stays
+        complete: searches of the present do not find it, but searches as of the snapshot do.
+        """
+        others = self.find_same_content(row)
+        indexed = [one for one in others if one.state in ("full", "words") and one.generation_id == row.generation_id]
+        if row.state == "full" and not indexed and self._is_in_snapshot(row):
+            return
+        if others or row.state != "full":
+            self.remove_version(row)
+        else:
+            self._keep_file(row)
+
+    def find_same_content(self, row: VersionRow) -> list[VersionRow]:
+        """Return the other versions of a document that have the same content, oldest first."""
+        return self._stores.documents.versions_where(
             versions.c.document_id == row.document_id,
             versions.c.id != row.id,
             versions.c.sha256 == row.sha256,
         )
-        if others or row.state != "full":
-            self.remove_version(row)
-            return
+
+    def _keep_file(self, row: VersionRow) -> None:
+        """Delete all data of a version except its row and its file."""
         self.clear_version(row.id, row.generation_id)
         self._stores.documents.mark_version_replaced(row.id)
+
+    def remove_content(self, row: VersionRow) -> None:
+        """Remove a version that is not the searched one, its file, and its content from all snapshots.
+
+        The content leaves the snapshots first, so that no search finds a partly removed version.
+        """
+        with self.lock:
+            self._stores.snapshots.remove_content(Content(row.document_id, row.sha256))
+            self.remove_version(row)
 
     def remove_generation(self, generation_id: int) -> None:
         """Remove an inactive generation and its versions, except versions that are still needed.
 
-        A version that an unfinished job needs is queued again. An ended version stays listed with its file and reason
-        if searches use no other version of its document.
+        A version that an unfinished job needs is queued again. The file of content that could not be indexed again for
+        a snapshot is kept. An ended version stays listed with its file and reason if searches use no other version of
+        its document.
         """
         stores = self._stores
         # While the lock is held, no version is published into the generation.
@@ -134,10 +164,16 @@ class Removal:
                 elif row.state == "ended" and row.active_version is None:
                     self.clear_version(row.id, generation_id)
                     stores.documents.update_version(row.id, generation_id=None)
+                elif row.state == "full" and not self.find_same_content(row) and self._is_in_snapshot(row):
+                    self._keep_file(row)
                 else:
                     self.remove_version(row)
             stores.drop_dense_index(generation_id)
+            stores.sparse_index(generation_id).drop()
             stores.documents.drop_generation(generation_id)
+
+    def _is_in_snapshot(self, row: VersionRow) -> bool:
+        return self._stores.snapshots.contains(Content(row.document_id, row.sha256))
 
     def clear_version(self, version_id: str, generation_id: int | None) -> int:
         """Delete all data of a version except its row and its file; return the number of deleted chunks."""
@@ -146,6 +182,7 @@ class Removal:
         if chunk_ids:
             if generation_id is not None:
                 self._stores.dense_index(generation_id).delete(chunk_ids)
+                self._stores.sparse_index(generation_id).delete(chunk_ids)
             self._stores.word_index.delete(chunk_ids)
         self._stores.documents.clear_version(version_id)
         self._stores.embeddings.remove_unused(embedding_ids)
@@ -160,8 +197,8 @@ class Removal:
         """End a version that will not be published, and delete its data except its row and its file.
 
         If searches use another version of the document, the row of the ended version is removed as well, unless
-        ``keep`` is true. If they use none, the row stays, so that users see the reason, and other ended versions of
-        the document are removed.
+        ``keep`` is true; of ended versions with the same content, only the last one is kept. If they use none, the row
+        stays, so that users see the reason, and other ended versions of the document are removed.
         """
         row = self._stores.documents.version(version_id)
         if row is None:
@@ -178,6 +215,10 @@ class Removal:
         if any(other.active_version == other.id for other in others):
             if not keep:
                 self.remove_version(row)
+                return
+            for other in others:
+                if other.state == "ended" and other.sha256 == row.sha256:
+                    self.remove_version(other)
             return
         for other in others:
             if other.state == "ended":

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_core.errors import RagError
 from rag_core.runtime.index_generations import IndexGeneration
-from rag_core.types import ChunkSpan, DocumentStatus, JobState, Page, PageState
+from rag_core.types import ChunkSpan, DocumentStatus, JobState, Page, PageState, SparseVector
 
 log = logging.getLogger(__name__)
 MAX_LISTED = 8
@@ -39,6 +39,8 @@ class IndexingTask:
     is_indexed_again : bool
         Whether a document's content is indexed again. If a new file has replaced the content in the meantime, this
         version must not replace the new file.
+    is_for_snapshot : bool
+        Whether only snapshots contain the content, so that searches of the present must not find it.
     parsed_version_id : str, optional
         A version of the same file whose stored pages are used instead of parsing the file again.
     password : str, optional
@@ -53,6 +55,7 @@ class IndexingTask:
     activate: bool = True
     is_reindex: bool = False
     is_indexed_again: bool = False
+    is_for_snapshot: bool = False
     parsed_version_id: str | None = None
     password: str | None = field(default=None, repr=False)
 
@@ -106,10 +109,14 @@ class EmbeddingTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicationTask:
-    """A version whose embeddings are stored. ``computed`` is the number of embeddings that were not reused."""
+    """A version whose embeddings are stored. ``computed`` is the number of embeddings that were not reused.
+
+    ``sparse`` contains the sparse vector of each chunk; it is empty if the index has no learned sparse part.
+    """
 
     embedded: EmbeddingTask
     computed: int
+    sparse: Sequence[SparseVector] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -47,6 +47,9 @@ _CONTINUE = """\
 Your answer was cut off. Write only the rest of it: begin exactly where it stops, repeat nothing, and do not mention \
 the interruption."""
 
+_CLOSED_BOOK = """\
+Answer the question from your own knowledge, in one or two sentences. No documents are given. If you are not certain, \
+say: I don't know."""
 # Largest number of passages for which the order in the prompt does not matter to models.
 _MOST_IN_ORDER = 6
 _MAX_NAME = 200
@@ -93,6 +96,11 @@ class Hint:
 
     rank: int
     text: str
+
+
+def build_closed_book_messages(question: str) -> list[dict[str, str]]:
+    """Return chat messages that ask for an answer without passages."""
+    return [{"role": "system", "content": _CLOSED_BOOK}, {"role": "user", "content": f"Question: {question}"}]
 
 
 def build_messages(

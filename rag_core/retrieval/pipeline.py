@@ -28,14 +28,16 @@ Texts = Callable[[Sequence[int]], Mapping[int, str]]
 class RetrievedHits:
     """The hits of each retriever, best first.
 
-    ``lexical`` contains the hits of the word search for the question, ``lookup`` those of the word search for the
-    domain look-up. ``reranked`` contains the chunks of all retrievers to which the reranker gave a score.
+    ``sparse`` contains the hits of learned sparse retrieval, ``lexical`` those of the word search for the question, and
+    ``lookup`` those of the word search for the domain look-up. ``reranked`` contains the chunks of all retrievers to
+    which the reranker gave a score.
     """
 
     dense: Sequence[Hit] = ()
     lexical: Sequence[Hit] = ()
     lookup: Sequence[Hit] = ()
     reranked: Sequence[Hit] = ()
+    sparse: Sequence[Hit] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ def rank_chunks(
     Parameters
     ----------
     hits : RetrievedHits
-    rank_by : {"dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"}
+    rank_by : {"dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"}
         The stage that determines the order of the chunks; see `RetrievalConfig`. For ``named``, the result has the
         same order as for ``financials``, because the caller applies `prefer_named_documents` to the result.
     rrf_k : int
@@ -115,7 +117,7 @@ def rank_chunks(
         raise ValueError("rank_by='cross_encoder' requires a cross-encoder in cross_encode.")
     lines = _chunk_ids(hits.lookup)
     with timer.measure("rerank"):
-        fused = reciprocal_rank_fusion([hits.dense, hits.lexical], rrf_k)
+        fused = reciprocal_rank_fusion([hits.dense, hits.lexical, hits.sparse], rrf_k)
         position = {one: place for place, one in enumerate(dict.fromkeys([*_chunk_ids(fused), *lines]))}
         # Chunks with equal scores are ordered by their position in the fused ranking.
         reranked = sorted(hits.reranked, key=lambda hit: (-hit.score, position[hit.chunk_id]))
@@ -126,12 +128,13 @@ def rank_chunks(
     financials = reciprocal_rank_fusion([reranked, *ranked_sections], rrf_k) if any(ranked_sections) else []
     with_sections = financials or reranked
     orders = {"rerank": reranked, "financials": with_sections, "named": with_sections, "cross_encoder": with_sections}
-    # For ``dense`` and ``bm25``, only that retriever ran, so the fused order is the order of the retriever.
+    # For ``dense``, ``bm25`` and ``sparse``, only that retriever ran, so the fused order is the order of the retriever.
     order = list(dict.fromkeys(_chunk_ids([*orders.get(rank_by, fused), *fused])))
     scores = {
         "dense": _by_chunk(hits.dense),
         "bm25": _by_chunk(hits.lexical),
-        "rrf": _by_chunk(fused) if rank_by not in ("dense", "bm25") else {},
+        **({"sparse": _by_chunk(hits.sparse)} if hits.sparse else {}),
+        "rrf": _by_chunk(fused) if rank_by not in ("dense", "bm25", "sparse") else {},
         "rerank": _by_chunk(reranked),
         "statement": _by_chunk([hit for section in ranked_sections for hit in section]),
         "financials": _by_chunk(financials),

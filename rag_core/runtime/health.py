@@ -58,6 +58,10 @@ def check_health(
         "vectors",
         lambda: sum(stores.dense_index(generation_id).count() for generation_id, _ in _list_generations(stores)),
     )
+    count(
+        "sparse vectors",
+        lambda: sum(stores.sparse_index(generation_id).count() for generation_id, _ in _list_generations(stores)),
+    )
     count("token vectors", stores.embeddings.count)
     contents = try_call(stores.documents.searchable_digests, frozenset[str]())
     files = try_call(lambda: frozenset(stores.files.digests()), None)
@@ -82,10 +86,13 @@ def check_health(
     # The numbers of chunks can be compared only if all stores answered and no store is being changed.
     busy = try_call(lambda: _is_busy(stores), False)
     settled = all(reachable.values()) and not busy
-    if settled and len({sizes.get(name) for name in ("database", "words", "vectors")}) > 1:
+    has_sparse = bool(built and built.sparse)
+    compared = ("database", "words", "vectors", *(("sparse vectors",) if has_sparse else ()))
+    if settled and len({sizes.get(name) for name in compared}) > 1:
+        in_sparse = f", {sizes.get('sparse vectors')} in the sparse index" if has_sparse else ""
         problems.append(
             f"The stores disagree: {sizes.get('database')} chunks in the database, {sizes.get('words')} in the word "
-            f"index, {sizes.get('vectors')} in Chroma. Re-index all documents to repair it."
+            f"index, {sizes.get('vectors')} in Chroma{in_sparse}. Re-index all documents to repair it."
         )
     lost = frozenset[str]() if files is None else contents - files
     if lost:  # Ignore documents that were deleted after the first query, because deletion removes their files.
@@ -132,7 +139,8 @@ def _counts(stores: Stores) -> dict[str, int]:
 
 
 def _is_busy(stores: Stores) -> bool:
-    return bool(stores.documents.hidden_versions() or stores.jobs.all(active=True, limit=1))
+    hidden = stores.documents.hidden_versions().keys() - stores.snapshots.superseded_versions()
+    return bool(hidden or stores.jobs.all(active=True, limit=1))
 
 
 def _list_generations(stores: Stores) -> list[tuple[int, object]]:
@@ -150,6 +158,6 @@ def _measure_disk(folder: Path) -> dict[str, int]:
         part = file.relative_to(folder).parts[0].removesuffix("-wal").removesuffix("-shm")
         if part.startswith("."):  # Ignore the lock file and the file with the id of the process that holds the lock.
             continue
-        name = {"footnote.sqlite": "database", "words.sqlite": "words"}.get(part, part)
+        name = {"footnote.sqlite": "database", "words.sqlite": "words", "sparse.sqlite": "sparse"}.get(part, part)
         sizes[name] = sizes.get(name, 0) + size
     return sizes

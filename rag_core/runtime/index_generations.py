@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from rag_core.chunking.chunker import PREFIX_RULE, ChunkConfig, Chunker
 from rag_core.embedding.embedder import Embedder
+from rag_core.embedding.sentence_transformer import SparseEncoder
 from rag_core.errors import EmbedderMissing, IndexMismatch
 from rag_core.parsing import PARSER_VERSION
 from rag_core.runtime.models import LocalModels
@@ -18,11 +21,16 @@ from rag_core.types import Fingerprint
 
 @dataclass(frozen=True, slots=True)
 class IndexGeneration:
-    """A generation of the index, with its fingerprint and its embedder."""
+    """A generation of the index, with its fingerprint and its models.
+
+    ``load_sparse_encoder`` returns the learned sparse encoder, or raises `SparseEncoderMissing` or `IndexMismatch`. It
+    is ``None`` if the index has no learned sparse part.
+    """
 
     generation_id: int
     fingerprint: Fingerprint
     embedder: Embedder
+    load_sparse_encoder: Callable[[], SparseEncoder] | None = None
 
     @property
     def space(self) -> str:
@@ -51,6 +59,8 @@ class IndexGenerations:
         ------
         EmbedderError
             The embedder of the generation cannot be loaded.
+        SparseEncoderMissing
+            There is no generation yet, and the sparse encoder of the settings cannot be loaded.
         IndexMismatch
             The embedder now has other weights or another projection than when the index was built.
         """
@@ -82,6 +92,7 @@ class IndexGenerations:
         values = {name: value for name, value in changes.items() if value is not None}
         embedder = self._models.embedder(values.get("embedder", self._settings.embedder))
         identity = embedder.identity
+        sparse = self._models.sparse_encoder(self._settings.sparse) if self._settings.sparse else None
         fingerprint = Fingerprint(
             embedder=identity.name,
             weights=identity.weights,
@@ -92,6 +103,8 @@ class IndexGenerations:
             chunk_overlap=values.get("chunk_overlap", self._settings.chunk_overlap),
             extractor=PARSER_VERSION,
             prefix=PREFIX_RULE,
+            sparse=sparse.name if sparse else "",
+            sparse_weights=sparse.weights if sparse else "",
         )
         _chunk_config(fingerprint, embedder)
         return fingerprint
@@ -121,7 +134,19 @@ class IndexGenerations:
                 f"{identity.weights[:12]}…). Questions and documents must share one model: re-index all documents "
                 "(Admin, or the reindex command), or restore the former model."
             )
-        return IndexGeneration(generation_id, fingerprint, embedder)
+        load_sparse_encoder = partial(self._load_sparse_encoder, fingerprint) if fingerprint.sparse else None
+        return IndexGeneration(generation_id, fingerprint, embedder, load_sparse_encoder)
+
+    def _load_sparse_encoder(self, fingerprint: Fingerprint) -> SparseEncoder:
+        """Return the learned sparse encoder with which an index was built."""
+        encoder = self._models.sparse_encoder(fingerprint.sparse)
+        if encoder.weights != fingerprint.sparse_weights:
+            raise IndexMismatch(
+                f"The index was built with other weights of the sparse encoder {fingerprint.sparse} "
+                f"({fingerprint.sparse_weights[:12]}…, now {encoder.weights[:12]}…). Re-index all documents (Admin, or "
+                "the reindex command), or restore the former model."
+            )
+        return encoder
 
     def _embedder(self, name: str) -> Embedder:
         """Return the embedder with which an index was built."""

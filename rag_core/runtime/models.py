@@ -11,7 +11,7 @@ from typing import TypeVar
 from rag_core.embedding import load_embedder
 from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.embedding.embedder import Embedder
-from rag_core.embedding.sentence_transformer import CrossEncoder
+from rag_core.embedding.sentence_transformer import CrossEncoder, SparseEncoder
 from rag_core.errors import RagError, RerankerMissing
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
@@ -22,14 +22,15 @@ NOT_LOADED = "The embedding model could not be loaded"
 
 
 class LocalModels:
-    """Loads and caches embedders, the cross-encoder and the answerability model.
+    """Loads and caches embedders, sparse encoders, the cross-encoder and the answerability model.
 
-    Embedders are loaded by name. The settings determine the cross-encoder.
+    Embedders and sparse encoders are loaded by name. The settings determine the cross-encoder.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._loaded: dict[str, Embedder] = {}
+        self._sparse_encoders: dict[str, SparseEncoder] = {}
         self._cross_encoder: CrossEncoder | None = None
         self._answerability: AnswerabilityModel | None = None
         self._loading = threading.Lock()
@@ -46,6 +47,7 @@ class LocalModels:
         """
         with self._loading:
             self._loaded.clear()
+            self._sparse_encoders.clear()
             self._cross_encoder = self._answerability = None
 
     def embedder(self, name: str) -> Embedder:
@@ -69,6 +71,21 @@ class LocalModels:
             self._readiness = Readiness(True, "Ready")
             self._problems.pop(NOT_LOADED, None)
             return self._loaded[name]
+
+    def sparse_encoder(self, name: str) -> SparseEncoder:
+        """Return the learned sparse encoder of this name. The first call loads it; other calls wait meanwhile.
+
+        A failure does not change `readiness`, because searches go on without the encoder.
+
+        Raises
+        ------
+        SparseEncoderMissing
+            The encoder cannot be loaded. The next call tries again.
+        """
+        with self._loading:
+            if name not in self._sparse_encoders:
+                self._sparse_encoders[name] = SparseEncoder(name)
+            return self._sparse_encoders[name]
 
     def cross_encoder(self) -> CrossEncoder:
         """Return the cross-encoder of the settings. The first call loads it; other calls wait meanwhile.

@@ -7,6 +7,7 @@ from typing import Any
 
 from rag_core.index.dense import DenseIndex, adopt_collection, close_chroma, open_chroma
 from rag_core.index.embeddings import EmbeddingStore
+from rag_core.index.sparse import SparseIndex, open_sparse_database
 from rag_core.index.words import WordIndex
 from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
@@ -19,8 +20,12 @@ from rag_core.store.folder_lock import FolderLock
 from rag_core.store.jobs import JobStore
 from rag_core.store.model_keys import ModelKeyStore
 from rag_core.store.preferences import PreferenceStore
+from rag_core.store.snapshots import SnapshotStore, SnapshotView
+from rag_core.store.themes import ThemeStore
+from rag_core.store.trainings import TrainingStore
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
+from rag_core.types import AsOf
 
 # Name of the preference that stores the id of the library.
 LIBRARY = "library"
@@ -43,6 +48,7 @@ class Stores:
             self.database = Database(url.get_secret_value() if url else folder / "footnote.sqlite", exclusive=True)
             self.documents = DocumentStore(self.database)
             self.names = NameStore(self.database)
+            self.snapshots = SnapshotStore(self.database, self.documents)
             self.embeddings = EmbeddingStore(self.database, settings.token_cache_mb << 20)
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
@@ -50,9 +56,12 @@ class Stores:
             self.model_keys = ModelKeyStore(folder)
             self.watches = WatchStore(self.database)
             self.evaluations = EvaluationStore(self.database)
+            self.trainings = TrainingStore(self.database)
             self.usage = UsageStore(self.database)
+            self.themes = ThemeStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")
             self.word_index = WordIndex(folder / "words.sqlite")
+            self._sparse_database = open_sparse_database(folder / "sparse.sqlite")
             self._library = self._identify_library()
         except BaseException:
             if database := self.__dict__.get("database"):
@@ -66,6 +75,10 @@ class Stores:
         self._dense: dict[int, DenseIndex] = {}
         self._chroma_lock = threading.Lock()
 
+    def view(self, as_of: AsOf | None) -> DocumentStore | SnapshotView:
+        """Return the library as of a snapshot, or the present library if ``as_of`` is ``None``."""
+        return self.documents if as_of is None else SnapshotView(self.documents, self.snapshots, as_of)
+
     def dense_index(self, generation_id: int) -> DenseIndex:
         """Return the dense index of a generation. The first call is slow, because it opens Chroma."""
         with self._chroma_lock:
@@ -77,6 +90,15 @@ class Stores:
             if generation_id not in self._dense:
                 self._dense[generation_id] = DenseIndex(self._chroma, generation_id, self._library["id"])
             return self._dense[generation_id]
+
+    def sparse_index(self, generation_id: int) -> SparseIndex:
+        """Return the learned sparse index of a generation; it is empty if the generation has no sparse encoder."""
+        return SparseIndex(self._sparse_database, generation_id)
+
+    def sparse_size(self) -> int:
+        """Return the size in bytes of the learned sparse indexes of all generations."""
+        with self._sparse_database.read() as connection:
+            return self._sparse_database.file_size(connection)
 
     def _identify_library(self) -> dict[str, Any]:
         """Return the stored ``id`` and ``renamed`` of this library; create and store them if there are none.
@@ -110,6 +132,7 @@ class Stores:
         """Close all stores and release the lock on the data folder."""
         try:
             self.word_index.close()
+            self._sparse_database.close()
             self.database.close()
             with self._chroma_lock:
                 self._dense.clear()

@@ -119,6 +119,13 @@ class Database:
         with self._translate_errors(), self._engine.connect() as connection:
             yield connection
 
+    @staticmethod
+    def file_size(connection: Connection) -> int:
+        """Return the size in bytes of the used part of a SQLite file."""
+        pragmas = ("page_size", "page_count", "freelist_count")
+        size, pages, free = (int(connection.exec_driver_sql(f"PRAGMA {one}").scalar_one()) for one in pragmas)
+        return size * (pages - free)
+
     def close(self) -> None:
         """Close all connections and release the lock."""
         if self._lock is not None:

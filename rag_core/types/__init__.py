@@ -21,8 +21,18 @@ from rag_core.types.answers import (
     Suggestions,
 )
 from rag_core.types.arrays import BoolArray, Float64Array, FloatArray, Int8Array, Int64Array, IntArray
-from rag_core.types.chunks import PAGE_BREAK, ChunkRow, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
+from rag_core.types.chunks import (
+    PAGE_BREAK,
+    ChunkRow,
+    ChunkSpan,
+    ChunkVectors,
+    Embedding,
+    Fingerprint,
+    SparseVector,
+    embedded_text,
+)
 from rag_core.types.cited_tables import CitedTable
+from rag_core.types.closed_book import ClosedBookAnswer
 from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, Conversation, Feedback, Message, Scope
 from rag_core.types.documents import (
     DEFAULT_COLLECTION,
@@ -30,6 +40,7 @@ from rag_core.types.documents import (
     DocumentInfo,
     DocumentStatus,
     DocumentVersion,
+    OutlineEntry,
     Page,
     PageImage,
     PageKey,
@@ -41,6 +52,7 @@ from rag_core.types.documents import (
 )
 from rag_core.types.evaluation import (
     EVIDENCE_STATES,
+    TABLE_METRICS,
     Baseline,
     Comparison,
     Evaluation,
@@ -52,8 +64,10 @@ from rag_core.types.evaluation import (
     Label,
     LabelKind,
     LabelledPage,
+    MethodRow,
     Metric,
     QuestionResult,
+    ReleaseCheck,
     RiskPoint,
     ThresholdAdvice,
 )
@@ -70,6 +84,24 @@ from rag_core.types.explanations import (
 )
 from rag_core.types.formatting import count_decimals, escape_formula, format_count, format_size
 from rag_core.types.jobs import Job, JobState, SyncResult, WatchedFolder
+from rag_core.types.judgements import (
+    Agreement,
+    JudgeConfig,
+    Judgement,
+    JudgeReport,
+    StatementVerdict,
+    Verdict,
+)
+from rag_core.types.learning import (
+    DEFAULT_PSEUDO_QUESTIONS,
+    HeldOutFigure,
+    Objective,
+    Training,
+    TrainingConfig,
+    TrainingEvent,
+    TrainingProgress,
+    TrainingState,
+)
 from rag_core.types.marginalization import (
     MARGINALIZATIONS,
     Decoding,
@@ -89,6 +121,7 @@ from rag_core.types.mixtures import (
 )
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
+    Context,
     Excluding,
     Gate,
     Hit,
@@ -102,22 +135,27 @@ from rag_core.types.retrieval import (
     VersionFilter,
     build_unembedded_question,
 )
+from rag_core.types.snapshots import AsOf, Snapshot, SnapshotComparison, SnapshotSide
 from rag_core.types.status import NEWER_READER, ModelCheck, ModelChoice, ModelHost, Readiness, Status
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
     "DEFAULT_COLLECTION",
+    "DEFAULT_PSEUDO_QUESTIONS",
     "EVIDENCE_STATES",
     "MARGINALIZATIONS",
     "MAX_INSTRUCTION_CHARS",
     "NEWER_READER",
     "PAGE_BREAK",
     "REFUSAL",
+    "TABLE_METRICS",
     "UNKNOWN",
+    "Agreement",
     "Answer",
     "AnswerProbabilities",
     "AnswerState",
+    "AsOf",
     "AskEvent",
     "Baseline",
     "BoolArray",
@@ -127,7 +165,9 @@ __all__ = [
     "Citation",
     "CitedTable",
     "Claim",
+    "ClosedBookAnswer",
     "Comparison",
+    "Context",
     "Conversation",
     "Decoding",
     "DeleteReceipt",
@@ -152,6 +192,7 @@ __all__ = [
     "FloatArray",
     "Gate",
     "GeneratedToken",
+    "HeldOutFigure",
     "Hit",
     "Hypothesis",
     "Int8Array",
@@ -160,6 +201,9 @@ __all__ = [
     "Interval",
     "Job",
     "JobState",
+    "JudgeConfig",
+    "JudgeReport",
+    "Judgement",
     "Label",
     "LabelKind",
     "LabelledPage",
@@ -168,6 +212,7 @@ __all__ = [
     "Marginalization",
     "Mark",
     "Message",
+    "MethodRow",
     "Metric",
     "MixtureVerdict",
     "ModelCheck",
@@ -175,6 +220,8 @@ __all__ = [
     "ModelHost",
     "ModelOffer",
     "ModelSetup",
+    "Objective",
+    "OutlineEntry",
     "Page",
     "PageImage",
     "PageKey",
@@ -187,6 +234,7 @@ __all__ = [
     "RankBy",
     "Readiness",
     "Reading",
+    "ReleaseCheck",
     "Restart",
     "RetrievalConfig",
     "Rewritten",
@@ -197,9 +245,14 @@ __all__ = [
     "ScoredPassage",
     "SearchResult",
     "SetupStep",
+    "Snapshot",
+    "SnapshotComparison",
+    "SnapshotSide",
     "Span",
+    "SparseVector",
     "Stage",
     "StageRanking",
+    "StatementVerdict",
     "Status",
     "Strategy",
     "Suggestions",
@@ -212,8 +265,14 @@ __all__ = [
     "TokenDistribution",
     "TokenMatch",
     "TokenMatches",
+    "Training",
+    "TrainingConfig",
+    "TrainingEvent",
+    "TrainingProgress",
+    "TrainingState",
     "Usage",
     "UsageTotal",
+    "Verdict",
     "VersionFilter",
     "VersionRow",
     "WatchedFolder",

@@ -114,6 +114,22 @@ class Embedding:
 
 
 @dataclass(frozen=True, slots=True)
+class SparseVector:
+    """The weights that a learned sparse encoder gives the terms of its vocabulary for one text.
+
+    Attributes
+    ----------
+    terms : IntArray, shape (n,)
+        Ids of the terms whose weight is above 0, ascending.
+    weights : FloatArray, shape (n,)
+        The weight of each term.
+    """
+
+    terms: IntArray
+    weights: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkVectors:
     """The token vectors of a chunk, for reranking by late interaction.
 
@@ -139,7 +155,11 @@ class ChunkVectors:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The models and parameters of an index. Two indexes are compatible only if all fields are equal."""
+    """The models and parameters of an index. Two indexes are compatible only if all fields are equal.
+
+    ``sparse`` is the name of the learned sparse encoder, and ``sparse_weights`` the hash of its weights; both are empty
+    if the index has no learned sparse part.
+    """
 
     embedder: str
     weights: str
@@ -150,6 +170,8 @@ class Fingerprint:
     chunk_overlap: float
     extractor: str
     prefix: str
+    sparse: str = ""
+    sparse_weights: str = ""
 
     def differences(self, other: Fingerprint) -> dict[str, tuple[Any, Any]]:
         """Return the fields that differ, as ``name: (value in self, value in other)``."""

@@ -8,6 +8,11 @@ from datetime import datetime
 from enum import Enum
 from typing import Literal
 
+from rag_core.types.judgements import JudgeReport
+
+# Metrics that the table of retrieval methods shows.
+TABLE_METRICS = ("recall@1", "recall@5", "mrr@10", "map", "ndcg@10", "exact_match", "token_f1")
+
 
 class LabelKind(str, Enum):
     """Whether the documents answer a labelled question, and if not, how the question relates to them.
@@ -44,7 +49,11 @@ class LabelledPage:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A question with its expected evidence and answers. ``where`` names the file and line of the label in messages."""
+    """A question with its expected evidence and answers. ``where`` names the file and line of the label in messages.
+
+    ``is_pseudo`` says whether the question was made from a sentence of the document; see
+    `rag_core.learning.inverse_cloze`.
+    """
 
     label_id: str
     question: str
@@ -52,6 +61,7 @@ class Label:
     evidence: tuple[LabelledPage, ...] = ()
     answers: tuple[str, ...] = ()
     where: str = ""
+    is_pseudo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +108,8 @@ class QuestionResult:
     threshold, or if the evaluation only measures rankings. ``answered`` says whether ``gate_score`` reaches the
     threshold of the evaluation. ``wrong`` says whether the answer is wrong; if the question is not answered, it says
     whether the answer would be wrong at a lower threshold. ``problem`` says what is wrong with the result; it is empty
-    if nothing is wrong.
+    if nothing is wrong. ``search_ms`` is the time in milliseconds that the method needed to rank passages; ``None`` in
+    evaluations of earlier versions. ``is_pseudo`` says whether the question was made from a sentence of the document.
     """
 
     label_id: str
@@ -112,6 +123,8 @@ class QuestionResult:
     answered: bool = False
     wrong: bool = False
     problem: str = ""
+    search_ms: float | None = None
+    is_pseudo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +177,9 @@ class Evaluation:
 
     ``figures`` contains the metrics over all questions, ``outcomes`` the result of each question.
     ``precision_recall`` contains the interpolated precision at the recalls 0.0, 0.1, 0.2 and so on to 1.0; it is empty
-    if no label names a page. ``threshold`` is the threshold of the gate during the evaluation.
+    if no label names a page. ``threshold`` is the threshold of the gate during the evaluation. ``judge_report`` is
+    ``None`` if no language model judged the answers. ``index_bytes`` is the size of the indexes that the configuration
+    reads; ``None`` in evaluations of earlier versions.
     """
 
     evaluation_id: str
@@ -178,6 +193,13 @@ class Evaluation:
     outcomes: tuple[QuestionResult, ...]
     precision_recall: tuple[float, ...]
     risk_coverage: tuple[RiskPoint, ...]
+    judge_report: JudgeReport | None = None
+    index_bytes: int | None = None
+
+    @property
+    def pseudo_questions(self) -> int:
+        """Number of questions that were made from sentences of the documents."""
+        return sum(one.is_pseudo for one in self.outcomes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,3 +241,48 @@ class Comparison:
     difference: Interval
     p_value: float
     n: int
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRow:
+    """A row of the table that compares retrieval methods.
+
+    Attributes
+    ----------
+    evaluation_id, configuration : str
+        The evaluation of the method, and the name of its configuration.
+    is_reference : bool
+        Whether the other rows are compared with this row.
+    questions : int
+        Number of questions that were asked.
+    metrics : mapping of str to Metric
+        The metrics by name. Methods that only rank passages have no metrics of answers.
+    differences : mapping of str to Comparison
+        The method minus the reference, by metric; empty for the reference.
+    median_ms, p95_ms : float or None
+        Median and 95th percentile of the milliseconds in which passages were ranked for a question.
+    index_bytes : int or None
+        Size of the indexes that the method reads.
+    """
+
+    evaluation_id: str
+    configuration: str
+    is_reference: bool
+    questions: int
+    metrics: Mapping[str, Metric]
+    differences: Mapping[str, Comparison]
+    median_ms: float | None
+    p95_ms: float | None
+    index_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseCheck:
+    """Whether a change may be released, with the reason in words.
+
+    ``refused`` means that faithfulness certainly falls, and ``uncertain`` that it falls, but perhaps by chance.
+    ``unmeasured`` means that no figure of faithfulness was measured.
+    """
+
+    verdict: Literal["passed", "uncertain", "refused", "unmeasured"]
+    reason: str

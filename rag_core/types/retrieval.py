@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from rag_core.types.arrays import FloatArray, IntArray
-from rag_core.types.chunks import PAGE_BREAK
+from rag_core.types.chunks import PAGE_BREAK, SparseVector
 from rag_core.types.documents import PageKey, PageReference
 from rag_core.types.formatting import count_decimals
 from rag_core.types.usage import Usage
@@ -31,17 +31,20 @@ class Question:
         A vector of unit length for each token, without special tokens.
     offsets : IntArray, shape (n, 2)
         Character span of each token in ``text``.
+    sparse : SparseVector, optional
+        The vector of the learned sparse encoder; ``None`` if it was not computed.
     """
 
     text: str
     dense: FloatArray
     tokens: FloatArray
     offsets: IntArray
+    sparse: SparseVector | None = None
 
 
-def build_unembedded_question(text: str) -> Question:
-    """Return a question without vectors, which are not needed for word search."""
-    return Question(text, np.empty(0, np.float32), np.empty((0, 0), np.float32), np.empty((0, 2), np.int32))
+def build_unembedded_question(text: str, sparse: SparseVector | None = None) -> Question:
+    """Return a question without dense vectors, which are not needed for word search and learned sparse retrieval."""
+    return Question(text, np.empty(0, np.float32), np.empty((0, 0), np.float32), np.empty((0, 2), np.int32), sparse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +95,8 @@ class Passage:
     start, end : int
         ``start`` is an offset in the text of the page ``page_index``, ``end`` in that of the page ``page_index_end``.
     scores : mapping of str to float or None
-        The scores by name, such as ``dense``, ``bm25``, ``rrf``, ``rerank``, ``answerable`` and ``cross_encoder``. The
-        value is ``None``, or the name is missing, if the score was not computed.
+        The scores by name, such as ``dense``, ``bm25``, ``sparse``, ``rrf``, ``rerank``, ``answerable`` and
+        ``cross_encoder``. The value is ``None``, or the name is missing, if the score was not computed.
     instructions : bool
         Whether the text of the passage, or the hidden text of its page, reads like instructions to a language model.
     unmet : tuple of str
@@ -151,11 +154,26 @@ class Gate:
         return count_decimals(self.threshold)
 
 
-# Search strategies; see `rag_core.answering.strategies`. All except ``plain`` and ``summary`` need a language
-# model.
-Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "summary", "rag-sequence", "rag-token"]
+# Search strategies; see `rag_core.answering.strategies`. All except ``plain``, ``summary`` and ``themes`` need a
+# language model.
+Strategy = Literal[
+    "plain",
+    "queries",
+    "hyde",
+    "iterative",
+    "compare",
+    "fid",
+    "long_context",
+    "summary",
+    "themes",
+    "rag-sequence",
+    "rag-token",
+]
 # The stages whose scores can determine the order of the passages, from the first stage to the last.
-RankBy = Literal["dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"]
+RankBy = Literal["dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"]
+
+# What the reader and a language model read of a passage: only itself, also the chunks before and after it, or its page.
+Context = Literal["passage", "neighbours", "page"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +182,9 @@ class RetrievalConfig:
 
     ``rank_by`` names the score that determines the order of the passages. Retrievers that do not contribute to this
     score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
-    determines which searches are made for a question.
+    determines which searches are made for a question. If ``sparse`` is false, learned sparse retrieval does not run,
+    even if the index has a learned sparse part. ``adapter`` says whether the trained query adapter is applied.
+    ``context`` determines what of the page of a passage is read.
     """
 
     rank_by: RankBy | None = None
@@ -173,14 +193,21 @@ class RetrievalConfig:
     threshold: float | None = None
     top_k: int | None = None
     strategy: Strategy = "plain"
+    sparse: bool = True
+    adapter: bool | None = None
+    context: Context | None = None
 
     @property
     def label(self) -> str:
         """Name for display: ``rank_by`` and the other parameters that are set, such as ``rrf, candidates 50``."""
         changed = [(name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k")]
         strategy = [] if self.strategy == "plain" else [f"strategy {self.strategy}"]
+        without = [] if self.sparse else ["without sparse"]
+        if self.adapter is not None:
+            strategy.append("with adapter" if self.adapter else "without adapter")
         values = [f"{name} {value:g}" for name, value in changed if value is not None]
-        return ", ".join([self.rank_by or "as set", *strategy, *values])
+        values += [f"context {self.context}"] if self.context else []
+        return ", ".join([self.rank_by or "as set", *strategy, *without, *values])
 
 
 @dataclass(frozen=True, slots=True)

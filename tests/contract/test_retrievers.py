@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,9 @@ import numpy as np
 import pytest
 
 from rag_core.index.dense import DenseIndex, open_chroma
+from rag_core.index.sparse import SparseIndex, open_sparse_database
 from rag_core.index.words import WordIndex
-from rag_core.types import Excluding, Question, VersionFilter
+from rag_core.types import Excluding, Question, SparseVector, VersionFilter
 
 DIMENSION = 64
 Rows = dict[int, tuple[str, str]]  # chunk id: (text, version)
@@ -26,8 +28,16 @@ def vector(text: str) -> np.ndarray:
     return total / max(float(np.linalg.norm(total)), 1e-9)
 
 
+def sparse_vector(text: str) -> SparseVector:
+    """Return a vector with a term for each word; a rare word weighs more than a word of three letters or fewer."""
+    weights = {zlib.crc32(word.encode()) % 30_000: 0.1 if len(word) < 4 else 1.0 for word in text.lower().split()}
+    terms = sorted(weights)
+    return SparseVector(np.array(terms, np.int32), np.array([weights[term] for term in terms], np.float32))
+
+
 def question(text: str) -> Question:
-    return Question(text, vector(text), np.zeros((0, 4), np.float32), np.zeros((0, 2), np.int32))
+    no_tokens = np.zeros((0, 4), np.float32), np.zeros((0, 2), np.int32)
+    return Question(text, vector(text), *no_tokens, sparse_vector(text))
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,22 @@ def words(folder: Path) -> Iterator[Index]:
         opened.close()
 
 
+def sparse(folder: Path) -> Iterator[Index]:
+    database = open_sparse_database(folder / "sparse.sqlite")
+    other = SparseIndex(database, 2)
+    other.add([7], [sparse_vector("zebra giraffe budget copper town")], ["v1"])
+    index = SparseIndex(database, 1)
+
+    def put(rows: Rows) -> None:
+        index.add(list(rows), [sparse_vector(text) for text, _ in rows.values()], [one for _, one in rows.values()])
+
+    reopened = open_sparse_database(folder / "sparse.sqlite")
+    yield Index(index, put, lambda: SparseIndex(reopened, 1))
+    assert other.ids() == {7}
+    for opened in (database, reopened):
+        opened.close()
+
+
 LIBRARY: Rows = {
     1: ("zebra stripes on the plain", "v1"),
     2: ("giraffe neck above the plain", "v1"),
@@ -80,7 +106,7 @@ LIBRARY: Rows = {
 }
 
 
-@pytest.fixture(params=[dense, words])
+@pytest.fixture(params=[dense, words, sparse])
 def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
     yield from request.param(tmp_path)
 
@@ -193,4 +219,4 @@ def test_added_chunks_are_found_after_reopening(index: Index) -> None:
 
 
 def test_name_is_that_of_its_scores(empty: Index) -> None:
-    assert empty.retriever.name in ("dense", "bm25")
+    assert empty.retriever.name in ("dense", "bm25", "sparse")

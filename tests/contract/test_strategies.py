@@ -11,7 +11,17 @@ from rag_core.types import REFUSAL, Answer, AnswerState, RetrievalConfig, Stage,
 from tests.support.engines import ASK_BUDGET, open_library, page_text
 from tests.support.servers import model_server
 
-STRATEGIES: tuple[Strategy, ...] = ("plain", "queries", "hyde", "iterative", "compare", "summary")
+STRATEGIES: tuple[Strategy, ...] = (
+    "plain",
+    "queries",
+    "hyde",
+    "iterative",
+    "compare",
+    "fid",
+    "long_context",
+    "summary",
+    "themes",
+)
 OFF_TOPIC = "Who won the chess tournament in Reykjavik?"
 
 

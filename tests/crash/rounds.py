@@ -1,11 +1,12 @@
 """Kill an engine at random moments and check what the next engine recovers.
 
-    python -m tests.crash.rounds FOLDER KILLS SEED
+    python -m tests.crash.rounds FOLDER KILLS SEED SPARSE
 
-A first run without a kill records the final content of the stores. Then, for each kill: a new folder, a
-process that adds, replaces, deletes and re-indexes documents until SIGKILL ends it at a random moment,
-and a second process that completes the work. The final content must equal that of the first run. Heavy
-modules are imported once, before any process is forked.
+``SPARSE`` is the folder of a learned sparse encoder. A first run without a kill records the final content
+of the stores. Then, for each kill: a new folder, a process that adds, replaces, deletes and re-indexes
+documents until SIGKILL ends it at a random moment, and a second process that completes the work. The
+final content must equal that of the first run. Heavy modules are imported once, before any process is
+forked.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 
 import chromadb  # noqa: F401 - imported before the fork, so that each process need not
 import openvino  # noqa: F401 - as above
+import sentence_transformers  # noqa: F401 - as above
 
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
@@ -84,7 +86,7 @@ STEPS: tuple[Callable[[Engine], None], ...] = (
 
 def work(folder: Path) -> None:
     """Do the steps that are not recorded as done; record the final content of the stores."""
-    with Engine(Settings(data_dir=folder / "data", _env_file=None)) as engine:
+    with Engine(Settings(data_dir=folder / "data", sparse=sys.argv[4], _env_file=None)) as engine:
         # Complete the jobs in the queue of the former process first, as without the kill.
         _settle(engine)
         record = folder / "done"
@@ -119,6 +121,7 @@ def stored(engine: Engine) -> dict[str, Any]:
         "chunks": len(chunk_ids),
         "words": sorted(stores.word_index.ids()) == sorted(chunk_ids),
         "vectors": sorted(stores.dense_index(generations[0]).ids()) == sorted(chunk_ids),
+        "sparse": sorted(stores.sparse_index(generations[0]).ids()) == sorted(chunk_ids),
         "linked": all(stores.embeddings.is_fully_linked(document.version_id) for document in engine.documents.list()),
         "embeddings": stores.embeddings.count(),
         "files": len(stores.files.digests()),
@@ -173,6 +176,7 @@ def main() -> None:
         seconds = time.monotonic() - started
     assert expected["words"], expected
     assert expected["vectors"], expected
+    assert expected["sparse"], expected
     assert expected["linked"], expected
     assert len(expected["documents"]) == 2, expected
     assert expected["files"] == expected["versions"] == 3, expected  # a.pdf has a replaced version

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sparse_encoders import make_sparse_encoder
+
 ROOT = Path(__file__).parents[2]
 # `make test-slow` sets 50.
 KILLS = int(os.environ.get("KILLS", "12"))
@@ -17,7 +19,8 @@ KILLS = int(os.environ.get("KILLS", "12"))
 # It takes six minutes on an idle machine; the limit only stops a hang.
 @pytest.mark.timeout(1800)
 def test_killed_processes_leave_the_content_of_a_clean_run(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.crash.rounds", str(tmp_path), str(KILLS), "20261"]
+    encoder = make_sparse_encoder(tmp_path / "encoder", "the of has doors page".split())
+    command = [sys.executable, "-m", "tests.crash.rounds", str(tmp_path), str(KILLS), "20261", str(encoder)]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "RAG_OCR": "off"}
     environment.pop("RAG_DATA_DIR", None)
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)

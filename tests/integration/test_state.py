@@ -74,7 +74,7 @@ def test_unusable_data_folder_raises_error(tmp_path: Path) -> None:
         opened(Path("/proc/footnote"))
 
 
-@pytest.mark.parametrize("name", ["footnote.sqlite", "words.sqlite", "files"])
+@pytest.mark.parametrize("name", ["footnote.sqlite", "words.sqlite", "sparse.sqlite", "files"])
 def test_unusable_part_of_data_folder_releases_the_lock(tmp_path: Path, name: str) -> None:
     data = tmp_path / "data"
     data.mkdir()

@@ -13,6 +13,8 @@ from rag_core.cli import app as cli
 from rag_core.cli import console
 from tests.support.cli import QUESTION, Run
 from tests.support.engines import opened
+from tests.support.judges import judging
+from tests.support.servers import ScriptedEndpoint
 
 ROWS = [
     {"question": QUESTION, "document": "harbour.pdf", "page_index": 0, "answers": ["1931"]},
@@ -55,6 +57,43 @@ def test_two_configurations_are_compared_and_written_to_files(
     assert (out / "comparison.csv").read_text("utf-8").startswith("metric,difference,low,high,p_value,n")
     assert (out / "precision-recall.svg").read_text("utf-8").startswith("<svg")
     assert not (out / "scores.svg").exists()
+
+
+def test_all_methods_are_compared_in_one_table(run: Run, library: Path, labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, rows, errors = run("evaluate", str(labels), "--table", "--k", "2", "--b", "0.5", "--out", str(out))
+    assert (code, errors) == (0, "")
+    assert [row["configuration"] for row in rows] == [
+        *("tf-idf baseline", "bm25 baseline, k 2, b 0.5", "bm25", "dense", "rrf", "rerank", "named")
+    ]
+    assert [row["configuration"] for row in rows if row["is_reference"]] == ["named"]
+    for row in rows:
+        assert row["median_ms"] > 0
+        assert row["p95_ms"] >= row["median_ms"]
+        assert row["index_bytes"] > 0
+        assert ("exact_match" in row["metrics"]) == ("baseline" not in row["configuration"])
+        assert bool(row["differences"]) != row["is_reference"]
+    sizes = {row["configuration"]: row["index_bytes"] for row in rows}
+    assert sizes["rrf"] == sizes["bm25"] + sizes["dense"] < sizes["rerank"]
+    table = (out / "methods.csv").read_text("utf-8")
+    assert table.startswith("configuration,metric,value,low,high,n,difference_from_default")
+    curves = (out / "precision-recall.csv").read_text("utf-8").splitlines()
+    assert len(curves) == 1 + 11 * len(rows)
+
+
+def test_table_of_methods_as_text(run: Run, library: Path, labels: Path) -> None:
+    code, (row,), notes = run("evaluate", str(labels), "--table", "--no-answers", as_json=False)
+    assert code == 0
+    assert "named (default)" in row["shown"]
+    assert "mrr@10" in row["shown"]
+    assert "exact match" not in row["shown"]
+    assert "p < 0.05 against the default" in notes
+
+
+def test_table_and_configuration_exclude_each_other(run: Run, library: Path, labels: Path) -> None:
+    code, _, errors = run("evaluate", str(labels), "--table", "--configuration", "rrf")
+    assert code == 2
+    assert "--table measures every method" in " ".join(errors.split())
 
 
 def test_text_output_is_a_table(run: Run, library: Path, labels: Path, tmp_path: Path) -> None:
@@ -128,3 +167,37 @@ def test_interrupted_run_stores_nothing(
     assert (code, rows) == (cli.FAILED, [])
     assert "Stopped before the end" in errors
     assert not (tmp_path / "out").exists()
+
+
+def test_judge_prints_agreement_cost_and_the_warning(
+    run: Run, library: Path, labels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = "The harbour of Brennick was dredged in 1931 by forty men [1]."
+    with ScriptedEndpoint(judging(answer, questions=lambda _: "no JSON")) as endpoint:
+        monkeypatch.setenv("RAG_OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("RAG_OPENAI_MODEL", "writer")
+        code, rows, _ = run("evaluate", str(labels), "--judge")
+        assert code == 0
+        by_metric = {row["metric"]: row for row in rows}
+        assert by_metric["judge_faithfulness"]["value"] == by_metric["verifier_faithfulness"]["value"] == 1.0
+        kappa = by_metric["kappa, judge and verifier: statements"]
+        assert (kappa["value"], kappa["agreement"], kappa["both_positive"]) == (None, 1.0, 2)
+        assert by_metric["judge_answer_relevance not judged"]["value"] == 2
+        calls = by_metric["judge calls"]
+        assert (calls["judge"], calls["self_judged"], calls["output_tokens"]) == (
+            "openai:writer",
+            True,
+            10 * calls["value"],
+        )
+        _, shown, notes = run("evaluate", str(labels), "--judge-model", "referee", as_json=False)
+        assert "undefined" in shown[0]["shown"]
+        assert "The judge, openai:referee, used" in notes
+        assert "judge_answer_relevance 2." in notes
+        assert "self-preference" not in notes
+
+
+def test_judge_needs_answers_and_a_model(run: Run, library: Path, labels: Path) -> None:
+    code, _, errors = run("evaluate", str(labels), "--judge", "--no-answers")
+    assert (code, "Leave out --no-answers" in errors) == (2, True)
+    code, _, errors = run("evaluate", str(labels), "--judge")
+    assert (code, "needs a language model" in errors) == (2, True)

@@ -203,3 +203,14 @@ def test_duplicate_question_is_rejected() -> None:
     row = {"id": "x", "question": "q", "answer": "a"}
     with pytest.raises(LabelError, match=r"line 2: the same question is in labels\.jsonl, line 1"):
         parse_labels("labels.jsonl", lines(row, row))
+
+
+@pytest.mark.parametrize(("value", "is_pseudo"), [(True, True), ("true", True), (False, False), (None, False)])
+def test_pseudo_questions_are_marked_in_files(value: object, is_pseudo: bool) -> None:
+    row = {"question": "q", "document": "a.pdf", "page_index": 0}
+    assert parse_row(row if value is None else {**row, "pseudo": value}).is_pseudo is is_pseudo
+
+
+def test_wrong_mark_of_a_pseudo_question_is_refused() -> None:
+    with pytest.raises(LabelError, match='line 1: "pseudo" is 7'):
+        parse_row({"question": "q", "document": "a.pdf", "page_index": 0, "pseudo": 7})

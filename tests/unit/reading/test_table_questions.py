@@ -56,9 +56,9 @@ def test_other_questions_are_not_about_rows(question: str) -> None:
         ("Which regions had profits over 300 euros?", ">", "", "", None),
     ],
 )
-def test_comparison(question: str, relation: str, unit: str, adjective: str, verb: str | None) -> None:
+def test_condition(question: str, relation: str, unit: str, adjective: str, verb: str | None) -> None:
     found = parse_table_question(question)
     assert found is not None
-    assert found.comparison is not None
-    assert (found.comparison.relation, found.comparison.unit, found.adjective) == (relation, unit, adjective)
+    assert found.condition is not None
+    assert (found.condition.relation, found.condition.unit, found.adjective) == (relation, unit, adjective)
     assert (found.verb.text if found.verb else None) == verb

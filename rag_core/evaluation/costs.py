@@ -1,0 +1,38 @@
+"""What a retrieval method costs: the size of the index that it reads, and the time of a search."""
+
+from __future__ import annotations
+
+from rag_core.runtime.stores import Stores
+from rag_core.types import RankBy, RetrievalConfig, SearchResult
+
+# The scores that one retriever computes, and the fusion of the retrievers. Methods that order passages by another score
+# use the fusion and late interaction.
+_WITHOUT_LATE_INTERACTION: tuple[RankBy, ...] = ("dense", "bm25", "sparse", "rrf")
+
+
+def measure_index(stores: Stores, configuration: RetrievalConfig, rank_by: RankBy) -> int:
+    """Return the size in bytes of all indexes that a method reads, without models.
+
+    Dense vectors count with four bytes per number, token vectors as they are stored, and the word index and the learned
+    sparse index with their files.
+    """
+    generations = stores.documents.generations("active")
+    if not generations:
+        return 0
+    generation_id, fingerprint = generations[-1]
+    dense = stores.dense_index(generation_id).count() * fingerprint.dimension * 4
+    sparse = stores.sparse_size() if configuration.sparse and fingerprint.sparse else 0
+    sizes = {"dense": dense, "bm25": stores.word_index.size(), "sparse": sparse}
+    if rank_by in sizes:
+        return sizes[rank_by]
+    return sum(sizes.values()) + (0 if rank_by in _WITHOUT_LATE_INTERACTION else stores.embeddings.token_bytes())
+
+
+def search_time(result: SearchResult, elapsed_ms: float, rank_by: RankBy) -> float:
+    """Return the milliseconds that a method needs to rank the passages of a question.
+
+    Late interaction also runs for methods that do not use it, because the gate and the extractive reader need its
+    score. Its time, and that of the gate, do not count for methods that do not need them.
+    """
+    unneeded = ["gate", *(["rerank"] if rank_by in _WITHOUT_LATE_INTERACTION else [])]
+    return elapsed_ms - sum(result.timings_ms.get(name, 0.0) for name in unneeded)

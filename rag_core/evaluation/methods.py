@@ -1,0 +1,67 @@
+"""The retrieval methods that are compared in one table, and the rows of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rag_core.evaluation.metrics import compare
+from rag_core.types import Baseline, Evaluation, MethodRow, RankBy, RetrievalConfig
+
+
+def list_methods(
+    default: RankBy, *, has_sparse: bool, has_adapter: bool, has_cross_encoder: bool, k: float, b: float
+) -> list[RetrievalConfig | Baseline]:
+    """Return the methods to compare, from the simplest one to all stages; a method per row of the table.
+
+    Parameters
+    ----------
+    default : RankBy
+        The score by which the settings order passages.
+    has_sparse : bool
+        Whether the index has a learned sparse part. Then the table also has rows without it, which show what it adds.
+    has_adapter : bool
+        Whether a query adapter was trained. Then the table also has the default with and without it.
+    has_cross_encoder : bool
+    k, b : float
+        Parameters of the BM25 baseline.
+    """
+    without_sparse = [RetrievalConfig(one, sparse=False) for one in ("rrf", default)] if has_sparse else []
+    return [
+        Baseline("tf-idf"),
+        Baseline("bm25", k, b),
+        RetrievalConfig("bm25"),
+        RetrievalConfig("dense"),
+        *([RetrievalConfig("sparse")] if has_sparse else []),
+        *without_sparse[:1],
+        RetrievalConfig("rrf"),
+        RetrievalConfig("rerank"),
+        *without_sparse[1:],
+        RetrievalConfig("named"),
+        *([RetrievalConfig(default, adapter=one) for one in (False, True)] if has_adapter else []),
+        *([RetrievalConfig("cross_encoder")] if has_cross_encoder else []),
+    ]
+
+
+def tabulate(evaluations: Sequence[Evaluation], reference: Evaluation) -> tuple[MethodRow, ...]:
+    """Return one row per evaluation, in the given order, with its differences from the reference."""
+    return tuple(_row(one, reference) for one in evaluations)
+
+
+def _row(evaluation: Evaluation, reference: Evaluation) -> MethodRow:
+    is_reference = evaluation.evaluation_id == reference.evaluation_id
+    differences = () if is_reference else compare(reference.outcomes, evaluation.outcomes)
+    times = [one.search_ms for one in evaluation.outcomes if one.search_ms is not None]
+    median, p95 = np.percentile(times, [50, 95]) if times else (None, None)
+    return MethodRow(
+        evaluation_id=evaluation.evaluation_id,
+        configuration=evaluation.configuration,
+        is_reference=is_reference,
+        questions=len(evaluation.outcomes),
+        metrics={one.metric: one for one in evaluation.figures},
+        differences={one.metric: one for one in differences},
+        median_ms=None if median is None else float(median),
+        p95_ms=None if p95 is None else float(p95),
+        index_bytes=evaluation.index_bytes,
+    )

@@ -1,0 +1,209 @@
+"""The learned sparse index: an inverted index of the term weights of a sparse encoder, in a file of the data folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from sqlalchemy import Connection, text
+
+from rag_core.store.database import Database
+from rag_core.types import Excluding, Hit, Int64Array, Question, SparseVector, VersionFilter
+
+# Maximum number of terms of a question that are searched, those with the highest weights.
+MAX_TERMS = 64
+# A posting is a chunk id and a weight. Weights are values of about 0 to 4, for which two bytes are precise enough.
+_ID, _WEIGHT = np.dtype("<i8"), np.dtype("<f2")
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS segments(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, version TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS entries("
+    "chunk_id INTEGER PRIMARY KEY, segment INTEGER NOT NULL REFERENCES segments(id) ON DELETE CASCADE)",
+    "CREATE INDEX IF NOT EXISTS entries_of_segment ON entries(segment)",
+    "CREATE TABLE IF NOT EXISTS postings("
+    "term INTEGER NOT NULL, segment INTEGER NOT NULL REFERENCES segments(id) ON DELETE CASCADE, "
+    "chunk_ids BLOB NOT NULL, weights BLOB NOT NULL, PRIMARY KEY (term, segment)) WITHOUT ROWID",
+    "CREATE INDEX IF NOT EXISTS postings_of_segment ON postings(segment)",
+)
+
+
+def open_sparse_database(path: Path) -> Database:
+    """Open or create the file of the learned sparse index.
+
+    Raises
+    ------
+    DataFolderUnwritable, StoreUnavailable
+    """
+    restore = "stop Footnote, delete that file, start again and re-index all documents; its content is computed again"
+    database = Database(path, has_schema=False, restore=restore)
+    with database.begin() as connection:
+        for statement in _TABLES:
+            connection.execute(text(statement))
+    return database
+
+
+class SparseIndex:
+    """A retriever that ranks the chunks of one generation by the inner product of sparse vectors.
+
+    The postings of each term are stored by segment: the chunks of one version that were added together. A question
+    reads one row per term and version, and a removed version needs no change of other rows.
+
+    Parameters
+    ----------
+    database : Database
+        A database that `open_sparse_database` returned.
+    generation_id : int
+    """
+
+    name = "sparse"
+
+    def __init__(self, database: Database, generation_id: int) -> None:
+        self._db = database
+        self._generation_id = generation_id
+
+    def add(self, chunk_ids: Sequence[int], vectors: Sequence[SparseVector], versions: Sequence[str]) -> None:
+        """Add chunks, or overwrite chunks with the same ids."""
+        segments: dict[str, list[tuple[int, SparseVector]]] = {}
+        for chunk_id, vector, version in zip(chunk_ids, vectors, versions, strict=True):
+            segments.setdefault(version, []).append((chunk_id, vector))
+        with self._db.begin() as connection:
+            self._delete(connection, chunk_ids)
+            for version, chunks in segments.items():
+                self._add_segment(connection, version, chunks)
+
+    def _add_segment(self, connection: Connection, version: str, chunks: Sequence[tuple[int, SparseVector]]) -> None:
+        segment = connection.execute(
+            text("INSERT INTO segments(generation, version) VALUES (:generation, :version) RETURNING id"),
+            {"generation": self._generation_id, "version": version},
+        ).scalar_one()
+        connection.execute(
+            text("INSERT INTO entries(chunk_id, segment) VALUES (:chunk_id, :segment)"),
+            [{"chunk_id": chunk_id, "segment": segment} for chunk_id, _ in chunks],
+        )
+        terms = np.concatenate([vector.terms for _, vector in chunks])
+        weights = np.concatenate([vector.weights for _, vector in chunks]).astype(_WEIGHT)
+        ids = np.repeat(np.array([chunk_id for chunk_id, _ in chunks], _ID), [len(one.terms) for _, one in chunks])
+        order = np.argsort(terms, kind="stable")
+        terms, weights, ids = terms[order], weights[order], ids[order]
+        unique, starts = np.unique(terms, return_index=True)
+        rows = [
+            {"term": int(term), "segment": segment, "chunk_ids": some_ids.tobytes(), "weights": some_weights.tobytes()}
+            for term, some_ids, some_weights in zip(
+                unique, np.split(ids, starts[1:]), np.split(weights, starts[1:]), strict=False
+            )
+        ]
+        if rows:  # the vectors of unusual texts have no terms
+            connection.execute(text("INSERT INTO postings VALUES (:term, :segment, :chunk_ids, :weights)"), rows)
+
+    def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
+        """Return the ``k`` chunks with the highest inner product, best first; ``versions`` restricts the search.
+
+        The question must have a sparse vector. Of the terms of the question, at most `MAX_TERMS` are searched.
+
+        Raises
+        ------
+        ValueError
+            The question has no sparse vector.
+        """
+        if question.sparse is None:
+            raise ValueError("Learned sparse retrieval needs the sparse vector of the question.")
+        if versions is not None and not versions:
+            return []
+        strongest = np.argsort(-question.sparse.weights, kind="stable")[:MAX_TERMS]
+        weights = dict(
+            zip(question.sparse.terms[strongest].tolist(), question.sparse.weights[strongest].tolist(), strict=True)
+        )
+        version_ids, among = (versions.versions, False) if isinstance(versions, Excluding) else (versions or (), True)
+        scope = "" if versions is None else "AND (version IN (SELECT value FROM json_each(:versions))) = :among"
+        statement = text(
+            "SELECT postings.term, postings.chunk_ids, postings.weights FROM json_each(:terms) AS wanted "  # noqa: S608 - constants
+            "JOIN postings ON postings.term = wanted.value JOIN segments ON segments.id = postings.segment "
+            f"WHERE segments.generation = :generation {scope}"
+        )
+        values = {
+            "terms": json.dumps(list(weights)),
+            "generation": self._generation_id,
+            "versions": json.dumps(list(version_ids)),
+            "among": among,
+        }
+        with self._db.read() as connection:
+            rows = connection.execute(statement, values).all()
+        factors = np.repeat([weights[term] for term, _, _ in rows], [len(ids) // _ID.itemsize for _, ids, _ in rows])
+        products = np.frombuffer(b"".join(some for _, _, some in rows), _WEIGHT) * factors
+        chunk_ids, places = np.unique(_read_ids(b"".join(ids for _, ids, _ in rows)), return_inverse=True)
+        scores = np.bincount(places, products, minlength=len(chunk_ids))
+        best = np.lexsort((chunk_ids, -scores))[:k]
+        return [Hit(int(chunk_ids[one]), float(scores[one])) for one in best]
+
+    def delete(self, chunk_ids: Sequence[int]) -> None:
+        """Delete these chunks; ignore unknown ids."""
+        with self._db.begin() as connection:
+            self._delete(connection, chunk_ids)
+
+    def _delete(self, connection: Connection, chunk_ids: Sequence[int]) -> None:
+        values = {"ids": json.dumps(list(chunk_ids)), "generation": self._generation_id}
+        changed = connection.execute(
+            text(
+                "DELETE FROM entries WHERE chunk_id IN (SELECT value FROM json_each(:ids)) "
+                "AND segment IN (SELECT id FROM segments WHERE generation = :generation) RETURNING segment"
+            ),
+            values,
+        ).scalars()
+        for segment in set(changed):
+            one = {"segment": segment}
+            # Postings are deleted with their segment.
+            emptied = text(
+                "DELETE FROM segments WHERE id = :segment "
+                "AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.segment = :segment)"
+            )
+            if not connection.execute(emptied, one).rowcount:
+                self._filter_postings(connection, segment, np.array(chunk_ids, _ID))
+
+    def _filter_postings(self, connection: Connection, segment: int, removed: Int64Array) -> None:
+        """Remove chunks from the postings of a segment that keeps other chunks."""
+        query = text("SELECT term, chunk_ids, weights FROM postings WHERE segment = :segment")
+        rows = connection.execute(query, {"segment": segment}).all()
+        kept = []
+        for term, ids, weights in rows:
+            stays = ~np.isin(_read_ids(ids), removed)
+            if stays.any():
+                values = np.frombuffer(weights, _WEIGHT)
+                kept.append(
+                    {
+                        "term": term,
+                        "segment": segment,
+                        "chunk_ids": _read_ids(ids)[stays].tobytes(),
+                        "weights": values[stays].tobytes(),
+                    }
+                )
+        connection.execute(text("DELETE FROM postings WHERE segment = :segment"), {"segment": segment})
+        if kept:
+            connection.execute(text("INSERT INTO postings VALUES (:term, :segment, :chunk_ids, :weights)"), kept)
+
+    def count(self, chunk_ids: Sequence[int] | None = None) -> int:
+        """Return how many of these chunks are stored, or the number of all stored chunks."""
+        return len(self.ids(chunk_ids))
+
+    def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
+        """Return the ids of those of these chunks that are stored, or of all stored chunks."""
+        among = "" if chunk_ids is None else " AND chunk_id IN (SELECT value FROM json_each(:ids))"
+        statement = text(
+            "SELECT chunk_id FROM entries JOIN segments ON segments.id = entries.segment "  # noqa: S608 - constants
+            f"WHERE generation = :generation{among}"
+        )
+        values = {"generation": self._generation_id, "ids": json.dumps(list(chunk_ids or ()))}
+        with self._db.read() as connection:
+            return {int(one) for one in connection.execute(statement, values).scalars()}
+
+    def drop(self) -> None:
+        """Delete all chunks of the generation."""
+        with self._db.begin() as connection:
+            connection.execute(
+                text("DELETE FROM segments WHERE generation = :generation"), {"generation": self._generation_id}
+            )
+
+
+def _read_ids(blob: bytes) -> Int64Array:
+    ids: Int64Array = np.frombuffer(blob, _ID)
+    return ids

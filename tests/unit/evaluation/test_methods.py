@@ -1,0 +1,70 @@
+"""The table of retrieval methods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from rag_core.evaluation.methods import list_methods, tabulate
+from rag_core.evaluation.metrics import compute_metrics
+from rag_core.types import Baseline, Evaluation, LabelKind, QuestionResult, RetrievalConfig
+
+
+def labels(**options: bool) -> list[str]:
+    defaults = {"has_sparse": False, "has_adapter": False, "has_cross_encoder": False}
+    return [one.label for one in list_methods("named", k=1.5, b=0.5, **(defaults | options))]
+
+
+def evaluation(name: str, recalls: list[float], times: list[float | None], size: int | None = None) -> Evaluation:
+    outcomes = tuple(
+        QuestionResult(str(place), f"question {place}", LabelKind.ANSWERABLE, (), 1, {"recall@1": recall}, search_ms=ms)
+        for place, (recall, ms) in enumerate(zip(recalls, times, strict=True))
+    )
+    figures = compute_metrics(outcomes)
+    moment = datetime.now(UTC)
+    return Evaluation(name, "set", name, "extractive", 0.8, moment, 1.0, figures, outcomes, (), (), index_bytes=size)
+
+
+def test_methods_go_from_the_textbook_to_all_stages() -> None:
+    plain = ["tf-idf baseline", "bm25 baseline, k 1.5, b 0.5", "bm25", "dense", "rrf", "rerank", "named"]
+    assert labels() == plain
+    assert labels(has_cross_encoder=True) == [*plain, "cross_encoder"]
+
+
+def test_sparse_retrieval_is_compared_with_and_without() -> None:
+    found = labels(has_sparse=True)
+    assert found[4:] == ["sparse", "rrf, without sparse", "rrf", "rerank", "named, without sparse", "named"]
+
+
+def test_default_is_compared_with_and_without_an_adapter() -> None:
+    assert labels(has_adapter=True)[-2:] == ["named, without adapter", "named, with adapter"]
+
+
+def test_configurations_are_distinct() -> None:
+    methods = list_methods("cross_encoder", has_sparse=True, has_adapter=True, has_cross_encoder=True, k=1.2, b=0.75)
+    assert len({one.label for one in methods}) == len(methods)
+    assert {type(one) for one in methods} == {Baseline, RetrievalConfig}
+
+
+def test_rows_contain_differences_from_the_reference_and_costs() -> None:
+    times: list[float | None] = [float(place) for place in range(1, 101)]
+    reference = evaluation("named", [1.0] * 100, times, 2048)
+    other = evaluation("dense", [0.0] * 50 + [1.0] * 50, [None] * 100)
+    first, second = tabulate([other, reference], reference)
+    assert (first.configuration, first.is_reference, second.is_reference) == ("dense", False, True)
+    difference = first.differences["recall@1"]
+    assert difference.difference.value == -0.5
+    assert difference.p_value < 0.001
+    assert second.differences == {}
+    assert (second.median_ms, second.p95_ms, second.index_bytes) == (50.5, 95.05, 2048)
+    assert (first.median_ms, first.p95_ms, first.index_bytes) == (None, None, None)
+    assert first.metrics["recall@1"].interval.value == 0.5
+    assert first.questions == 100
+
+
+def test_questions_that_only_one_method_was_asked_are_not_compared() -> None:
+    reference = evaluation("named", [1.0, 1.0], [1.0, 1.0])
+    other = evaluation("dense", [0.0], [1.0])
+    other = replace(other, outcomes=tuple(replace(one, question="another") for one in other.outcomes))
+    (row,) = tabulate([other], reference)
+    assert row.differences == {}
