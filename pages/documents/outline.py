@@ -19,15 +19,15 @@ def show_outline(engine: Engine, document: DocumentInfo) -> None:
         st.caption("No headings were found.")
         return
     st.caption("From the outline of the file, or else from the headings on its pages.")
-    rows = [(f"{_INDENT * one.level}{one.title}", _list_pages(one)) for one in entries]
+    rows = [(_list_pages(one), f"{_INDENT * one.level}{one.title}") for one in entries]
     st.dataframe(
-        pd.DataFrame(rows, columns=["Section", "Pages"]),
+        pd.DataFrame(rows, columns=["Pages", "Section"]),
         hide_index=True,
         key="document_outline",
         alt=f"Outline of {document.name}",
         column_config={
-            "Section": st.column_config.TextColumn(width="large"),
             "Pages": st.column_config.TextColumn(width="small"),
+            "Section": st.column_config.TextColumn(width="large"),
         },
     )
 

@@ -27,7 +27,7 @@ STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "fid": "The model reads each passage alone, and answers from what it noted",
     "long_context": "The model reads as many passages at once as fit",
     "summary": "The model reads all of the chosen documents",
-    "themes": "Themes of the documents, or what is said around a name",
+    "themes": "Answers from the themes of all documents",
     "rag-sequence": "A short answer, each candidate weighed over the passages",
     "rag-token": "A short answer, each word weighed over the passages",
 }

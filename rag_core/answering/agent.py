@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -39,6 +40,9 @@ _DOING = {
     "compute": "Computing",
 }
 _ENDED = "The model found nothing more to look up."
+_REPEATED = "The model repeated the same call, so the search ended."
+# A small model may repeat a call until a limit is reached. Some repetitions help, because old results are left out.
+_MAX_REPETITIONS = 3
 
 
 class Agent:
@@ -81,6 +85,7 @@ class Agent:
         passages = self._reader.write_tables(toolbox.add_search(first))
         messages = build_conversation(query.text, passages, toolbox.document_names, room)
         number = 0
+        called: Counter[tuple[str, str]] = Counter()
         while True:
             number += 1
             try:
@@ -103,8 +108,10 @@ class Agent:
                 elif call.name == "finish":
                     toolbox.run(call)
                 messages.append(build_result_message(call, text))
-            if not reply.calls or any(call.name == "finish" for call in reply.calls):
-                trace.steps.append(_ENDED)
+            called.update((call.name, call.arguments) for call in reply.calls)
+            has_ended = not reply.calls or any(call.name == "finish" for call in reply.calls)
+            if has_ended or max(called.values()) > _MAX_REPETITIONS:
+                trace.steps.append(_ENDED if has_ended else _REPEATED)
                 break
         return self._merge(query, toolbox, first)
 

@@ -20,7 +20,9 @@ _MAX_CHUNKS = 300
 
 
 class NeighbourhoodSearch:
-    """Searches chunks that mention the entities of a question, and fuses them with the result of a plain search.
+    """Searches the chunks that mention the entities of a question if a plain search does not answer it.
+
+    The chunks are fused with the ranking of the plain search.
 
     Parameters
     ----------
@@ -36,14 +38,17 @@ class NeighbourhoodSearch:
 
     def search(self, query: Query, timer: Timer, rrf_k: int) -> tuple[SearchOutcome, list[str]]:
         """Return the outcome of the search, and the names of the entities whose neighbourhood was searched."""
-        ranked = self._searcher.rank(query, timer)
-        graph = self._graphs.load()
+        plain = self._searcher.search(query, timer)
+        if plain.result.gate.answerable:
+            return plain, []
+        ranked, graph = plain.ranked, self._graphs.load()
         entities = graph.find_in_question(query.text)
         with timer.measure("themes"):
             chunk_ids = self._select_chunks(graph, entities, query.documents)
             near = self._rank_chunks(ranked, chunk_ids)
-        if near.ranking.order:
-            ranked = fuse_rankings([ranked, near], rrf_k)
+        if not near.ranking.order:
+            return plain, []
+        ranked = fuse_rankings([ranked, near], rrf_k)
         with timer.measure("gate"):
             return self._searcher.apply_gate(query, ranked), [graph.name(one) for one in entities]
 

@@ -140,7 +140,7 @@ class Strategies:
     def _search_neighbourhood(self, query: Query, timer: Timer) -> Steps:
         search = partial(self._neighbourhoods.search, query, timer, self._rrf_k(query))
         outcome, names = yield from run_step("themes", "Searching around the entities of the question", search)
-        step = f"Searched around {', '.join(names)}" if names else "The themes contain no entity of the question"
+        step = f"Searched around {', '.join(names)}" if names else "Used the plain search"
         return replace(outcome, result=replace(outcome.result, timings_ms=dict(timer.ms), steps=(step,)))
 
     def _queries(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:

@@ -7,6 +7,7 @@ Without a language model, each theme contributes sentences that are about the qu
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 
@@ -32,7 +33,16 @@ from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.text.words import STOP_WORDS
-from rag_core.types import AskEvent, Delta, Gate, Passage, SearchResult, Stage, format_count
+from rag_core.types import (
+    AskEvent,
+    Delta,
+    Gate,
+    Passage,
+    SearchResult,
+    Stage,
+    build_unembedded_question,
+    format_count,
+)
 from rag_core.types.searches import Query
 from rag_core.types.themes import StatementSource, StoredTheme
 from rag_core.verification.verifier import REFUSED
@@ -43,8 +53,11 @@ NOT_BUILT = (
 )
 # Name and threshold of the score of an answer's gate: the share of the question's topics that one statement mentions.
 _SCORE, _THRESHOLD = "topic", 0.5
-# The most statements that are compared with the question, and the most passages that a model reads.
-_MAX_COMPARED, _MAX_PASSAGES = 500, 48
+# The most chunks that a word search adds, statements that are compared with the question, and passages that a model
+# reads.
+_MAX_CHUNKS, _MAX_COMPARED, _MAX_PASSAGES = 300, 500, 48
+# The title of statements that belong to no theme.
+_NO_THEME = "Further statements"
 # Weights of the centrality of a statement among all candidates, and of a heading that mentions the topics.
 _CENTRALITY, _HEADING = 0.1, 0.1
 
@@ -152,24 +165,27 @@ class ThemeAnswerer:
         return sorted(candidates, key=lambda one: -one.score)
 
     def _collect_sources(self, question: str, themes: Sequence[StoredTheme]) -> dict[StatementSource, int]:
-        """Return the number of its theme for each statement of the themes, the first ones of each theme first.
+        """Return the number of its theme for each statement that may be about the question.
 
-        Statements that mention a term of the question are added to the theme that contains the term.
+        These are the statements in the chunks that a word search finds for the topics of the question, best first, and
+        then the statements that stand for each theme. A statement belongs to the theme that contains most of its
+        entities. If none does, the number is that of no theme, ``len(themes)``.
         """
-        sources: dict[StatementSource, int] = {}
         graph = self._graphs.load()
+        versions = sorted({one.version_id for theme in themes for one in theme.statements})
         theme_of = {one.key: number for number, theme in reversed(list(enumerate(themes))) for one in theme.entities}
-        versions = {one.version_id for theme in themes for one in theme.statements}
-        for entity in graph.find_in_question(question):
-            number = theme_of.get(graph.keys[entity])
-            for position in graph.by_entity[entity] if number is not None else ():
-                source = graph.statements[position].source
-                if number is not None and source.version_id in versions:
-                    sources[source] = number
-        for rank in range(max((len(theme.statements) for theme in themes), default=0)):
+        topics = build_unembedded_question(" ".join(find_topic_words(question)))
+        found = self._stores.word_index.retrieve(topics, _MAX_CHUNKS, versions)
+        rank = {hit.chunk_id: place for place, hit in enumerate(found)}
+        sources: dict[StatementSource, int] = {}
+        in_chunks = [one for one in graph.statements if one.source.chunk_id in rank and one.kind != "row"]
+        for statement in sorted(in_chunks, key=lambda one: rank[one.source.chunk_id]):
+            numbers = Counter(theme_of.get(graph.keys[one], len(themes)) for one in statement.entities)
+            sources[statement.source] = min(numbers, key=lambda one: (one == len(themes), -numbers[one], one))
+        for place in range(max((len(theme.statements) for theme in themes), default=0)):
             for number, theme in enumerate(themes):
-                if rank < len(theme.statements):
-                    sources.setdefault(theme.statements[rank], number)
+                if place < len(theme.statements):
+                    sources.setdefault(theme.statements[place], number)
         return sources
 
     def _reduce(
@@ -184,7 +200,7 @@ class ThemeAnswerer:
         gate = Gate(_SCORE, covered, _THRESHOLD, covered >= _THRESHOLD)
         text = CitedText()
         for number in dict.fromkeys(one.theme for one in chosen):
-            text.begin(build_theme_title(themes[number]))
+            text.begin(build_theme_title(themes[number]) if number < len(themes) else _NO_THEME)
             for one in chosen:
                 if one.theme == number:
                     text.add_sentence(one.sentence)

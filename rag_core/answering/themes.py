@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rag_core.answering.cited_sentences import CitedText
 from rag_core.errors import UnknownTheme
+from rag_core.reading.key_sentences import is_cross_reference
 from rag_core.runtime.entity_graphs import EntityGraphs
 from rag_core.runtime.stores import Stores
+from rag_core.text.normalize import normalize
 from rag_core.themes.communities import join_names, place_entities
 from rag_core.types import Answer, AnswerState, ChunkRow, Gate
 from rag_core.types.themes import (
-    EntityKind,
     EntityLink,
     LinkedEntity,
     PlacedEntity,
@@ -20,10 +21,13 @@ from rag_core.types.themes import (
     StoredTheme,
     Theme,
     ThemeDrawing,
+    ThemeEntity,
 )
 
 # Name of the score of a summary's gate: it is the share of cited statements, which is always 1.
 _SCORE = "supported"
+# How many times as many statements are read as are quoted, because repeated ones are left out.
+_MAX_READ = 5
 
 
 class Themes:
@@ -75,7 +79,7 @@ class Themes:
             )
         return found[0]
 
-    def draw(self, theme: Theme, most: int = 24) -> ThemeDrawing:
+    def draw(self, theme: Theme, most: int = 16) -> ThemeDrawing:
         """Return a drawing of the first entities of a theme; entities without links are left out."""
         entities = {one.key: one for one in theme.entities[:most]}
         links = tuple(self.links(list(entities)))
@@ -97,12 +101,18 @@ class Themes:
                 turn = statement.kind, statement.source.version_id
                 ranked.append((order.get(statement.kind, 1), turns[turn], position))
                 turns[turn] += 1
-            sources = [graph.statements[position].source for _, _, position in sorted(ranked)[:most]]
+            sources = [graph.statements[position].source for _, _, position in sorted(ranked)[: _MAX_READ * most]]
             rows = self._stores.documents.visible_chunks([one.chunk_id for one in sources])
+            # Reports of two years repeat sentences, which may differ in their quotation marks.
+            spans = {normalize(row.text[start:end]): (row, start, end) for row, start, end in load_spans(sources, rows)}
+            telling = [
+                words for words, (row, start, end) in spans.items() if not is_cross_reference(row.text[start:end])
+            ]
+            telling = telling or list(spans)
             text = CitedText()
-            for row, start, end in load_spans(sources, rows):
+            for words in telling[:most]:
                 text.begin_paragraph()
-                text.add(row, start, end)
+                text.add(*spans[words])
             return _build_summary(graph.name(entity), text, "extractive") if text.citations else None
         return None
 
@@ -127,13 +137,16 @@ def load_spans(sources: Iterable[StatementSource], rows: Mapping[int, ChunkRow])
 
 def collect_entities(theme: StoredTheme) -> tuple[LinkedEntity, ...]:
     """Return the entities of a theme over all documents, in the order of their weight."""
-    found: dict[str, LinkedEntity] = {}
+    found: dict[str, list[ThemeEntity]] = {}
     for one in theme.entities:
-        known = found.get(one.key)
-        kind: EntityKind = one.kind
-        mentions, documents = (known.mentions, known.documents) if known else (0, 0)
-        found[one.key] = LinkedEntity(one.key, one.name, kind, mentions + one.mentions, documents + 1)
-    return tuple(found.values())
+        found.setdefault(one.key, []).append(one)
+    entities = []
+    for key, versions in found.items():
+        # The name is the one that the document with the most mentions uses.
+        most = max(versions, key=lambda one: one.mentions)
+        mentions = sum(one.mentions for one in versions)
+        entities.append(LinkedEntity(key, most.name, most.kind, mentions, len(versions)))
+    return tuple(entities)
 
 
 def build_theme_title(theme: StoredTheme) -> str:

@@ -20,10 +20,6 @@ from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, Spa
 from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.types import FloatArray, SparseVector
 
-# Texts per forward pass of a sparse encoder. An encoder computes a number for each token and each term of its
-# vocabulary, so larger batches need much memory.
-SPARSE_BATCH = 8
-
 
 class SentenceTransformerEmbedder(TransformerEmbedder):
     """An embedder that runs a model with sentence-transformers.
@@ -205,25 +201,20 @@ class SparseEncoder:
         self._running, self._waiting = threading.Lock(), threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> list[SparseVector]:
-        """Return the vector of each text of a document. Questions that are encoded meanwhile wait for one batch."""
-        return [
-            vector
-            for first in range(0, len(texts), SPARSE_BATCH)
-            for vector in self._encode(self._model.encode_document, texts[first : first + SPARSE_BATCH])
-        ]
+        """Return the vector of each text of a document. Questions that are encoded meanwhile wait for one text."""
+        # An encoder computes a number for each token and each term of its vocabulary. For a batch of texts, these do
+        # not fit in the cache of the processor, which makes batches slower than single texts.
+        return [self._encode(self._model.encode_document, text) for text in texts]
 
     def encode_question(self, question: str) -> SparseVector:
         """Return the vector of a question."""
-        return self._encode(self._model.encode_query, [question])[0]
+        return self._encode(self._model.encode_query, question)
 
-    def _encode(self, encode: Any, texts: Sequence[str]) -> list[SparseVector]:
+    def _encode(self, encode: Any, text: str) -> SparseVector:
         with self._take_turn():
-            dense = encode(list(texts), convert_to_sparse_tensor=False, show_progress_bar=False).float().numpy()
-        vectors = []
-        for row in dense:
-            terms = np.flatnonzero(row > 0)
-            vectors.append(SparseVector(terms.astype(np.int32), row[terms].astype(np.float32)))
-        return vectors
+            vector = encode(text, convert_to_sparse_tensor=False, show_progress_bar=False).float().numpy()
+        terms = np.flatnonzero(vector > 0)
+        return SparseVector(terms.astype(np.int32), vector[terms].astype(np.float32))
 
     @contextmanager
     def _take_turn(self) -> Iterator[None]:

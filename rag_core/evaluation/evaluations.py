@@ -56,6 +56,8 @@ class Evaluations:
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
         self._lock = threading.Lock()
+        # The evaluations of the last table, and its rows.
+        self._table: tuple[tuple[str, ...], tuple[MethodRow, ...]] = ((), ())
 
     def run(
         self,
@@ -166,9 +168,13 @@ class Evaluations:
         Each row contains the paired differences from the evaluation of the default configuration; if that is not
         among the evaluations, from the last one.
         """
-        default = self._runner.default_configuration
-        reference = next((one for one in evaluations if one.configuration == default), None)
-        return tabulate(evaluations, reference or evaluations[-1]) if evaluations else ()
+        # The Evaluate page shows the same table again at each interaction, and its paired tests take seconds.
+        shown = tuple(one.evaluation_id for one in evaluations)
+        if self._table[0] != shown:
+            default = self._runner.default_configuration
+            reference = next((one for one in evaluations if one.configuration == default), None)
+            self._table = shown, tabulate(evaluations, reference or evaluations[-1])
+        return self._table[1]
 
     def check_release(self, first: Evaluation, second: Evaluation) -> ReleaseCheck:
         """Return whether the change from the first to the second evaluation may be released."""

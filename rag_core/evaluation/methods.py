@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag_core.evaluation.metrics import compare
-from rag_core.types import Baseline, Evaluation, MethodRow, RankBy, RetrievalConfig
+from rag_core.types import TABLE_METRICS, Baseline, Evaluation, MethodRow, RankBy, RetrievalConfig
 
 
 def list_methods(
@@ -51,7 +51,7 @@ def tabulate(evaluations: Sequence[Evaluation], reference: Evaluation) -> tuple[
 
 def _row(evaluation: Evaluation, reference: Evaluation) -> MethodRow:
     is_reference = evaluation.evaluation_id == reference.evaluation_id
-    differences = () if is_reference else compare(reference.outcomes, evaluation.outcomes)
+    differences = () if is_reference else compare(reference.outcomes, evaluation.outcomes, TABLE_METRICS)
     times = [one.search_ms for one in evaluation.outcomes if one.search_ms is not None]
     median, p95 = np.percentile(times, [50, 95]) if times else (None, None)
     return MethodRow(

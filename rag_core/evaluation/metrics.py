@@ -60,12 +60,14 @@ def gate_scores(outcomes: Sequence[QuestionResult]) -> tuple[list[float], list[f
     return _scores(outcomes, (LabelKind.ANSWERABLE,)), _scores(outcomes, UNANSWERABLE)
 
 
-def compare(first: Sequence[QuestionResult], second: Sequence[QuestionResult]) -> tuple[Comparison, ...]:
+def compare(
+    first: Sequence[QuestionResult], second: Sequence[QuestionResult], metrics: Sequence[str] = METRICS
+) -> tuple[Comparison, ...]:
     """Return the difference ``second - first`` of each metric, over the questions that both evaluations contain."""
     # Ids alone are not unique, because many files number their questions from 1.
     before = {(one.label_id, one.question): one.values for one in first}
     comparisons = []
-    for metric in METRICS:
+    for metric in metrics:
         pairs = [
             (earlier[metric], one.values[metric])
             for one in second

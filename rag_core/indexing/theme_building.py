@@ -176,9 +176,9 @@ class ThemeBuilder:
                 return None
             sources = [graph.statements[one].source for one in spread_statements(graph, community)]
             entities = [
-                ThemeEntity(version_id, graph.keys[one], graph.name(one), graph.kind(one), mentions)
+                ThemeEntity(version_id, *entity)
                 for one in community
-                for version_id, mentions in graph.mentions[one].items()
+                for version_id, entity in graph.mentions[one].items()
             ]
             problem = self._add_theme(job, position, build_title(graph, community), entities, sources, model)
             problems += [problem] if problem else []

@@ -15,6 +15,12 @@ from rag_core.types.tables import Table, TableRow
 
 # Labels of rows that sum up the other rows.
 _SUMMARY = frozenset("total subtotal average mean sum overall all".split())
+# Labels of rows that are no segment, region or business, but reconcile them with the total.
+_RECONCILING = re.compile(
+    r"(?:corporate|group|head office|central|holding)\s+(?:costs?|expenses?|functions?|items?)\b"
+    r"|.*\b(?:eliminations?|unallocated|inter-?segment)\b",
+    re.IGNORECASE,
+)
 _LONGEST_NUMBER = 2
 
 
@@ -47,7 +53,7 @@ class PlacedRow:
 
 
 class TableRows:
-    """The rows of a table below its headers, without headings of sections and without totals.
+    """The rows of a table below its headers, without headings of sections, totals and reconciling items.
 
     Parameters
     ----------
@@ -69,12 +75,18 @@ class TableRows:
         self.columns = range(len(self.table.columns))
         placed = [PlacedRow(page, table, row) for page, table in parts for row in table.body if not row.is_section]
         self.with_totals = placed
-        self.rows = [one for one in placed if not is_summary(one.row.label)]
+        asked = find_lemmas(question)
+        self.rows = [
+            one
+            for one in placed
+            if not _is_summary(one.row.label)
+            and not (_RECONCILING.match(one.row.label) and not find_lemmas(one.row.label) <= asked)
+        ]
         section = _find_section({one.row.section for one in self.rows}, question)
         if section is not None:
             self.rows = [one for one in self.rows if one.row.section == section]
         kept = {one.row.section for one in self.rows}
-        totals = [one.row.label for one in placed if is_summary(one.row.label) and one.row.section in kept]
+        totals = [one.row.label for one in placed if _is_summary(one.row.label) and one.row.section in kept]
         sections = [label for one in kept for label in one]
         above = " ".join([*self.table.caption, self.table.unit, *totals, *sections])
         self.context = find_lemmas(f"{context} {above}")
@@ -91,6 +103,11 @@ class TableRows:
         labels = [row.text(0) for row in self.rows]
         is_unique = len(sections) == 1 or len(set(labels)) == len(labels)
         return len(self.rows) > 1 and len(depths) == 1 and len(widths) == 1 and is_unique and all(labels)
+
+    @property
+    def places(self) -> set[tuple[int, int]]:
+        """The page and the offset of each row."""
+        return {(row.page_index, row.start) for row in self.rows}
 
     @cached_property
     def is_by_period(self) -> bool:
@@ -112,10 +129,11 @@ class TableRows:
         return self.find_periods(self.header(column))
 
     def is_like(self, other: TableRows) -> bool:
-        """Return whether another table has most headers of this one, for rows of the same kind."""
+        """Return whether another table, with other rows, has most headers of this one."""
         headers, others = ({one.header(column) for column in one.columns} - {""} for one in (self, other))
         is_same_kind = self.header(0) == other.header(0) and bool(find_names(self.header(0)))
-        return self is not other and is_same_kind and 2 * len(headers & others) > max(len(headers), len(others))
+        is_same = not self.places.isdisjoint(other.places)
+        return is_same_kind and not is_same and 2 * len(headers & others) > max(len(headers), len(others))
 
     def contradicts(self, column: int, question: str) -> bool:
         """Return whether a header has a number or letter, as in "Week 1", other than the question, as in "week 2"."""
@@ -233,6 +251,6 @@ def _find_section(sections: Collection[tuple[str, ...]], question: str) -> tuple
     return best[0] if len(best) == 1 and len(sections) > 1 else None
 
 
-def is_summary(label: str) -> bool:
+def _is_summary(label: str) -> bool:
     words = [word.folded for word in tokenize(label)]
     return bool(words) and (words[0] in _SUMMARY or words[-1] in {"total", "subtotal"})

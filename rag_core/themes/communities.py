@@ -87,8 +87,8 @@ def place_entities(links: Sequence[EntityLink]) -> dict[str, tuple[float, float]
 
     network = networkx.Graph()
     for one in links:
-        network.add_edge(one.source, one.target, weight=math.sqrt(one.statements))
-    places = networkx.spring_layout(network, k=2.2 / math.sqrt(max(1, len(network))), iterations=120, seed=_SEED)
+        network.add_edge(one.source, one.target, weight=1 + math.log(one.statements))
+    places = networkx.spring_layout(network, k=6 / math.sqrt(max(1, len(network))), iterations=200, seed=_SEED)
     return {key: (float(place[0]), float(place[1])) for key, place in places.items()}
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from rag_core.text.grammar import split_tokens
 from rag_core.themes.entities import build_entity_key, is_entity_name
-from rag_core.types.themes import DocumentEntities, EntityKind, EntityLink, LinkedEntity, StatementSource
+from rag_core.types.themes import DocumentEntities, Entity, EntityKind, EntityLink, LinkedEntity, StatementSource
 
 # Words of the longest entity that is looked for in a question.
 _LONGEST = 6
@@ -47,8 +47,8 @@ class EntityGraph:
         self._positions: dict[str, int] = {}
         self._names: list[Counter[str]] = []
         self._kinds: list[EntityKind] = []
-        # The number of mentions in each version, by entity.
-        self.mentions: list[dict[str, int]] = []
+        # Each entity as the versions mention it, by version id.
+        self.mentions: list[dict[str, Entity]] = []
         for version_id in sorted(documents):
             self._add(version_id, documents[version_id])
 
@@ -62,7 +62,7 @@ class EntityGraph:
                 self._kinds.append(one.kind)
                 self.mentions.append({})
             self._names[place][one.name] += one.mentions
-            self.mentions[place][version_id] = one.mentions
+            self.mentions[place][version_id] = one
             places.append(place)
         for statement in document.statements:
             source = StatementSource(version_id, *statement[:3])
@@ -92,9 +92,8 @@ class EntityGraph:
 
     def describe(self, entity: int) -> LinkedEntity:
         mentions = self.mentions[entity]
-        return LinkedEntity(
-            self.keys[entity], self.name(entity), self._kinds[entity], sum(mentions.values()), len(mentions)
-        )
+        count = sum(one.mentions for one in mentions.values())
+        return LinkedEntity(self.keys[entity], self.name(entity), self._kinds[entity], count, len(mentions))
 
     def find(self, keys: Collection[str]) -> list[int]:
         """Return the positions of the entities with these keys that the graph contains."""

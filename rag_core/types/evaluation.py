@@ -258,7 +258,7 @@ class MethodRow:
     metrics : mapping of str to Metric
         The metrics by name. Methods that only rank passages have no metrics of answers.
     differences : mapping of str to Comparison
-        The method minus the reference, by metric; empty for the reference.
+        The method minus the reference, for the metrics in `TABLE_METRICS`; empty for the reference.
     median_ms, p95_ms : float or None
         Median and 95th percentile of the milliseconds in which passages were ranked for a question.
     index_bytes : int or None

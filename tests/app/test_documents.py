@@ -297,7 +297,7 @@ def test_outline_shows_the_sections_with_their_pages(open_page: OpenPage, engine
     document_id = str(add_document(engine, "report.pdf", make_pdf(*pages)).document_id)
     app = open_page("documents", d=document_id)
     (frame,) = [one.value for one in app.dataframe if "Section" in one.value.columns]
-    assert [tuple(row) for row in frame.to_numpy()] == [("ANNUAL REPORT", "1"), ("RISK FACTORS", "2–3")]
+    assert [tuple(row) for row in frame.to_numpy()] == [("1", "ANNUAL REPORT"), ("2–3", "RISK FACTORS")]
 
 
 def test_replaced_version_is_listed_restored_and_removed(open_page: OpenPage, engine: Engine) -> None:

@@ -122,7 +122,12 @@ def test_local_question_is_answered_from_the_neighbourhood(library: Engine) -> N
     answer = library.answer("Who leads the Lindow Works?", configuration=THEMES)
     assert answer.short == "Ida Brandt"
     assert answer.citations[0].document == "lindow.pdf"
-    assert answer.steps == ("Searched around Lindow Works",)
+    assert answer.steps == ("Used the plain search",)
+
+
+def test_refused_question_is_searched_around_its_names(library: Engine) -> None:
+    answer = library.answer("How old is Ida Brandt?", configuration=THEMES)
+    assert (answer.state, answer.steps) == (AnswerState.ABSTAINED, ("Searched around Ida Brandt",))
 
 
 @pytest.mark.parametrize("question", ["Which football team won the cup?", "Who invented the telephone in Boston?"])

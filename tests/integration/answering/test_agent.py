@@ -200,7 +200,8 @@ def test_limits_end_the_loop_and_the_answer_uses_what_was_found(
 ) -> None:
     def play(exchange: Exchange) -> None:
         if "tools" in exchange.body:
-            calling(("search", {"query": ASK_COPPER}), tokens=(2100, 20))(exchange)
+            query = f"copper, part {len(exchange.body['messages'])}"
+            calling(("search", {"query": query}), tokens=(2100, 20))(exchange)
         else:
             complete("It is 42 million euros [1].")(exchange)
 
@@ -209,6 +210,14 @@ def test_limits_end_the_loop_and_the_answer_uses_what_was_found(
     assert notice in answer.notices[0]
     assert answer.notices[0].endswith("The answer uses the passages found before.")
     assert answer.state is AnswerState.ANSWERED
+
+
+def test_repeated_calls_end_the_loop(folder: Path) -> None:
+    search = calling(("search", {"query": ASK_COPPER}))
+    answer, endpoint = ask(folder, ASK_COPPER, *[search] * 4, complete("Ninety percent purity [1]."))
+    assert answer.steps[-1] == "The model repeated the same call, so the search ended."
+    assert len(endpoint.requests) == 5
+    assert answer.citations
 
 
 def test_failing_endpoint_keeps_what_was_found(folder: Path) -> None:
@@ -317,7 +326,8 @@ def test_responses_api_gets_calls_and_results_as_items(folder: Path) -> None:
 
 
 def test_long_results_are_left_out_of_a_small_context(folder: Path) -> None:
-    script = [calling(("read_page", {"document": name, "page": "1"})) for name in LIBRARY for _ in range(3)]
+    pages = ("1", "PDF 1", "page 1")
+    script = [calling(("read_page", {"document": name, "page": page})) for name in LIBRARY for page in pages]
     reply = complete("It is 42 million euros [1].")
     answer, endpoint = ask(
         folder, ASK_BUDGET, *script, FINISH, reply, openai_context_tokens=1900, openai_answer_tokens=500
