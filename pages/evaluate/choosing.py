@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.evaluate.label_format import show_label_format
 from pages.evaluate.pseudo_questions import show_pseudo_questions
 from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
@@ -34,14 +35,6 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
 }
 # All strategies except these call a language model for each question.
 _WITHOUT_MODEL = ("plain", "summary", "themes")
-_EXAMPLE = """\
-{"question": "What was capex in 2022?", "document": "report.pdf", "page": "57", "answers": ["1,749"]}
-{"question": "Who audits the company?", "document": "report.pdf", "quote": "independent auditor"}
-{"question": "Who won the cup in 1930?", "kind": "no answer"}"""
-_STALE_EXAMPLE = (
-    '{"question": "How long is the warranty?", "answers": ["2 years"], "evidence": [{"document": "terms-2024.pdf", '
-    '"page": "3"}, {"document": "terms-2019.pdf", "page": "3", "state": "stale"}]}'
-)
 
 
 def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
@@ -62,14 +55,7 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
         return "labels from the app", app_labels
     file = st.file_uploader("Questions with their pages or answers", type=["jsonl", "json", "csv"], key="labels_file")
     if file is None:
-        with st.expander("Format of a file of labelled questions", type="compact"):
-            st.code(_EXAMPLE, language=None, wrap_lines=True)
-            st.caption(
-                "One JSON object per line, or CSV with the same names as columns. Give a page by its printed number "
-                "(page), by its position from 0 (page_index) or by words on it (quote). A page about the question that "
-                "no longer holds, or that must not be used, has the state stale or inadmissible:"
-            )
-            st.code(_STALE_EXAMPLE, language=None, wrap_lines=True)
+        show_label_format()
         return "", []
     with show_errors():
         labels = engine.labels.parse_file(file.name, file.getvalue())

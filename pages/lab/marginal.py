@@ -39,7 +39,9 @@ def show_marginal_answers(
         )
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.segmented_control("Method", list(_METHODS), default="RAG-Token", required=True, key="lab_method")
+        name = st.selectbox(
+            "Method", list(_METHODS), index=list(_METHODS).index("RAG-Token"), key="lab_method", width=240
+        )
         pressed = st.button("Generate", icon=":material/play_arrow:", key="lab_generate")
     read = [one for one in weighted if one.weight > 0]
     signature = (explanation.question, name, tuple((one.candidate.chunk_id, one.weight) for one in read))

@@ -11,6 +11,7 @@ from pages.lab.verdicts import format_percent
 from rag_core.types import MarginalAnswer
 
 _END = "(end)"
+_SPACE = "␣"
 # An invisible character that makes equal tokens different values of the axis.
 _ZERO_WIDTH = "\u200b"
 
@@ -62,7 +63,7 @@ def build_token_table(answer: MarginalAnswer, names: Sequence[str]) -> pd.DataFr
         [
             {
                 "position": position,
-                "token": (token.text or _END) + _ZERO_WIDTH * position,
+                "token": (token.text.replace(" ", _SPACE) or _END) + _ZERO_WIDTH * position,
                 "passage": name,
                 "share": share,
                 "percent": format_percent(share),

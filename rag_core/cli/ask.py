@@ -38,7 +38,11 @@ Questions = Annotated[
 ]
 HowToSearch = Annotated[
     Strategy,
-    typer.Option("--strategy", help="Search strategy; all except plain, summary and themes need a language model."),
+    typer.Option(
+        "--strategy",
+        help="How to search and answer; all except plain, summary and themes need a language model, and rag-sequence "
+        "and rag-token need a GGUF file.",
+    ),
 ]
 Model = Annotated[
     str | None,

@@ -121,3 +121,23 @@ def test_likelihoods_of_answers_prefer_the_stated_one(library: Engine) -> None:
     (probabilities,) = scored.values()
     assert sum(probabilities.values()) == pytest.approx(1.0)
     assert probabilities["42 million euros"] > probabilities["ninety percent"]
+
+
+@pytest.mark.parametrize("strategy", MARGINALIZATIONS)
+def test_failing_model_is_replaced_by_quotes(
+    library: Engine, strategy: Marginalization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(model: GgufCausalModel, contexts: object) -> None:
+        raise GeneratorUnavailable("The language model did not reply (lost). Ask the question again.")
+
+    monkeypatch.setattr(GgufCausalModel, "predict", fail)
+    answer = library.answer(ASK_BUDGET, configuration=RetrievalConfig(strategy=strategy))
+    assert answer.generator == "extractive"
+    assert "42 million euros" in answer.text
+    assert any("did not reply (lost)" in notice and "Quoted" in notice for notice in answer.notices)
+
+
+def test_lost_server_is_reported(model: GgufCausalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model._server, "start", lambda: ("http://127.0.0.1:9/v1", "key"))
+    with pytest.raises(GeneratorUnavailable, match=r"did not reply \(.+\)\. Ask the question again"):
+        model.encode(CAPITAL)
