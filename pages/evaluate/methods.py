@@ -18,7 +18,6 @@ _HEADINGS = {
     "exact_match": "exact match",
     "token_f1": "token F1",
     "mrr@10": "MRR@10",
-    "map": "MAP",
     "ndcg@10": "nDCG@10",
 }
 
@@ -104,4 +103,6 @@ def _cell(row: MethodRow, name: str) -> str:
 
 
 def _time(milliseconds: float | None) -> str:
-    return "–" if milliseconds is None else format_duration(milliseconds / 1000)
+    if milliseconds is None:
+        return "–"
+    return "< 1 ms" if milliseconds < 1 else format_duration(milliseconds / 1000)

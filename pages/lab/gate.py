@@ -11,6 +11,7 @@ _STEPS = {
     "embed": "reading the question",
     "lexical": "bm25 (in parallel)",
     "dense": "dense (in parallel)",
+    "sparse": "sparse (in parallel)",
     "financials": "financials",
     "rerank": "rerank",
     "cross_encoder": "cross_encoder",

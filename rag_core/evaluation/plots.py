@@ -85,7 +85,8 @@ def _precision_recall(evaluations: Sequence[Evaluation]) -> Spec | None:
         for evaluation in evaluations
         for level, precision in zip(RECALL_LEVELS, evaluation.precision_recall, strict=False)
     ]
-    return _lines(rows, "recall", "precision", "linear")
+    names = [one.configuration for one in evaluations]
+    return _lines(rows, "recall", "precision", "linear", names if len(names) > 2 else ())
 
 
 def _risk_coverage(evaluations: Sequence[Evaluation]) -> Spec | None:
@@ -147,22 +148,34 @@ def _rule(threshold: float) -> Spec:
     }
 
 
-def _lines(rows: Sequence[Mapping[str, object]], x: str, y: str, interpolate: str) -> Spec | None:
+def _lines(
+    rows: Sequence[Mapping[str, object]], x: str, y: str, interpolate: str, names: Sequence[str] = ()
+) -> Spec | None:
+    """Return lines by configuration; ``names`` lists the configurations in order if there are more than two."""
     if not rows:
         return None
+    colour = _by_configuration()
+    if names:  # the colours of the page are too few, and a legend in one line is too wide
+        legend = {"orient": "bottom", "columns": 2, "labelLimit": 200, "symbolType": "stroke"}
+        colour = {**colour, "scale": {"domain": list(names), "scheme": "tableau20"}, "legend": legend}
     return {
         "data": {"values": list(rows)},
         "mark": {"type": "line", "interpolate": interpolate, "point": len(rows) <= 100},
         "encoding": {
             "x": {"field": x, "type": "quantitative", "scale": _SHARE},
             "y": {"field": y, "type": "quantitative", "scale": _SHARE},
-            "color": _by_configuration(),
+            "color": colour,
             "tooltip": [
-                {"field": name, "type": "quantitative", "format": ".2f"} for name in rows[0] if name != "configuration"
+                *([{"field": "configuration", "type": "nominal"}] if names else []),
+                *(
+                    {"field": name, "type": "quantitative", "format": ".2f"}
+                    for name in rows[0]
+                    if name != "configuration"
+                ),
             ],
         },
         "width": _WIDTH,
-        "height": _HEIGHT,
+        "height": _HEIGHT + 24 * len(names),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 from rag_core.types.judgements import JudgeReport
 
 # Metrics that the table of retrieval methods shows.
-TABLE_METRICS = ("recall@1", "recall@5", "mrr@10", "map", "ndcg@10", "exact_match", "token_f1")
+TABLE_METRICS = ("recall@1", "recall@5", "mrr@10", "ndcg@10", "exact_match", "token_f1")
 
 
 class LabelKind(str, Enum):
