@@ -12,6 +12,7 @@ CHAT = st.Page("pages/chat/page.py", title="Chat", icon=":material/forum:", defa
 PAGES = [
     CHAT,
     st.Page("pages/documents/page.py", title="Documents", icon=":material/library_books:", url_path="documents"),
+    st.Page("pages/themes/page.py", title="Themes", icon=":material/hub:", url_path="themes"),
     st.Page("pages/evaluate/page.py", title="Evaluate", icon=":material/fact_check:", url_path="evaluate"),
     st.Page("pages/lab/page.py", title="Lab", icon=":material/experiment:", url_path="lab"),
     st.Page("pages/admin/page.py", title="Admin", icon=":material/monitoring:", url_path="admin"),

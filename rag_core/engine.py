@@ -74,6 +74,7 @@ class Engine(Services):
         *,
         documents: Sequence[str] | None = None,
         collections: Sequence[str] = (),
+        as_of: str = "",
         top_k: int | None = None,
         configuration: RetrievalConfig | None = None,
     ) -> SearchResult:
@@ -85,6 +86,9 @@ class Engine(Services):
         documents, collections : sequence of str, optional
             Names or ids of the documents, and names of the collections, to search. By default, all documents are
             searched.
+        as_of : str
+            Name of a snapshot, or a date (YYYY-MM-DD), which stands for the newest snapshot of that date or before. The
+            content that documents had then is searched; by default, the present content.
         top_k : int, optional
             Number of passages; overrides ``configuration.top_k``.
         configuration : RetrievalConfig, optional
@@ -92,12 +96,13 @@ class Engine(Services):
 
         Raises
         ------
-        QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
+        QuestionError, UnknownDocument, CollectionError, SnapshotError, EmbedderError, RerankerMissing, IndexMismatch
+        StoreError
         SettingsError
             The configuration's strategy needs a language model, but none is set.
         """
         query = self._searcher.build_query(
-            question, Scope.of(documents, collections), top_k, configuration or DEFAULT_CONFIGURATION
+            question, Scope.of(documents, collections, as_of), top_k, configuration or DEFAULT_CONFIGURATION
         )
         return run_to_end(self._strategies.search(query, Timer())).result
 
@@ -107,6 +112,7 @@ class Engine(Services):
         *,
         documents: Sequence[str] | None = None,
         collections: Sequence[str] = (),
+        as_of: str = "",
         top_k: int | None = None,
         history: Sequence[Message] = (),
         configuration: RetrievalConfig | None = None,
@@ -125,7 +131,7 @@ class Engine(Services):
         Parameters
         ----------
         question : str
-        documents, collections, top_k
+        documents, collections, as_of, top_k
             As in `search`.
         history : sequence of Message
             Earlier messages, oldest first. A question that refers to them is rewritten before the search;
@@ -145,11 +151,12 @@ class Engine(Services):
 
         Raises
         ------
-        QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
+        QuestionError, UnknownDocument, CollectionError, SnapshotError, EmbedderError, RerankerMissing, IndexMismatch
+        StoreError
         SettingsError
             The configuration's strategy needs a language model, but none is set, or the instructions are too long.
         """
-        scope = Scope.of(documents, collections)
+        scope = Scope.of(documents, collections, as_of)
         how, writer = configuration or DEFAULT_CONFIGURATION, Writer(model, instructions)
         events = self._follow_ups.ask(question, scope, top_k, history, how, search_for, writer)
         return self._follow_ups.with_suggestions(events, scope) if suggest else events

@@ -14,6 +14,7 @@
     │   ├── ExtractionFailed       parsing crashed, timed out or ran out of memory
     │   └── UnknownDocument        no document has this name or id
     ├── CollectionError            a name is invalid, a collection is empty, or two documents would have one name
+    ├── SnapshotError              no snapshot has this name or date, or the name is invalid or taken
     ├── QuestionError              the question is empty, too long, or not suitable for the strategy
     ├── LabelError                 a labelled question cannot be parsed or does not match the library
     ├── StoreError
@@ -30,6 +31,7 @@
     ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
     ├── SparseEncoderMissing       the learned sparse encoder is missing or of another type
     ├── IndexMismatch              a model or setting does not match the index; a re-index is needed
+    ├── UnknownTheme               no theme has this number, id or title
     ├── UnknownModel               the catalogue of models has no model of this name
     ├── ModelNotDownloaded         the file of a model of the catalogue is not in the data folder
     ├── ModelDownloadError         a model of the catalogue could not be downloaded
@@ -100,6 +102,10 @@ class UnknownDocument(DocumentError):
 
 class CollectionError(RagError):
     """A collection's name is invalid, the collection is empty, or two of its documents would have the same name."""
+
+
+class SnapshotError(RagError):
+    """No snapshot has this name or date, or the name of a new snapshot is invalid or taken."""
 
 
 class QuestionError(RagError):
@@ -179,6 +185,10 @@ class IndexMismatch(RagError):
 
 class UnknownModel(RagError):
     """The catalogue of models has no model of this name."""
+
+
+class UnknownTheme(RagError):
+    """No theme has this number, id or title."""
 
 
 class ModelNotDownloaded(RagError):

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from rag_core.answering.ask import Answerer
+from rag_core.answering.closed_book import ClosedBook
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
 from rag_core.answering.follow_up import FollowUps
+from rag_core.answering.mixtures import Mixtures
+from rag_core.answering.neighbourhoods import NeighbourhoodSearch
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
+from rag_core.answering.snapshot_comparison import SnapshotComparisons
 from rag_core.answering.strategies import Strategies
 from rag_core.answering.summary import Summarizer
+from rag_core.answering.theme_answers import ThemeAnswerer
+from rag_core.answering.theme_summaries import ThemeSummarizer
+from rag_core.answering.themes import Themes
 from rag_core.evaluation.evaluations import Evaluations
+from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.labels import Labels
 from rag_core.evaluation.runner import EvaluationRunner
 from rag_core.finance.lookup import FinancialLookup
@@ -22,7 +30,11 @@ from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
+from rag_core.indexing.snapshots import Snapshots
+from rag_core.indexing.theme_building import ThemeBuilder
 from rag_core.indexing.watches import Watches
+from rag_core.learning.learning import Learning
+from rag_core.runtime.entity_graphs import EntityGraphs
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
@@ -50,15 +62,23 @@ class Services:
     jobs : Jobs
     index : Index
     collections : Collections
+    snapshots : Snapshots
     watches : Watches
     conversations : Conversations
     labels : Labels
+    judge : Judge
     evaluations : Evaluations
+    learning : Learning
     models : LanguageModels
     model_downloads : ModelDownloads
     preferences : Preferences
     continuations : Continuations
     explanations : Explanations
+    themes : Themes
+    theme_builder : ThemeBuilder
+    mixtures : Mixtures
+    closed_book : ClosedBook
+    snapshot_comparisons : SnapshotComparisons
 
     Raises
     ------
@@ -81,14 +101,21 @@ class Services:
             FinancialLookup(enabled=settings.finance),
             self._pool,
         )
-        self._strategies = Strategies(settings, stores, self._searcher, self.models)
+        graphs = EntityGraphs(stores)
+        neighbourhoods = NeighbourhoodSearch(stores, graphs, self._searcher)
+        pages = PageReader(stores, self._local_models, computes_figures=settings.finance, context=settings.context)
+        self._strategies = Strategies(settings, stores, self._searcher, self.models, neighbourhoods, pages)
         summarizer = Summarizer(settings, stores, self._generations, self.models)
-        pages = PageReader(stores, self._local_models, computes_figures=settings.finance)
-        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages, stores)
+        self.themes = Themes(stores, graphs)
+        theme_answers = ThemeAnswerer(stores, graphs, self.themes, self._generations, summarizer, self.models)
+        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages, stores, theme_answers)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
         self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
+        self.mixtures = Mixtures(pages, self.models)
+        self.closed_book = ClosedBook(self.models, self._generations, self._follow_ups)
+        self.snapshot_comparisons = SnapshotComparisons(self._follow_ups)
 
         self._removal = Removal(stores)
         self._indexer = IndexingQueue(settings, stores, self._generations, self._removal)
@@ -96,13 +123,19 @@ class Services:
         self.documents = Documents(stores, self._indexer, self.jobs, self._removal)
         self.index = Index(stores, self._indexer, self._generations)
         self.collections = Collections(stores.documents)
+        theme_writer = ThemeSummarizer(settings, stores, self._generations)
+        self.theme_builder = ThemeBuilder(stores, graphs, self.models, self._indexer, theme_writer)
+        self.snapshots = Snapshots(stores, self._removal, self._indexer)
         self.watches = Watches(stores, self._indexer, self.documents, settings.watch_interval_s)
 
         self.labels = Labels(stores)
+        self.judge = Judge(self._generations, self.models)
         runner = EvaluationRunner(
-            settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models
+            *(settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models, self.judge),
+            self.mixtures,
         )
         self.evaluations = Evaluations(stores, runner, self.preferences)
+        self.learning = Learning(stores, self._generations, self._local_models, self._searcher, self.preferences)
         self._warm_up = WarmUp(
             settings,
             stores,
@@ -116,6 +149,7 @@ class Services:
         try:
             self._is_recovered = recover(stores, self._removal)
             self._indexer.start()
+            self.theme_builder.start()
         except BaseException:
             stores.close()
             raise
@@ -128,6 +162,8 @@ class Services:
         try:
             self.watches.stop()
             self.evaluations.close()
+            self.theme_builder.stop()
+            self.learning.close()
             self._indexer.stop()
             self._warm_up.join()
             self.model_downloads.close()

@@ -19,7 +19,7 @@ from pydantic_settings import (
 )
 
 from rag_core.errors import SettingsError
-from rag_core.types import RankBy
+from rag_core.types import Context, RankBy
 
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
@@ -35,6 +35,7 @@ REMOVED_SETTINGS = frozenset(
         "RAG_OPENAI_CONNECT_TIMEOUT_S",
         "RAG_RERANK_TOP",
         "RAG_STRATEGY_QUERIES",
+        "RAG_STRATEGY_ROUNDS",
     }
 )
 log = logging.getLogger(__name__)
@@ -126,6 +127,11 @@ class Settings(BaseSettings):
         "0 disables it",
     )
     top_k: int = Field(5, ge=1, le=100, description="Number of passages that are shown and used for the answer")
+    context: Context = Field(
+        "passage",
+        description="What is read of the page of each passage: only the passage, also the chunks before and after it "
+        "(neighbours), or the page. Without a language model, whole pages of the first passages are always read",
+    )
     gate: Literal["answerable", "rerank", "dense"] = Field(
         "answerable",
         description="Score that decides whether to answer: a calibrated probability, or a plain similarity "
@@ -185,11 +191,11 @@ class Settings(BaseSettings):
     strategy_calls: int = Field(
         12, ge=1, le=1000, description="Maximum number of model calls of a search strategy, not counting the answer"
     )
+    strategy_seconds: float = Field(
+        180, gt=0, le=86_400, description="Seconds after which the strategy `iterative` begins no further step"
+    )
     strategy_tokens: int = Field(
         60_000, ge=1000, le=100_000_000, description="Maximum number of input and output tokens of those calls"
-    )
-    strategy_rounds: int = Field(
-        3, ge=2, le=10, description="Maximum number of searches of iterative retrieval for one question"
     )
     price_input: float | None = Field(
         None,

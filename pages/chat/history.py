@@ -80,6 +80,8 @@ def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool
             with st.container(horizontal=True, gap="small"):
                 show_actions(back, message)
         return
+    if answer.as_of:
+        st.caption(f":material/history: As of {escape_markdown(answer.as_of)}")
     show_rewritten_search(back, message, answer, last=last)
     _work_done(answer)
     _text(message, select_shown_part(message, answer))

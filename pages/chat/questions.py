@@ -33,6 +33,7 @@ def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ())
         choose_conversation(identity)
         st.session_state.pop(keys.WRITER, None)
         st.session_state.pop(f"{keys.SCOPE}_new", None)
+        st.session_state.pop(f"{keys.AS_OF}_new", None)
     history = _messages(back, identity)
     if history is None or back.answers.running(identity):
         return_to_input(question)

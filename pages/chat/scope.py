@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from pages.chat.snapshots import choose_snapshot
 from pages.shared import keys
 from pages.shared.current import current_id
 from pages.shared.library import count_by_collection, find_searchable, remove_missing
@@ -42,7 +43,9 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
     def changed() -> None:
         if conversation:
             with show_errors():
-                engine.conversations.set_scope(conversation.conversation_id, _scope(st.session_state[key]))
+                stored = engine.conversations.get(conversation.conversation_id).scope
+                scope = replace(_scope(st.session_state[key]), as_of=stored.as_of)
+                engine.conversations.set_scope(conversation.conversation_id, scope)
 
     st.multiselect(
         "Documents to ask",
@@ -54,7 +57,7 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
         on_change=changed,
     )
     _tell_gone(stored, remove_missing(stored, library), asks_others=bool(chosen))
-    return _scope(chosen)
+    return replace(_scope(chosen), as_of=choose_snapshot(engine, conversation))
 
 
 def add_to_scope(engine: Engine, scope: Scope, jobs: Sequence[Job]) -> Scope:

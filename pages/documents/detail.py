@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.documents.outline import show_outline
 from pages.documents.statuses import describe_status
 from pages.documents.versions import show_versions
 from pages.shared.nodes import build_marked_text
@@ -37,11 +38,13 @@ def show_document(engine: Engine, document: DocumentInfo) -> None:
     if document.reason:
         st.warning(escape_markdown(document.reason), icon=":material/info:")
     versions = engine.documents.versions(document.document_id)
-    pages, chunks, *former = st.tabs(
-        ["Pages", "Chunks", *([f"Versions ({len(versions)})"] if len(versions) > 1 else [])]
+    pages, outline, chunks, *former = st.tabs(
+        ["Pages", "Outline", "Chunks", *([f"Versions ({len(versions)})"] if len(versions) > 1 else [])]
     )
     with pages, show_errors():
         _pages(engine, document)
+    with outline, show_errors():
+        show_outline(engine, document)
     with chunks, show_errors():
         _chunks(engine, document)
     for tab in former:

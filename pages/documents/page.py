@@ -8,6 +8,7 @@ from pages.documents.actions import show_actions, show_receipts
 from pages.documents.detail import show_document
 from pages.documents.failures import show_failures_download
 from pages.documents.outdated import offer_reading_again
+from pages.documents.snapshots import show_snapshots
 from pages.documents.table import choose_documents
 from pages.documents.uploads import show_uploader
 from pages.shared.clashes import ask_about_clashes
@@ -31,8 +32,10 @@ if not documents:
     )
     st.stop()
 chosen = choose_documents(documents)
-show_actions(back.engine, chosen, back.engine.collections.list())
+collections = back.engine.collections.list()
+show_actions(back.engine, chosen, collections)
 show_failures_download(documents)
 if len(chosen) == 1:
     show_password_fields(back.engine, [one for one in chosen if one not in asked])
     show_document(back.engine, chosen[0])
+show_snapshots(back.engine, collections)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors_next_run
+from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import DocumentInfo, DocumentVersion
 
@@ -16,13 +17,17 @@ from rag_core.types import DocumentInfo, DocumentVersion
 def show_versions(engine: Engine, document: DocumentInfo, versions: Sequence[DocumentVersion]) -> None:
     """Show each version with its date; a replaced version can be downloaded, restored and removed."""
     st.caption(
-        "Questions are answered from the version in use. The files of replaced versions are kept until you remove them."
+        "Questions are answered from the version in use. The files of replaced versions are kept until you remove "
+        "them. A version that you remove leaves its snapshots too."
     )
     for version in versions:
         with st.container(horizontal=True, vertical_alignment="center"):
             added = version.added_at.astimezone(ZoneInfo(st.context.timezone or "UTC"))
             state = "replaced" if version.is_replaced else "in use"
-            st.markdown(f"{added:%d %B %Y, %H:%M} · {version.size / 1000:,.0f} kB · {state}")
+            parts = [f"{added:%d %B %Y, %H:%M}", f"{version.size / 1000:,.0f} kB", state]
+            if version.snapshots:
+                parts.append(f"in {', '.join(escape_markdown(one) for one in version.snapshots)}")
+            st.markdown(" · ".join(parts))
             if version.is_replaced:
                 _show_buttons(engine, document, version)
 

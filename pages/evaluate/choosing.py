@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.evaluate.label_format import show_label_format
+from pages.evaluate.pseudo_questions import show_pseudo_questions
 from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
-from pages.shared.strategies import STRATEGY_NAMES
+from pages.shared.strategies import STRATEGY_NAMES, list_strategies
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import Baseline, Label, LabelKind, RetrievalConfig, format_count
@@ -25,19 +27,14 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
     "Words only (bm25)": RetrievalConfig("bm25"),
     "Learned terms only (sparse)": RetrievalConfig("sparse"),
     "Meaning only (dense)": RetrievalConfig("dense"),
+    "Around the names of the question (themes)": RetrievalConfig(strategy="themes"),
+    "With the query adapter": RetrievalConfig(adapter=True),
+    "Without the query adapter": RetrievalConfig(adapter=False),
     "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
     "Textbook BM25 (rankings only)": Baseline("bm25"),
 }
-# These configurations call a language model for each question.
-_WITH_MODEL: dict[str, RetrievalConfig | Baseline] = {
-    f"{STRATEGY_NAMES[one]} (uses the model)": RetrievalConfig(strategy=one)
-    for one in STRATEGY_NAMES
-    if one not in ("plain", "summary")
-}
-_EXAMPLE = """\
-{"question": "What was capex in 2022?", "document": "report.pdf", "page": "57", "answers": ["1,749"]}
-{"question": "Who audits the company?", "document": "report.pdf", "quote": "independent auditor"}
-{"question": "Who won the cup in 1930?", "kind": "no answer"}"""
+# All strategies except these call a language model for each question.
+_WITHOUT_MODEL = ("plain", "summary", "themes")
 
 
 def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
@@ -53,16 +50,12 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
     )
     if source == _APP:
         show_label_form(engine)
+        show_pseudo_questions(engine, app_labels)
         _made_in_app(engine, app_labels)
         return "labels from the app", app_labels
     file = st.file_uploader("Questions with their pages or answers", type=["jsonl", "json", "csv"], key="labels_file")
     if file is None:
-        with st.expander("Format of a file of labelled questions", type="compact"):
-            st.code(_EXAMPLE, language=None, wrap_lines=True)
-            st.caption(
-                "One JSON object per line, or CSV with the same names as columns. Give a page by its printed number "
-                "(page), by its position from 0 (page_index) or by words on it (quote)."
-            )
+        show_label_format()
         return "", []
     with show_errors():
         labels = engine.labels.parse_file(file.name, file.getvalue())
@@ -84,7 +77,12 @@ def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
         methods = list(engine.evaluations.list_methods(k, b))
         st.caption(escape_markdown(f"{len(methods)} methods: {'; '.join(one.label for one in methods)}."))
         return methods
-    choices = _CHOICES | (_WITH_MODEL if engine.models.current else {})
+    strategies = [one for one in list_strategies(engine) if one not in _WITHOUT_MODEL] if engine.models.current else []
+    choices = _CHOICES | {
+        f"{STRATEGY_NAMES[one]} (uses the model)": RetrievalConfig(strategy=one) for one in strategies
+    }
+    if not engine.learning.has_adapter:
+        choices = {name: one for name, one in choices.items() if "query adapter" not in name}
     names = st.multiselect(
         "What to measure",
         list(choices),
@@ -106,7 +104,10 @@ def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
         return
     with st.expander(_summary(labels), type="compact", key="made_labels"):
         event = st.dataframe(
-            pd.DataFrame([(one.question, _answered_by(one)) for one in labels], columns=["Question", "Answered by"]),
+            pd.DataFrame(
+                [(one.question, _answered_by(one), "pseudo-question" if one.is_pseudo else "") for one in labels],
+                columns=["Question", "Answered by", "Mark"],
+            ),
             hide_index=True,
             on_select="rerun",
             selection_mode="multi-row",
@@ -142,6 +143,8 @@ def _answered_by(label: Label) -> str:
 
 def _summary(labels: Sequence[Label]) -> str:
     without = sum(one.kind is not LabelKind.ANSWERABLE for one in labels)
+    pseudo = sum(one.is_pseudo for one in labels)
     return escape_markdown(
         f"{format_count(len(labels), 'question')}, {without:,} of them without an answer in the documents"
+        + (f", {pseudo:,} of them pseudo-questions" if pseudo else "")
     )

@@ -6,6 +6,7 @@ from pages.evaluate.choosing import choose_configurations, choose_labels
 from pages.evaluate.methods import show_methods
 from pages.evaluate.results import show_results
 from pages.evaluate.running import show_progress, show_run_button
+from pages.evaluate.training import show_training
 from pages.shared.start import start_page
 
 back = start_page("evaluate", "Evaluate")
@@ -14,3 +15,4 @@ show_run_button(back.engine, name, labels, choose_configurations(back.engine))
 show_progress(back.engine)
 show_methods(back.engine)
 show_results(back.engine)
+show_training(back.engine, name, labels)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.evaluate.judged import show_judge_reports
 from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
-from pages.shared.text import format_duration, format_time
+from pages.shared.text import escape_markdown, format_duration, format_time
 from rag_core.engine import Engine
-from rag_core.types import Evaluation, Interval, format_count
+from rag_core.types import Evaluation, Interval, ReleaseCheck, format_count
 
 _NOTHING = ""
 _CHARTS = {
@@ -37,7 +38,15 @@ def show_results(engine: Engine) -> None:
     shown = [first, second] if second else [first]
     words = [format_count(len(one.outcomes), "question") + f" in {format_duration(one.seconds)}" for one in shown]
     st.caption(" · ".join([*words, "values with 95 % intervals (bootstrap over questions)"]))
+    if first.pseudo_questions:
+        st.caption(
+            f":material/science: {format_count(first.pseudo_questions, 'pseudo-question')} among them, made from "
+            "sentences of the documents. They are closer to the text than real questions, so the figures are too high."
+        )
     _table(_compared(engine, first, second) if second else _figures(first))
+    if second:
+        _show_release_check(engine.evaluations.check_release(first, second))
+    show_judge_reports(shown)
     show_advised_threshold(engine, first)
     _charts(engine, shown)
     show_wrong_answers(first)
@@ -86,7 +95,7 @@ def _table(frame: pd.DataFrame) -> None:
         frame,
         hide_index=True,
         height="content",
-        column_config={"Metric": st.column_config.TextColumn(width=150, pinned=True)}
+        column_config={"Metric": st.column_config.TextColumn(width=190, pinned=True)}
         | dict.fromkeys(frame.columns[1:], right),
         key="figures",
         alt="Figures of the evaluation, each with its interval",
@@ -113,6 +122,16 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
     if names[0] == names[1]:
         names = [f"{names[0]} (first)", f"{names[1]} (second)"]
     return pd.DataFrame(rows, columns=["Metric", *names, "Second minus first", "p"])
+
+
+def _show_release_check(check: ReleaseCheck) -> None:
+    text = escape_markdown(check.reason)
+    if check.verdict == "refused":
+        st.error(text, icon=":material/block:")
+    elif check.verdict == "uncertain":
+        st.warning(text, icon=":material/warning:")
+    else:
+        st.caption(text)
 
 
 def _interval(interval: Interval, sign: str = "") -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Baseline, Label, RetrievalConfig
+from rag_core.types import Baseline, JudgeConfig, Label, RetrievalConfig
 
 
 def show_run_button(
@@ -33,10 +33,28 @@ def show_run_button(
             key="with_answers",
             help="If off, only the ranking of the passages is measured, which is much faster.",
         )
+        if engine.models.current and st.session_state["with_answers"]:
+            st.toggle(
+                "Judge the answers",
+                key="with_judge",
+                help="A model checks each statement and passage, as in RAGAS: about four calls for a question.",
+            )
     if engine.models.current and st.session_state["with_answers"]:
+        _choose_judge(engine)
         st.caption(
             f"{escape_markdown(engine.models.current)} answers every question, "
             "also those that the threshold then refuses."
+        )
+
+
+def _choose_judge(engine: Engine) -> None:
+    """Let the reader name the model that judges; a GGUF file is the only model of its connection."""
+    if st.session_state["with_judge"] and not engine.models.settings.gguf:
+        st.text_input(
+            "Model that judges",
+            placeholder=engine.models.current,
+            key="judge_model",
+            help="Another model of the same endpoint. A model that judges its own answers rates them too high.",
         )
 
 
@@ -67,4 +85,7 @@ def _begin(
     engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline]
 ) -> None:
     with show_errors():
-        engine.evaluations.start(labels, configurations, name=name, answers=st.session_state["with_answers"])
+        with_answers = st.session_state["with_answers"]
+        judges = with_answers and st.session_state.get("with_judge")
+        judge = JudgeConfig(str(st.session_state.get("judge_model") or "").strip() or None) if judges else None
+        engine.evaluations.start(labels, configurations, name=name, answers=with_answers, judge=judge)

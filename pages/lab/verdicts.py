@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_core.types import EvidenceCase, EvidenceMass
+from rag_core.types import EvidenceCase, EvidenceMass, EvidenceMixture, MixtureVerdict
 
 _SENTENCES = {
     EvidenceCase.ABSENT: "No stage found the right passage, so an answer cannot use it.",
@@ -12,6 +12,16 @@ _SENTENCES = {
     EvidenceCase.STALE: "The right passage is read, but {rival} is older and counts more ({against} against {mass}): "
     "the answer can be out of date.",
     EvidenceCase.LEADS: "The right passage counts most, with {mass} of the weight; all others share the rest.",
+}
+
+_VERDICTS = {
+    MixtureVerdict.RIGHT: "Right, and covered: the right passage is read with {mass} of the weight.",
+    MixtureVerdict.WITHOUT_EVIDENCE: "Right, but not from the right passage, which is not read.",
+    MixtureVerdict.NOT_COVERED: "Wrong, because the right passage is not read.",
+    MixtureVerdict.COVERED_BUT_WRONG: "Covered but wrong: the right passage is read with {mass} of the weight, but "
+    "{cited} outweighs it.",
+    MixtureVerdict.STALE: "Covered but wrong: a stale chunk, {cited}, outweighs the right passage, which has {mass} of "
+    "the weight.",
 }
 
 
@@ -28,3 +38,10 @@ def describe_case(evidence: EvidenceMass, k: int, rival: str, against: float) ->
     return _SENTENCES[evidence.case].format(
         rank=evidence.rank, k=k, rival=rival, against=format_percent(against), mass=format_percent(evidence.mass)
     )
+
+
+def describe_mixture(mixture: EvidenceMixture, cited: str) -> str:
+    """Describe in one sentence whether the answer of a mixture is right; empty if it is not known."""
+    if mixture.verdict is None:
+        return ""
+    return _VERDICTS[mixture.verdict].format(mass=format_percent(mixture.mass), cited=cited)

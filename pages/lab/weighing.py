@@ -9,7 +9,10 @@ from datetime import UTC, date, datetime, time
 import pandas as pd
 import streamlit as st
 
+from pages.lab.marginal import show_marginal_answers
 from pages.lab.marks import SHOWN, Mark
+from pages.lab.mixture import show_mixture
+from pages.lab.sliders import choose_weighting
 from pages.lab.verdicts import describe_case, format_percent
 from pages.lab.weight_chart import show_weight_chart
 from pages.shared import keys
@@ -18,7 +21,6 @@ from rag_core.engine import Engine
 from rag_core.types import Explanation, WeightedPassage, WeightingConfig
 
 NOT_HERE = "none"
-_TEMPERATURES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
 def show_weights(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
@@ -48,7 +50,7 @@ def get_right_passage() -> str | None:
 def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     side, main = st.columns([1, 2], gap="large")
     with side:
-        weighting = _sliders(min(SHOWN, engine.preferences.top_k))
+        weighting = choose_weighting(WeightingConfig(k=min(SHOWN, engine.preferences.top_k)), SHOWN)
         dated = _dates(explanation)
     with main:
         weighed = engine.explanations.weight_passages(dated, weighting)
@@ -57,37 +59,8 @@ def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -
             return
         _evidence(engine, weighed, weighting.k, marks)
         show_weight_chart(weighed[: max(SHOWN, weighting.k)], marks)
-
-
-def _sliders(k: int) -> WeightingConfig:
-    seed = st.session_state.setdefault(keys.LAB_SEED, 0)
-    values = WeightingConfig(
-        k=st.slider("Passages read, k", 1, SHOWN, k, key="lab_k"),
-        temperature=st.select_slider(
-            "Temperature, τ",
-            _TEMPERATURES,
-            WeightingConfig().temperature,
-            key="lab_temperature",
-            help="Low: the best score gets nearly all the weight. High: all passages that are read weigh the same.",
-        ),
-        decay=st.slider(
-            "Freshness, λ",
-            0.0,
-            0.5,
-            0.0,
-            0.01,
-            key="lab_decay",
-            help="Added to the score of a passage from a new document; halves with each year of age.",
-        ),
-        noise=st.slider(
-            "Noise", 0.0, 0.2, 0.0, 0.01, key="lab_noise", help="Standard deviation of random noise added to a score."
-        ),
-        seed=seed,
-    )
-    if st.button("Draw new noise", icon=":material/casino:", key="lab_draw", disabled=not values.noise):
-        st.session_state[keys.LAB_SEED] = seed + 1
-        return replace(values, seed=seed + 1)
-    return values
+    show_mixture(engine, explanation, weighed, get_right_passage(), marks)
+    show_marginal_answers(engine, explanation, weighed, marks)
 
 
 def _dates(explanation: Explanation) -> Explanation:

@@ -10,7 +10,14 @@ from rag_core.types import DocumentStatus, Job, JobState
 _BAD = (DocumentStatus.REJECTED, DocumentStatus.FAILED)
 _EMBEDDING, _ENCODING = "embedding", "encoding"
 # The unit that a stage counts. Stages that are not listed count pages.
-_COUNTED = {_EMBEDDING: "chunk", _ENCODING: "chunk", "re-indexing": "document"}
+_COUNTED = {
+    _EMBEDDING: "chunk",
+    _ENCODING: "chunk",
+    "re-indexing": "document",
+    "entities": "document",
+    "summaries": "theme",
+}
+_VERBS = {"reindex": "Re-indexing", "themes": "Building"}
 
 
 def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
@@ -22,7 +29,7 @@ def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
         return f"{job.name}: waiting for {_describe_blocker(job, active)}"
     if job.reason:  # for example, that it waits for a server
         return f"{job.name}: {job.reason}"
-    verb = "Re-indexing" if job.kind == "reindex" else "Indexing"
+    verb = _VERBS.get(job.kind, "Indexing")
     left = f", about {format_duration(max(1.0, job.remaining_s))} left" if job.remaining_s is not None else ""
     return f"{verb} {job.name}{describe_step(job)}{left}"
 
@@ -74,6 +81,8 @@ def progress_share(job: Job) -> float:
 
 def describe_result(job: Job) -> tuple[bool, str]:
     """Return whether an ended job succeeded, and a description of its result."""
+    if job.kind == "themes" and job.state is not JobState.CANCELLED:
+        return job.state is JobState.DONE and not job.reason, job.reason or "The themes are ready."
     if job.state is JobState.CANCELLED:
         return False, f"{job.name}: {job.reason}"
     if job.state is JobState.FAILED or job.result in _BAD:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from rag_core.types import DEFAULT_COLLECTION, DocumentInfo, DocumentStatus, Scope
 
@@ -34,6 +35,8 @@ def collection_label(name: str) -> str:
 def remove_missing(scope: Scope, library: Sequence[DocumentInfo]) -> Scope:
     """Return the scope without documents that were deleted and collections that are empty."""
     ids, named = {one.document_id for one in library}, {one.collection for one in library}
-    return Scope(
-        tuple(one for one in scope.documents if one in ids), tuple(one for one in scope.collections if one in named)
+    return replace(
+        scope,
+        documents=tuple(one for one in scope.documents if one in ids),
+        collections=tuple(one for one in scope.collections if one in named),
     )

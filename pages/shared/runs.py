@@ -87,6 +87,7 @@ class Run:
             usage=found.usage,
             strategy=self.strategy,
             steps=found.steps,
+            as_of=self.scope.as_of,
         )
 
 

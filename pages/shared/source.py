@@ -60,7 +60,7 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
     _added_note(answer, passage)
     document = None
     try:
-        document = engine.documents.get(passage.document_id)
+        document = engine.documents.get(passage.document_id, version_id=passage.version_id)
         show_source_page(engine, document, answer, passage)
     except DocumentError as error:
         st.info(_GONE if document is None else escape_markdown(str(error)), icon=":material/info:")
@@ -110,14 +110,14 @@ def _take_away(engine: Engine, document: DocumentInfo | None, answer: Answer, pa
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         show_open_button(
-            lambda: engine.documents.content(passage.document_id),
+            lambda: engine.documents.content(passage.document_id, version_id=document.version_id),
             page=st.session_state.get(keys.SOURCE_PAGE, passage.page_index) + 1,
             key="source_open_pdf",
         )
         st.download_button(
             "Download PDF",
             # Pass a function, so that the file is read only when the reader clicks the button.
-            data=lambda: engine.documents.content(passage.document_id),
+            data=lambda: engine.documents.content(passage.document_id, version_id=document.version_id),
             file_name=document.name,
             mime="application/pdf",
             icon=":material/download:",

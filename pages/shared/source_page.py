@@ -33,7 +33,7 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
             scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
         )
     _controls(page, max(document.pages, page + 1), zoom)
-    _ocr_note(engine.documents.page(document.document_id, page))
+    _ocr_note(engine.documents.page(document.document_id, page, version_id=document.version_id))
     show_page_image(image, alt=f"Page {page + 1} of {passage.document}", zoom=ZOOMS[zoom], key="source_page_image")
     if document.version_id != passage.version_id:
         st.caption("The document was replaced after this answer. This is its current page, without highlights.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rag_core.types import Strategy
+from rag_core.engine import Engine
+from rag_core.types import MARGINALIZATIONS, Strategy
 
 STRATEGY_NAMES: dict[Strategy, str] = {
     "plain": "Plain",
@@ -10,13 +11,28 @@ STRATEGY_NAMES: dict[Strategy, str] = {
     "hyde": "Hypothetical answer",
     "iterative": "Step by step",
     "compare": "Compare",
+    "fid": "Passage by passage",
+    "long_context": "Long context",
     "summary": "Summarise",
+    "themes": "Themes",
+    "rag-sequence": "RAG-Sequence",
+    "rag-token": "RAG-Token",
 }
 STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
     "plain": "One search for the question",
     "queries": "The model rephrases the question; results are merged",
     "hyde": "The model drafts an answer; similar passages are searched for",
-    "iterative": "The model reads passages and searches for what is missing",
+    "iterative": "The model searches, opens pages and tables, and computes",
     "compare": "The model splits the question; each part is searched for",
+    "fid": "The model reads each passage alone, and answers from what it noted",
+    "long_context": "The model reads as many passages at once as fit",
     "summary": "The model reads all of the chosen documents",
+    "themes": "Answers from the themes of all documents",
+    "rag-sequence": "A short answer, each candidate weighed over the passages",
+    "rag-token": "A short answer, each word weighed over the passages",
 }
+
+
+def list_strategies(engine: Engine) -> list[Strategy]:
+    """Return the strategies that the model in use can run; some need the probabilities of single tokens."""
+    return [one for one in STRATEGY_NAMES if engine.models.predicts_tokens or one not in MARGINALIZATIONS]

@@ -78,6 +78,7 @@ def _start_events(engine: Engine, run: Run) -> Generator[AskEvent, None, None]:
         run.question,
         documents=run.scope.documents,
         collections=run.scope.collections,
+        as_of=run.scope.as_of,
         history=run.history,
         configuration=RetrievalConfig(strategy=run.strategy),
         search_for=run.search_for,

@@ -7,30 +7,31 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from rag_core.answering.answer_building import build_answer
+from rag_core.answering.answer_text import write_pieces
 from rag_core.answering.comparisons import Comparer, ExtractSteps
 from rag_core.answering.drafts import Draft, find_draft_answer, join_quotes
 from rag_core.answering.figures import answer_with_figure
 from rag_core.answering.foreign_questions import bridge_languages
+from rag_core.answering.marginal_answers import write_marginal_answer
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.quotes import describe_disagreement, quote_answer
 from rag_core.answering.refusals import refuse
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
+from rag_core.answering.streamed_text import stream_text
 from rag_core.answering.summary import WRITING, Summarizer
+from rag_core.answering.theme_answers import ThemeAnswerer
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import GeneratorError
-from rag_core.gate.features import ANSWERABLE_SCORE
 from rag_core.llm.generator import LanguageModel
-from rag_core.llm.reasoning import retract_reasoning
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
+    MARGINALIZATIONS,
     Answer,
     AskEvent,
     Delta,
     Message,
-    Restart,
     RetrievalConfig,
     Scope,
     SearchResult,
@@ -40,10 +41,6 @@ from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Query
 from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
-
-# If no passage answers the question with at least this probability, the prompt contains rules with which models refuse
-# more often.
-ALL_BUT_CERTAIN = 0.99
 
 
 class Answerer:
@@ -58,6 +55,7 @@ class Answerer:
         The query's language model writes the answer. If it has none, the answer is quotes.
     reader : PageReader
     stores : Stores
+    themes : ThemeAnswerer
     """
 
     def __init__(
@@ -68,7 +66,9 @@ class Answerer:
         generators: LanguageModels,
         reader: PageReader,
         stores: Stores,
+        themes: ThemeAnswerer,
     ) -> None:
+        self._themes = themes
         self._searcher = searcher
         self._strategies = strategies
         self._summarizer = summarizer
@@ -94,6 +94,8 @@ class Answerer:
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
         by_quotes = self._generators.active(writer.model) is None and configuration.strategy in ("plain", "summary")
         if by_quotes and (yield from self._finish(query, self._summarizer.extracts.summarize(query, history), trace)):
+            return
+        if configuration.strategy == "themes" and (yield from self._themes.answer(query, trace)):
             return
         if configuration.strategy == "summary":
             summary = yield from self._summarizer.summary(query, trace)
@@ -123,6 +125,7 @@ class Answerer:
     def _write_answer(
         self, query: Query, outcome: SearchOutcome, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
+        outcome = self._reader.enlarge_passages(outcome, query.configuration.context)
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage
@@ -136,6 +139,8 @@ class Answerer:
         fact = figure[0] if figure is not None and figure[0].short else None
         if figure is not None and fact is not None:
             result = figure[1]
+        elif outcome.computed:
+            fact = write_pieces(outcome.computed, "")
         if not result.gate.answerable and writer is not None:
             yield from self._refuse(query, result, trace, has_model=True)
             return
@@ -143,6 +148,7 @@ class Answerer:
         draft = Draft(VerifiedAnswer(""))
         if writer is not None:
             evidence = collect_evidence(replace(outcome, result=result), fact, self._reader)
+            evidence = yield from self._strategies.prompts.shorten_evidence(writer, query, evidence, trace)
             draft = yield from self._write_draft(writer, query, evidence, history, trace)
             if draft.answer.text:
                 # The passages keep their numbers if quotes follow the text.
@@ -196,40 +202,16 @@ class Answerer:
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, Draft]:
-        """Yield the model's answer while it is written, and return it with its statements attributed to passages.
+        """Yield the model's answer, and return it with its statements attributed to passages.
 
         If the endpoint fails, the draft contains the problem; for a strict query, the error is raised.
         """
-        pieces: list[str] = []
         outcome, question = evidence.outcome, evidence.outcome.result.question
-        scores = (one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in outcome.passages)
-        doubtful = max(scores, default=0.0) < ALL_BUT_CERTAIN
-        stream = writer.stream_answer(
-            question,
-            evidence.prompt_passages,
-            history,
-            doubtful=doubtful,
-            instructions=query.writer.instructions,
-            hint=evidence.hint,
-        )
-        problem = ""
-        try:
-            for piece in stream:
-                trace.record_first_token()
-                pieces.append(piece)
-                yield Delta(piece)
-        except GeneratorError as error:
-            if query.strict:
-                raise
-            problem = str(error)
-        finally:
-            stream.close()
-            trace.usage += stream.usage
-        trace.notices += stream.notices
-        text = (yield from retract_reasoning(pieces)).strip()
+        if query.configuration.strategy in MARGINALIZATIONS:
+            text, problem = yield from write_marginal_answer(writer, query, evidence, trace)
+        else:
+            text, problem = yield from stream_text(writer, query, evidence, history, trace)
         if not contains_words(text):
-            if pieces:
-                yield Restart(EMPTY_ANSWER)
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
         answer = draft_answer(text, question, evidence.sources, create_text_encoder(outcome.ranked.embedder))
         if answer.unchecked:

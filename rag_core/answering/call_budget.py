@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from rag_core.answering.agent_prompt import count_messages
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import CallLimit
-from rag_core.llm.context_budget import PER_MESSAGE, count_tokens
-from rag_core.llm.generator import LanguageModel
+from rag_core.errors import CallLimit, SettingsError
+from rag_core.llm.generator import Completion, LanguageModel
+from rag_core.llm.tool_calls import Tool
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.settings import Settings
+from rag_core.types.searches import Query
 
 
 class CallBudget:
@@ -38,8 +42,33 @@ class CallBudget:
             The question has used all its calls, or this call may need more tokens than remain. No request is sent.
         GeneratorError
         """
+        self._begin_call(count_messages(messages))
+        return self._record(self._generator.complete(messages)).text
+
+    def call_tools(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> Completion:
+        """Return the model's reply to a conversation in which it can call tools.
+
+        Raises
+        ------
+        CallLimit
+            As for `complete`, or the question has taken longer than the settings allow.
+        GeneratorError
+        """
+        seconds = self._settings.strategy_seconds
+        if self._trace.elapsed_ms > 1000 * seconds:
+            raise CallLimit(
+                f"The strategy has taken the {seconds:g} seconds that RAG_STRATEGY_SECONDS allows. Raise it to let the "
+                "strategy continue."
+            )
+        self._begin_call(count_messages(messages))
+        reply = self._record(self._generator.call_tools(messages, tools))
+        problem = self._generator.tools_problem
+        self._trace.notices += [problem] if problem and problem not in self._trace.notices else []
+        return reply
+
+    def _begin_call(self, prompt: int) -> None:
+        """Count a call with so many tokens in its prompt; raise `CallLimit` if it would exceed a limit."""
         settings = self._settings
-        prompt = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
         if self._calls >= settings.strategy_calls:
             raise CallLimit(
                 f"RAG_STRATEGY_CALLS={settings.strategy_calls} allows no further call to the model. Raise it to let "
@@ -51,7 +80,26 @@ class CallBudget:
                 "RAG_STRATEGY_TOKENS allows. Raise it to let the strategy continue."
             )
         self._calls += 1
-        reply = self._generator.complete(messages)
+
+    def _record(self, reply: Completion) -> Completion:
         self._trace.usage += reply.usage
         self._tokens += reply.usage.input_tokens + reply.usage.output_tokens
-        return reply.text
+        return reply
+
+
+def require_model(query: Query, generators: LanguageModels) -> LanguageModel:
+    """Return the language model of a query; raise `SettingsError` if it has none."""
+    generator = generators.active(query.writer.model)
+    strategy = query.configuration.strategy
+    if generator is None and query.writer.model == "":
+        raise SettingsError(
+            f"The strategy “{strategy}” needs a language model, but the question is asked with quotes only. Choose a "
+            "model, or use the plain search."
+        )
+    if generator is None:
+        raise SettingsError(
+            f"The strategy “{strategy}” needs a language model, and none is set. Connect one on the page Admin, "
+            "or set RAG_OPENAI_MODEL, and OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF; or use the "
+            "plain search."
+        )
+    return generator

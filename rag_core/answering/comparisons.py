@@ -101,7 +101,7 @@ class Comparer:
         ranked = _rank_documents(outcome)
         if len(ranked) < 2 and not is_explicit_comparison(question):
             return None
-        documents = NamedDocuments(self._stores, query.documents, ranked)
+        documents = NamedDocuments(self._stores, query.documents, ranked, as_of=query.as_of)
         comparison = comparison or parse_comparison(question, documents.find_mentions(question))
         if comparison is None:
             return None

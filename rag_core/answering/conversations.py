@@ -36,7 +36,7 @@ class Conversations:
 
         ``model`` and ``instructions`` are those of `Engine.ask`. Raise `SettingsError` for long instructions.
         """
-        return self._store.add(scope or Scope(), model, check_instructions(instructions))
+        return self._store.add(Scope() if scope is None else scope, model, check_instructions(instructions))
 
     def get(self, conversation_id: str) -> Conversation:
         """Return a conversation; raise `UnknownConversation` if no conversation has this id."""

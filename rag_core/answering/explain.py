@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from rag_core.answering.ranking import apply_adapter
 from rag_core.answering.search import Searcher
 from rag_core.errors import UnknownDocument
 from rag_core.retrieval.late_interaction import (
@@ -60,6 +61,7 @@ class Explanations:
         *,
         documents: Sequence[str] | None = None,
         collections: Sequence[str] = (),
+        as_of: str = "",
         configuration: RetrievalConfig | None = None,
     ) -> Explanation:
         """Return the results of each stage of a search, with all ranks, scores and the gate's decision.
@@ -70,14 +72,17 @@ class Explanations:
         documents, collections : sequence of str, optional
             Names or ids of the documents, and names of the collections, to search. By default, all documents are
             searched.
+        as_of : str
+            Name of a snapshot or date, as in `Engine.search`.
         configuration : RetrievalConfig, optional
             Parameters of the retrieval; by default those of the settings.
 
         Raises
         ------
-        QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
+        QuestionError, UnknownDocument, CollectionError, SnapshotError, EmbedderError, RerankerMissing, IndexMismatch
+        StoreError
         """
-        scope = Scope.of(documents, collections)
+        scope = Scope.of(documents, collections, as_of)
         query = self._searcher.build_query(question, scope, configuration=configuration or DEFAULT_CONFIGURATION)
         outcome = self._searcher.search(query, Timer())
         rows, scores = outcome.ranked.rows, outcome.ranked.ranking.scores
@@ -117,8 +122,11 @@ class Explanations:
         QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         generation = self._generations.active()
-        embedded_question = generation.embedder.embed_question(self._searcher.normalize_question(question))
-        row = self._stores.documents.visible_chunks([int(chunk_id)]).get(int(chunk_id))
+        query = self._searcher.build_query(question, Scope())
+        embedded_question = apply_adapter(query, generation.embedder.embed_question(query.text), generation.embedder)
+        wanted = [int(chunk_id)]
+        found = self._stores.documents.visible_chunks(wanted) or self._stores.snapshots.chunks(None, wanted)
+        row = found.get(int(chunk_id))
         if row is None:
             raise UnknownDocument("That passage is no longer in the library. Ask the question again.")
         embedded = row.embedded_text

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from rag_core.answering.cited_sentences import CitedText, SentenceReader
 from rag_core.answering.comparisons import Extract, ExtractSteps
 from rag_core.answering.named_documents import NamedDocuments
 from rag_core.llm.context_budget import spread_evenly
-from rag_core.reading.key_sentences import is_complete_sentence, rank_sentences, select_sentences, states_figure
+from rag_core.reading.key_sentences import rank_sentences, select_sentences, states_figure
 from rag_core.reading.summary_requests import SummaryRequest, parse_summary_request
-from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
-from rag_core.text.sentences import sentence_spans
 from rag_core.text.words import LETTERS
 from rag_core.types import (
     ChunkRow,
     Citation,
-    Claim,
     DocumentInfo,
-    FloatArray,
     Gate,
     Message,
     Passage,
@@ -50,21 +46,6 @@ _WORDS_EACH, _FIGURE_WORDS, _HEADINGS, _HEADING_WORDS = 32, 40, 7, 9
 _FIRST_PAGE_WEIGHT = 1.3
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence of a chunk, with its place in the text of the chunk."""
-
-    row: ChunkRow
-    start: int
-    end: int
-    vector: FloatArray
-
-    @property
-    def text(self) -> str:
-        """The sentence without line breaks."""
-        return " ".join(self.row.text[self.start : self.end].split())
-
-
 class ExtractiveSummarizer:
     """Summarizes documents with sentences from them.
 
@@ -76,7 +57,7 @@ class ExtractiveSummarizer:
 
     def __init__(self, stores: Stores, generations: IndexGenerations) -> None:
         self._stores = stores
-        self._generations = generations
+        self._sentences = SentenceReader(stores, generations)
 
     def summarize(self, query: Query, history: Sequence[Message]) -> ExtractSteps:
         """Yield a stage for each document; return the summary.
@@ -95,7 +76,7 @@ class ExtractiveSummarizer:
                 f"documents beside the input, or name one, as in “Summarise {documents[0].name}”."
             )
             return Extract(VerifiedAnswer(text, refused=True), _build_result(query, [], answerable=False))
-        summary = _Writer()
+        summary = CitedText()
         for document in documents:
             label = f"Reading {document.name}"
             yield Stage(document.document_id, label)
@@ -109,7 +90,7 @@ class ExtractiveSummarizer:
         self, request: SummaryRequest, query: Query, history: Sequence[Message]
     ) -> list[DocumentInfo]:
         """Return the documents that a request means; none if it asks for a topic rather than for documents."""
-        known = NamedDocuments(self._stores, query.documents)
+        known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
         names = [*request.names, *known.find_mentions(" ".join(request.topics))]
         named = {one.document_id: one for name in names for one in known.find(name, query.text, by_cover=True)}
         if named:
@@ -124,10 +105,10 @@ class ExtractiveSummarizer:
             return [one for one in known.documents if one.document_id in cited] or known.documents
         return known.documents
 
-    def _add_document(self, summary: _Writer, document: DocumentInfo, number: int) -> None:
+    def _add_document(self, summary: CitedText, document: DocumentInfo, number: int) -> None:
         rows = self._stores.documents.chunk_rows(document.version_id)
         [places] = spread_evenly([len(rows)], MAX_CHUNKS)
-        sentences = self._read_sentences([rows[place] for place in places])
+        sentences = self._sentences.read_whole([rows[place] for place in places])
         summary.begin(f"{document.name} ({format_count(document.pages, 'page')})")
         if not sentences:
             summary.add_text("No whole sentences were found in it.")
@@ -151,67 +132,6 @@ class ExtractiveSummarizer:
             [places] = spread_evenly([len(headings)], _HEADINGS)
             for row, start, end in (headings[place] for place in places):
                 summary.add(row, start, end)
-
-    def _read_sentences(self, rows: Sequence[ChunkRow]) -> list[Sentence]:
-        """Return the whole sentences of chunks, without those in tables and without repeated ones."""
-        vectors = self._stores.embeddings.read_tokens([row.id for row in rows])
-        tokens = load_passage_tokens(rows, vectors, self._generations.active().embedder)
-        tables = self._stores.documents.tables([(row.version_id, row.page_index) for row in rows])
-        found: dict[str, Sentence] = {}
-        for row in (one for one in rows if one.id in tokens):
-            passage = build_passage(0, row, {})
-            offsets, token_vectors = tokens[row.id].offsets, tokens[row.id].vectors.to_float()
-            inside = [(one.start - row.start, one.end - row.start) for one in tables.get(passage.page_key, ())]
-            for start, end in sentence_spans(passage.first_page_text):
-                text = " ".join(row.text[start:end].split())
-                covered = (offsets[:, 0] >= start) & (offsets[:, 1] <= end)
-                if not is_complete_sentence(text) or not covered.any() or text in found:
-                    continue
-                if any(first < end and start < last for first, last in inside):
-                    continue
-                mean = token_vectors[covered].mean(axis=0)
-                found[text] = Sentence(row, start, end, mean / max(float(np.linalg.norm(mean)), 1e-6))
-        return list(found.values())
-
-
-class _Writer:
-    """Builds the text of a summary with its citations."""
-
-    def __init__(self) -> None:
-        self.passages: list[Passage] = []
-        self.citations: list[Citation] = []
-        self._claims: list[Claim] = []
-        self._text = ""
-
-    @property
-    def answer(self) -> VerifiedAnswer:
-        return VerifiedAnswer(self._text, tuple(self.citations), tuple(self._claims))
-
-    def begin(self, title: str) -> None:
-        """Begin a part with a title."""
-        self._text += f"\n\n{title}\n\n" if self._text else f"{title}\n\n"
-
-    def add_text(self, text: str) -> None:
-        """Add a text that is not quoted."""
-        self._text += text
-
-    def add_sentence(self, sentence: Sentence) -> None:
-        """Add a sentence and its citation."""
-        self.add(sentence.row, sentence.start, sentence.end)
-
-    def add(self, row: ChunkRow, start: int, end: int) -> None:
-        """Add a span of a chunk and its citation."""
-        passage = next((one for one in self.passages if one.chunk_id == str(row.id)), None)
-        if passage is None:
-            passage = build_passage(len(self.passages) + 1, row, {})
-            self.passages.append(passage)
-        citation = Citation.of(passage, start, end)
-        self._text += "" if self._text.endswith("\n") else " "
-        begin = len(self._text)
-        self._text += " ".join(citation.quote.split())
-        self._claims.append(Claim(begin, len(self._text), True))
-        self._text += f" [{citation.marker}]"
-        self.citations.append(citation)
 
 
 def _find_headings(rows: Sequence[ChunkRow]) -> list[tuple[ChunkRow, int, int]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rapidfuzz import fuzz
 
+from rag_core.answering.answer_text import write_quotes
 from rag_core.answering.quotes import Quotes
 from rag_core.answering.search import Searcher
 from rag_core.settings import BUNDLED_EMBEDDER
@@ -15,10 +16,9 @@ from rag_core.text.normalize import normalize
 from rag_core.text.noun_phrases import find_names
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.words import STOP_WORDS, Word, tokenize
-from rag_core.types import Citation, Claim, Passage
+from rag_core.types import Citation, Passage
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query
-from rag_core.verification.verifier import VerifiedAnswer
 
 # Least length and least similarity of words that are counted as the same word in two languages.
 _COGNATE_LETTERS, _COGNATE_RATIO = 5, 85.0
@@ -48,7 +48,13 @@ def bridge_languages(query: Query, quotes: Quotes, searcher: Searcher, notices: 
             notices.append(f"{_describe(language, other)} The quotes were not compared with the question as a whole.")
         return replace(quotes, answer=replace(quotes.answer, short="")) if other else quotes
     terms = _find_terms(query.text, language)
-    if not terms or not any(_find_other_language(language, [one]) for one in quotes.passages):
+    same = [one for one in quotes.passages if not _find_other_language(language, [one])]
+    if not terms or len(same) == len(quotes.passages):
+        return quotes
+    if any(
+        _is_strong(word, query.text, language, one.text) for one in same for word in _find_crossing(terms, one.text)
+    ):
+        # A passage in the language of the question is about the same name or number.
         return quotes
     outcome = searcher.search(replace(query, text=" ".join(word.text for word in terms)), Timer())
     if outcome.ranked.embedder.identity.name != BUNDLED_EMBEDDER:
@@ -113,17 +119,10 @@ def _quote(passage: Passage, crossing: Sequence[Word], quotes: Quotes, shown: in
     most = max(counts.values())
     passage = replace(passage, rank=1)
     chosen = [span for span, count in counts.items() if count == most][:_MAX_SENTENCES]
-    citations = tuple(Citation.of(passage, start, end) for start, end in chosen)
+    quoted = [(Citation.of(passage, start, end), False) for start, end in chosen]
     named = ", ".join(f"“{word}”" for word in dict.fromkeys(word.text for word in crossing))
-    answer = f"Closest passage, found by {named}:"
-    claims = []
-    for citation in citations:
-        answer += " "
-        begin = len(answer)
-        answer += " ".join(citation.quote.split())
-        claims.append(Claim(begin, len(answer), True))
-        answer += f" [{citation.marker}]"
+    answer = write_quotes(quoted, f"Closest passage, found by {named}:")
     others = [replace(one, rank=rank) for rank, one in enumerate(
         (one for one in quotes.passages if one.chunk_id != passage.chunk_id), 2)]  # fmt: skip
     gate = replace(quotes.gate, answerable=True)
-    return Quotes(VerifiedAnswer(answer, citations, tuple(claims)), (passage, *others)[:shown], gate)
+    return Quotes(answer, (passage, *others)[:shown], gate)

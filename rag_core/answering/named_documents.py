@@ -11,7 +11,7 @@ from rag_core.text.grammar import split_tokens
 from rag_core.text.names import MIN_NAME_CHARS
 from rag_core.text.normalize import normalize
 from rag_core.text.words import ALPHANUMERIC, stem
-from rag_core.types import DocumentInfo
+from rag_core.types import AsOf, DocumentInfo
 
 # Most documents whose title and first page are read, and most characters of a first page.
 MAX_COVERS, COVER_CHARACTERS = 40, 1000
@@ -30,6 +30,8 @@ class NamedDocuments:
         Ids of documents; by default all.
     preferred : sequence of str
         Ids of the documents whose titles and first pages are read first, if there are too many.
+    as_of : AsOf, optional
+        The snapshots that contain the documents; by default the present library.
 
     Attributes
     ----------
@@ -37,9 +39,16 @@ class NamedDocuments:
         The searchable documents of the scope, in order of name.
     """
 
-    def __init__(self, stores: Stores, scope: Sequence[str] | None, preferred: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        scope: Sequence[str] | None,
+        preferred: Sequence[str] = (),
+        *,
+        as_of: AsOf | None = None,
+    ) -> None:
         self._stores = stores
-        found = stores.documents.documents(None if scope is None else list(scope))
+        found = stores.view(as_of).documents(None if scope is None else list(scope))
         self.documents = sorted((one for one in found if one.chunks), key=lambda one: (one.name.casefold(), one.name))
         rank = {document_id: position for position, document_id in enumerate(preferred)}
         by_rank = sorted(self.documents, key=lambda one: rank.get(one.document_id, len(rank)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from rag_core.answering.passage_context import enlarge_passages
 from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
 from rag_core.reading.excerpts import add_caption
@@ -14,7 +15,7 @@ from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
-from rag_core.types import ChunkRow, Passage, Reading, Table
+from rag_core.types import ChunkRow, Context, Passage, Reading, Table
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
 
@@ -28,12 +29,21 @@ class PageReader:
     models : LocalModels
     computes_figures : bool
         Whether questions for figures are answered from financial statements.
+    context : {"passage", "neighbours", "page"}
+        What of the page of a passage is read, unless the configuration of the question says otherwise.
     """
 
-    def __init__(self, stores: Stores, models: LocalModels, *, computes_figures: bool) -> None:
+    def __init__(
+        self, stores: Stores, models: LocalModels, *, computes_figures: bool, context: Context = "passage"
+    ) -> None:
+        self._context = context
         self.computes_figures = computes_figures
         self._stores = stores
         self._models = models
+
+    def enlarge_passages(self, outcome: SearchOutcome, context: Context | None) -> SearchOutcome:
+        """Return the outcome with passages as large as the configuration or the settings say."""
+        return enlarge_passages(outcome, context or self._context, self._stores)
 
     def find_answers(self, question: str, passages: Sequence[Passage]) -> list[FoundAnswer]:
         """Return the answers in passages and their pages, best first."""
@@ -41,6 +51,11 @@ class PageReader:
         texts = {key: text for key, (text, _) in contents.items()}
         tables = {key: tables for key, (_, tables) in contents.items()}
         return find_answers(question, passages, texts, tables, self._models.answerability_model())
+
+    def find_answers_inside(self, question: str, passage: Passage) -> list[FoundAnswer]:
+        """Return the answers in one passage, best first, without the rest of its page."""
+        tables = {key: tables for key, (_, tables) in self._load_pages([passage.page_key]).items()}
+        return find_answers(question, [passage], {}, tables, self._models.answerability_model())
 
     def read(self, question: str, texts: Sequence[str]) -> Iterator[Reading]:
         """Yield the reading of each text by the answerability model."""

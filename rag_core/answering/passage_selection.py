@@ -1,12 +1,15 @@
-"""Select the passages that may answer a question about a code, or about one of several documents of the same name."""
+"""Select the passages that may answer a question about a code, or about one of several similar documents."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
 from pathlib import PurePosixPath
 
+from rag_core.text.grammar import split_tokens
 from rag_core.text.identifiers import contains_identifier, find_identifiers, is_about_similar
-from rag_core.text.words import ALPHANUMERIC
+from rag_core.text.normalize import normalize
+from rag_core.text.words import ALPHANUMERIC, stem
 from rag_core.types import Passage
 from rag_core.types.searches import SearchOutcome
 
@@ -14,15 +17,42 @@ from rag_core.types.searches import SearchOutcome
 def select_passages(outcome: SearchOutcome) -> list[Passage]:
     """Return the passages without those about a code or a document that only resembles the one in the question.
 
-    If no passage contains the code of the question and the first one is about a similar code, there is no answer.
+    A question with two or more words in a row of the names of some documents, such as "the cleaning agreement", is
+    about these documents. If no passage contains the code of the question and the first one is about a similar code,
+    there is no answer.
     """
     question = outcome.result.question
     identifiers = find_identifiers(question)
     passages = _without_other_namesakes(outcome.result.passages, question)
+    passages = keep_named_documents(passages, {one.document for one in outcome.passages}, question)
     if any(contains_identifier(one.text, identifiers) for one in passages):
         return [one for one in passages if not is_about_similar(one.text, identifiers)]
     codes = [one for one in identifiers if not one.isdecimal()]
     return [] if passages and is_about_similar(passages[0].text, codes) else passages
+
+
+def keep_named_documents(passages: Sequence[Passage], documents: Collection[str], question: str) -> list[Passage]:
+    """Return the passages of the documents whose names contain most words in a row of a question, if two or more.
+
+    Return all passages if the name of the first passage's document contains other words of the question.
+    """
+    names = {document: {stem(word) for word in ALPHANUMERIC.findall(normalize(document))} for document in documents}
+    words = [stem(normalize(token.word)) if not token.is_function else "" for token in split_tokens(question)]
+    longest = {document: max(_measure_runs(words, parts)) for document, parts in names.items()}
+    most = max(longest.values(), default=0)
+    named = {document for document, length in longest.items() if length == most}
+    covered = set(words) & set[str]().union(*(names[document] for document in named))
+    if not passages or most < 2 or set(words) & names[passages[0].document] - covered:
+        return list(passages)
+    return [one for one in passages if one.document in named]
+
+
+def _measure_runs(words: Sequence[str], parts: Collection[str]) -> Iterator[int]:
+    """Yield the lengths of the runs of words that are in ``parts``; 0 first."""
+    yield 0
+    for is_part, run in groupby(words, key=lambda word: bool(word) and word in parts):
+        if is_part:
+            yield sum(1 for _ in run)
 
 
 def _without_other_namesakes(passages: Sequence[Passage], question: str) -> list[Passage]:

@@ -13,9 +13,10 @@ from rag_core.answering.statement_answers import find_statement_answer, is_certa
 from rag_core.answering.table_answers import answer_over_rows
 from rag_core.gate.calibration import weigh_reading
 from rag_core.gate.features import ON_TOPIC
+from rag_core.reading.amendments import find_amendment
 from rag_core.reading.answer_types import find_missing_value
 from rag_core.reading.disagreements import Value, find_disagreement
-from rag_core.reading.quote_spans import select_quote
+from rag_core.reading.quote_spans import is_sentence, select_quote
 from rag_core.reading.statement_reading import ReadStatement, contains_negation
 from rag_core.reading.table_questions import parse_table_question
 from rag_core.text.identifiers import find_identifiers, is_about_similar
@@ -32,6 +33,7 @@ MAX_TRIED = 3
 MAX_QUOTES, MAX_WORDS, MARGIN = 3, 100, 4.0
 # A statement that shares this part of the words of another one, but not its polarity, says the opposite.
 MIN_SHARED = 0.3
+AMENDED = "The document changes this statement elsewhere:"
 # Returns the date of the document of a passage, as written in the document; empty if it is unknown.
 FindDate = Callable[[Passage], str]
 
@@ -140,6 +142,12 @@ def _quote_statements(
             break
     else:
         return REFUSED, outcome.result.passages
+    amendment = find_amendment(statement, statements)
+    if amendment is not None:
+        outcome = reader.add_passages(outcome, amendment.passage, amendment.start)
+        changed = cite_span(amendment.passage.page_key, amendment.start, amendment.end, outcome.result.passages)
+        if changed is not None:
+            return write_quotes([(citation, False), (changed, False)], AMENDED), outcome.result.passages
     quotes = _quote_with_context(question, statement, citation, statements, passages)
     if missing := find_missing_value(question, [quote.quote for quote, _ in quotes]):
         notices.append(f"The question asks for {missing}, but the closest sentences contain none.")
@@ -186,7 +194,8 @@ def _quote_with_context(
         if len(quotes) == MAX_QUOTES or other.score < best.score - MARGIN:
             break
         is_quoted = any(one.start < other.end and other.start < one.end for one, _ in quotes)
-        if other.passage.page_key != passage.page_key or is_quoted or not agrees(other.text):
+        is_whole = is_sentence(other.text) or other.found.excerpt.row is not None
+        if other.passage.page_key != passage.page_key or is_quoted or not is_whole or not agrees(other.text):
             continue
         found = cite_span(other.passage.page_key, other.start, other.end, passages)
         words = sum(len(quote.quote.split()) for quote, _ in quotes)

@@ -94,10 +94,10 @@ class Ranker:
         configuration = query.configuration
         rank_by = configuration.rank_by or self._settings.rank_by
         candidates = max(configuration.candidates or self._settings.candidates, query.top_k)
-        documents, embeddings = self._stores.documents, self._stores.embeddings
-        loader = ChunkLoader(documents, embeddings, generation.embedder, tasks, self._on_demand)
+        view, embeddings = self._stores.view(query.as_of), self._stores.embeddings
+        loader = ChunkLoader(view, embeddings, generation.embedder, tasks, self._on_demand)
         plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None
-        versions, embedded_versions = self._select_versions(query.documents, generation.generation_id)
+        versions, embedded_versions = self._select_versions(query, generation.generation_id)
         search_words = partial(start_search, tasks, loader, self._stores.word_index)
         word_query = build_unembedded_question(query.text)
         words = search_words(word_query, candidates, versions) if rank_by not in ("dense", "sparse") else None
@@ -112,14 +112,15 @@ class Ranker:
         lines = search_words(build_unembedded_question(plan.text), LOOKUP_CHUNKS, versions) if plan else None
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
+            adapted = apply_adapter(query, question, generation.embedder)
             if hypothesis:
-                question = _mean_embedding(question, generation.embedder.embed_question(hypothesis).dense)
+                adapted = _mean_embedding(adapted, generation.embedder.embed_question(hypothesis).dense)
         dense = None
         if rank_by not in ("bm25", "sparse"):
 
             def search_dense() -> list[Hit]:
                 index = self._stores.dense_index(generation.generation_id)
-                found = index.retrieve(question, candidates, embedded_versions)
+                found = index.retrieve(adapted, candidates, embedded_versions)
                 loader.prefetch_vectors([hit.chunk_id for hit in found])
                 return found
 
@@ -129,7 +130,7 @@ class Ranker:
 
         def rerank(chunk_ids: Sequence[int]) -> list[Hit]:
             loader.prefetch_rows(chunk_ids)
-            return rerank_chunks(question, weights, loader.vectors, chunk_ids)
+            return rerank_chunks(adapted, weights, loader.vectors, chunk_ids)
 
         hits, problems = collect_hits(words, lines, dense, sparse, self._dense_search, rerank, timer)
         embedded_lookup = None
@@ -152,7 +153,7 @@ class Ranker:
         ranking = self._prefer_recent_documents(ranking, rank_by, rows)
         if rank_by == "named":
             ranking = _prefer_named(ranking, query.text, rows)
-        one_document = lookup is not None and len(self._stores.documents.visible_versions(query.documents)) == 1
+        one_document = lookup is not None and len(view.visible_versions(query.documents)) == 1
         return RankedChunks(
             *(question, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
             lookup=embedded_lookup,
@@ -203,15 +204,13 @@ class Ranker:
         }
         return prefer_recent_documents(ranking, rank_by, ages, self._settings.freshness)
 
-    def _select_versions(
-        self, scope: Sequence[str] | None, generation_id: int
-    ) -> tuple[VersionFilter | None, VersionFilter | None]:
+    def _select_versions(self, query: Query, generation_id: int) -> tuple[VersionFilter | None, VersionFilter | None]:
         """Return two filters: the versions to search in the word index, and those to search in the vectors.
 
         ``None`` means that all versions are searched.
         """
-        if scope is not None:
-            visible = list(self._stores.documents.visible_versions(scope))
+        if query.documents is not None or query.as_of is not None:
+            visible = list(self._stores.view(query.as_of).visible_versions(query.documents))
             return visible, visible
         hidden = self._stores.documents.hidden_versions()
         embedded = [version for version, generation in hidden.items() if generation == generation_id]
@@ -232,6 +231,13 @@ def _prefer_named(ranking: Ranking, question: str, rows: Mapping[int, ChunkRow])
     kept = 0 if names else FIXED_TOP
     ranking = prefer_named_documents(ranking, names or find_lowercase_names(question), labels, texts, kept)
     return prefer_identified_chunks(ranking, question, labels, texts)
+
+
+def apply_adapter(query: Query, question: Question, embedder: QuestionEmbedder) -> Question:
+    """Return the question with the vectors that searches compare with those of passages."""
+    if query.adapter is None or query.adapter.find_problems(embedder.identity):
+        return question
+    return query.adapter.apply(question)
 
 
 def _mean_embedding(question: Question, hypothesis: FloatArray) -> Question:

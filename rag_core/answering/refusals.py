@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_core.answering.search import NO_DOCUMENTS
+from rag_core.answering.unsearched import NO_DOCUMENTS
 from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.types import SearchResult
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer

@@ -8,13 +8,18 @@ from collections.abc import Sequence
 from rag_core.answering.answer_text import cite_span, open_with_value
 from rag_core.answering.statement_answers import SHORT_PROBABILITY
 from rag_core.reading.answer_finding import FoundAnswer
+from rag_core.reading.answer_types import answers_kind
+from rag_core.reading.cell_choice import choose_cell, name_row
 from rag_core.reading.cell_values import names_cell, names_row, state_value
+from rag_core.reading.table_questions import parse_table_question
 from rag_core.types import Citation, Claim, Passage, Table
-from rag_core.types.tables import TableRow
+from rag_core.types.tables import TableCell, TableRow
 from rag_core.verification.verifier import VerifiedAnswer
 
 # A question with two parts, such as "What does E7 mean, and what should I do?".
 _ASKS_TWICE = re.compile(r"\band (?:what|how|when|where|who|which|why|by|with)\b", re.IGNORECASE)
+# A cell with several values, such as "NBR and FKM".
+_LIST = re.compile(r"[,;]\s|\s(?:and|&)\s")
 
 
 def is_row_named(question: str, answer: FoundAnswer) -> bool:
@@ -27,23 +32,36 @@ def quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) -
     """Return the value in a table row with its unit and its labels.
 
     Return ``None`` if the answer is in no row, or if it is not probable enough and the question does not contain the
-    label and the header of its cell.
+    label and the header of its cell. If the question is about another column of the row, its value is returned; if it
+    asks for another kind of value, for several rows or for a period that no column has, the result is ``None`` too.
     """
-    excerpt, cell = answer.excerpt, answer.place.cell
-    if excerpt.row is None or excerpt.table is None or cell is None:
+    excerpt, read = answer.excerpt, answer.place.cell
+    if excerpt.row is None or excerpt.table is None or read is None:
         return None
-    if answer.probability < SHORT_PROBABILITY and not names_cell(question, excerpt.table, excerpt.row, cell):
+    if answer.probability < SHORT_PROBABILITY and not names_cell(question, excerpt.table, excerpt.row, read):
         return None
     citation = cite_span(answer.passage.page_key, excerpt.start, excerpt.end, passages)
     if citation is None:
         return None
     if _ASKS_TWICE.search(question):
         return _quote_cells(excerpt.table, excerpt.row, citation)
-    labels = [excerpt.table.row_label(excerpt.row), excerpt.table.column_header(cell.column)]
+    cell = choose_cell(question, excerpt.table, excerpt.row, read)
+    if cell is None or _asks_for_more(question, excerpt.table, excerpt.row, cell):
+        return None
     value = state_value(excerpt.table, excerpt.row, cell)
+    if not answers_kind(question, value):
+        return None
+    labels = [name_row(excerpt.table, excerpt.row, cell), excerpt.table.column_header(cell.column)]
     statement = open_with_value(value, [label for label in labels if label and label != cell.text])
     text = f"{statement} [{citation.marker}]"
     return VerifiedAnswer(text, (citation,), (Claim(0, len(statement), True),), value)
+
+
+def _asks_for_more(question: str, table: Table, row: TableRow, cell: TableCell) -> bool:
+    """Return whether a question asks for several rows, so that a single cell, unless it is a list, is no answer."""
+    over_rows = parse_table_question(question)
+    asks_for_rows = over_rows is not None and over_rows.is_plural_list and not names_row(question, table, row)
+    return asks_for_rows and _LIST.search(cell.text) is None
 
 
 def _quote_cells(table: Table, row: TableRow, citation: Citation) -> VerifiedAnswer:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from rag_core.answering.ranking import Ranker
+from rag_core.answering.unsearched import check_strategy, describe_empty_scope, list_unsearched
 from rag_core.errors import QuestionError, StoreUnavailable
 from rag_core.gate.calibration import PASSAGES_SCORED, apply_threshold, load_calibration
 from rag_core.gate.features import score_answerability
@@ -24,7 +25,7 @@ from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
 from rag_core.text.dates import find_written_date
 from rag_core.text.normalize import normalize_characters
-from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult, format_count
+from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult
 from rag_core.types.protocols import DomainLookup, QuestionEmbedder
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import (
@@ -39,7 +40,6 @@ from rag_core.types.searches import (
 
 # Maximum number of attempts if the index changes during a search; the result of the last attempt is always accepted.
 TRIES = 3
-NO_DOCUMENTS = "There are no documents to search. Add PDFs, then ask again."
 # Maximum number of versions whose chunk ids are cached.
 MAX_CACHED_RANGES = 10_000
 # A document's date is looked for in this many characters at the top of its first page.
@@ -94,12 +94,16 @@ class Searcher:
         if scope:
             ids = [*library.find_ids(scope.documents), *library.ids_in_collections(scope.collections)]
             document_ids = tuple(dict.fromkeys(ids))
+        if scope.as_of:
+            check_strategy(configuration.strategy)
         return Query(
             self.normalize_question(text),
             document_ids,
             top_k or configuration.top_k or self._preferences.top_k,
             configuration,
+            as_of=self._stores.snapshots.find(scope.as_of) if scope.as_of else None,
             writer=Writer(writer.model, self._preferences.add_instructions(writer.instructions)),
+            adapter=self._preferences.adapters.select(configuration.adapter),
         )
 
     def search(self, query: Query, timer: Timer) -> SearchOutcome:
@@ -136,9 +140,9 @@ class Searcher:
         if query.configuration.threshold is not None:
             threshold = query.configuration.threshold
         gate = apply_threshold(passages[:PASSAGES_SCORED], threshold, score_name)
-        notices = self._notices(query.documents, ranked.embedder)
-        if not passages and not self._stores.documents.documents():
-            notices = (NO_DOCUMENTS, *notices)
+        notices = self._notices(query, ranked.embedder)
+        if not passages and (nothing := describe_empty_scope(query, self._stores)):
+            notices = (nothing, *notices)
         notices = (*ranked.problems, *notices)
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices)
         return SearchOutcome(result, ranked, passages, tokens)
@@ -231,12 +235,9 @@ class Searcher:
             )
         return question
 
-    def _notices(self, scope: Sequence[str] | None, embedder: QuestionEmbedder) -> tuple[str, ...]:
-        notices = []
-        states = ("still being indexed and can only be found by words", "still being read and cannot be found yet")
-        for number, state in zip(self._stores.documents.count_unfinished(scope), states, strict=True):
-            if number:
-                notices.append(f"{format_count(number, 'document is', 'documents are')} {state}.")
+    def _notices(self, query: Query, embedder: QuestionEmbedder) -> tuple[str, ...]:
+        notices = query.adapter.find_problems(embedder.identity) if query.adapter else []
+        notices += list_unsearched(query, self._stores)
         identity = embedder.identity
         if self._settings.gate == "answerable" and not load_calibration().fits(identity.weights, identity.projection):
             notices.append(

@@ -5,30 +5,54 @@ from __future__ import annotations
 from rag_core.gate.yes_no_questions import is_yes_no_question
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import answers_kind
-from rag_core.reading.quote_spans import refers_back
-from rag_core.reading.short_answers import extend_answer, is_denied_elsewhere, select_count
+from rag_core.reading.quote_spans import is_sentence, refers_back
+from rag_core.reading.short_answers import (
+    extend_answer,
+    extend_definition,
+    is_denied_elsewhere,
+    is_figure_asked_for,
+    is_of_other_period,
+    names_measure,
+    select_count,
+)
 from rag_core.reading.statement_reading import ReadStatement, contains_negation
+from rag_core.reading.statements import names_label, read_label
 from rag_core.text.languages import detect_language
 
 # Minimum probability, and minimum log-odds of the span, of an answer that is given in short.
 SHORT_PROBABILITY, SHORT_SPAN = 0.5, 0.0
+# With a lower probability, a statement must contain the noun for the figure that is asked for.
+SURE_PROBABILITY = 0.9
 
 
 def find_statement_answer(question: str, statement: ReadStatement) -> str:
     """Return the answer in a statement, with its article, if it is certain and of the kind asked for; else empty.
 
-    The reading model knows English only, and a yes-no question is answered by the whole statement.
+    The value after a label is certain if the question contains the words of the label. The reading model knows English
+    only, and a yes-no question is answered by the whole statement.
     """
+    if not is_yes_no_question(question) and names_label(question, statement.text):
+        return "" if statement.passage.lacks_name else read_label(statement.text)[1]
     answer = _find_certain_answer(statement)
     if not answer or detect_language(question):
         return ""
     if is_yes_no_question(question) or statement.has_boxes:
         return statement.answer if statement.has_boxes else ""
-    start = statement.text.find(answer)
-    if contains_negation(question) and is_denied_elsewhere(statement.text[start + len(answer) :]):
+    text, excerpt = statement.text, statement.found.excerpt
+    context = f"{statement.passage.document} {statement.passage.heading} {excerpt.text}"
+    # The cells of a row without their headers do not show which of them is asked for, and a heading states nothing.
+    is_heading = not is_sentence(text) and not read_label(text)[0]
+    if excerpt.row is not None or is_heading or is_of_other_period(question, context):
         return ""
-    short = select_count(question, extend_answer(statement.text, start, start + len(answer)), statement.text)
-    return short if answers_kind(question, short) else ""
+    is_sure = statement.probability >= SURE_PROBABILITY
+    if not is_sure and not names_measure(question, context if refers_back(text) else text):
+        return ""
+    start = text.find(answer)
+    if contains_negation(question) and is_denied_elsewhere(text[start + len(answer) :]):
+        return ""
+    short = select_count(question, extend_answer(text, start, start + len(answer)), text)
+    short = extend_definition(question, short, text)
+    return short if answers_kind(question, short) and is_figure_asked_for(question, short, text) else ""
 
 
 def is_certain(answer: ReadStatement | FoundAnswer) -> bool:

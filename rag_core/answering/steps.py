@@ -45,3 +45,19 @@ def run_search(text: str, trace: AnswerTrace, work: Callable[[], T], where: str 
     """Run a search as a step, and record it in the trace."""
     trace.steps.append(f"Searched{where} for “{text}”")
     return (yield from run_step(f"search_{len(trace.steps)}", f"Searching{where} for “{text}”", work))
+
+
+def report_tokens(name: str, label: str, steps: Generator[None, None, T]) -> Generator[Stage, None, T]:
+    """Run a generator that yields after each token; yield an event each time, so that the user can stop the work."""
+    yield Stage(name, label)
+    try:
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            yield Stage(name, label)
+    finally:
+        steps.close()
+        yield Stage(name, label, done=True)

@@ -1,4 +1,4 @@
-"""Search strategies; all except the plain search use a language model."""
+"""Search strategies; all except the plain search and the neighbourhoods of entities use a language model."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
 
-from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.agent import Agent
+from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.merging import merge_outcomes
+from rag_core.answering.neighbourhoods import NeighbourhoodSearch
+from rag_core.answering.page_reading import PageReader
+from rag_core.answering.prompt_strategies import PromptStrategies
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_plan, run_search, run_step
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import CallLimit, GeneratorError, QuestionError, SettingsError
-from rag_core.llm.context_budget import fit_context
-from rag_core.llm.generator import LanguageModel
-from rag_core.llm.query_planning import decompose_question, expand_queries, plan_next_query, write_hypothesis
+from rag_core.errors import CallLimit, GeneratorError, QuestionError
+from rag_core.llm.query_planning import decompose_question, expand_queries, write_hypothesis
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Passage, Stage
+from rag_core.types import MARGINALIZATIONS, Stage
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
 
@@ -40,8 +42,6 @@ LABELS = {
 # Maximum number of documents that a prompt lists. If the search covers more documents, the prompt lists only those in
 # the result of a plain search.
 MOST_LISTED = 20
-# Maximum number of passages that the model reads between searches.
-MOST_READ = 5
 
 
 class Strategies:
@@ -53,13 +53,31 @@ class Strategies:
     stores : Stores
     searcher : Searcher
     generators : LanguageModels
+    neighbourhoods : NeighbourhoodSearch
+    reader : PageReader
+
+    Attributes
+    ----------
+    prompts : PromptStrategies
+        The strategies ``fid`` and ``long_context``.
     """
 
-    def __init__(self, settings: Settings, stores: Stores, searcher: Searcher, generators: LanguageModels) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        searcher: Searcher,
+        generators: LanguageModels,
+        neighbourhoods: NeighbourhoodSearch,
+        reader: PageReader,
+    ) -> None:
         self._settings = settings
         self._stores = stores
         self._searcher = searcher
         self._generators = generators
+        self.prompts = PromptStrategies(settings, searcher, generators)
+        self._neighbourhoods = neighbourhoods
+        self._agent = Agent(settings, stores, searcher, generators, reader)
 
     def search(self, query: Query, timer: Timer) -> Steps:
         """Search with the query's strategy; the result contains the steps of the strategy and the usage of the model.
@@ -75,15 +93,22 @@ class Strategies:
             The strategy is ``summary``, which reads whole documents and ranks no passages.
         """
         strategy = query.configuration.strategy
-        if strategy == "plain":
+        if strategy in MARGINALIZATIONS:
+            # They generate answers in another way, but search as the plain strategy does.
+            require_model(query, self._generators).causal_model()
+        if strategy == "plain" or strategy in MARGINALIZATIONS:
             return (yield from self._plain(query, timer))
         if strategy == "summary":
             raise QuestionError("A summary reads whole documents and finds no passages. Ask for it instead.")
+        if strategy == "themes":
+            return (yield from self._search_neighbourhood(query, timer))
         run = {
             "queries": self._queries,
             "hyde": self._hyde,
-            "iterative": self._iterative,
+            "iterative": self._agent.search,
             "compare": self._compare,
+            "fid": self.prompts.search_for_extracts,
+            "long_context": self.prompts.search_for_all,
         }[strategy]
         trace = AnswerTrace(timer=timer)
         budget = CallBudget(self._settings, require_model(query, self._generators), trace)
@@ -111,6 +136,12 @@ class Strategies:
             if name in timer.ms:
                 yield Stage(name, label, done=True)
         return outcome
+
+    def _search_neighbourhood(self, query: Query, timer: Timer) -> Steps:
+        search = partial(self._neighbourhoods.search, query, timer, self._rrf_k(query))
+        outcome, names = yield from run_step("themes", "Searching around the entities of the question", search)
+        step = f"Searched around {', '.join(names)}" if names else "Used the plain search"
+        return replace(outcome, result=replace(outcome.result, timings_ms=dict(timer.ms), steps=(step,)))
 
     def _queries(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for the question and for the model's queries; fuse the rankings (RAG-Fusion; Rackauckas 2024)."""
@@ -141,33 +172,6 @@ class Strategies:
             partial(self._searcher.rank, query, trace.timer, hypothesis=hypothesis),
         )
         return self._searcher.apply_gate(query, ranked)
-
-    def _iterative(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Search, let the model write a query for what the passages lack, and search again, several times."""
-        queries = [query.text]
-        outcome = yield from self._search_for(query, query.text, trace)
-        searches = [outcome]
-        while len(searches) < self._settings.strategy_rounds:
-            passages = self._fit_passages(query.text, outcome.result.passages[:MOST_READ])
-            try:
-                next_text = yield from run_plan(
-                    f"Reading what search {len(searches)} found",
-                    trace.timer,
-                    partial(plan_next_query, budget.complete, query.text, passages, queries),
-                    len(searches),
-                )
-            except (GeneratorError, CallLimit) as error:
-                if query.strict and isinstance(error, GeneratorError):
-                    raise
-                trace.notices.append(f"{error} The answer uses the passages found before.")
-                break
-            if not next_text:
-                trace.steps.append("The model found nothing more to search for.")
-                break
-            queries.append(next_text)
-            searches.append((yield from self._search_for(query, next_text, trace)))
-            outcome = merge_outcomes(searches[0], searches, query.top_k, self._rrf_k(query))
-        return outcome
 
     def _compare(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for each part of a comparison separately, and merge the outcomes."""
@@ -202,37 +206,12 @@ class Strategies:
         scope = query.documents
         names = {
             one.document_id: one.name
-            for one in self._stores.documents.documents(scope if scope is None else list(scope))
+            for one in self._stores.view(query.as_of).documents(scope if scope is None else list(scope))
             if one.chunks
         }
         if len(names) <= MOST_LISTED:
             return names
         return {one.document_id: one.document for one in outcome.result.passages[:MOST_LISTED]}
 
-    def _fit_passages(self, question: str, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-        room = self._generators.settings.openai_context_tokens
-        answer_tokens, names = self._settings.openai_answer_tokens, self._generators.names
-        return fit_context(
-            passages, question, (), context_tokens=room, answer_tokens=answer_tokens, names=names
-        ).passages
-
     def _rrf_k(self, query: Query) -> int:
         return query.configuration.rrf_k or self._settings.rrf_k
-
-
-def require_model(query: Query, generators: LanguageModels) -> LanguageModel:
-    """Return the language model of a query; raise `SettingsError` if it has none."""
-    generator = generators.active(query.writer.model)
-    strategy = query.configuration.strategy
-    if generator is None and query.writer.model == "":
-        raise SettingsError(
-            f"The strategy “{strategy}” needs a language model, but the question is asked with quotes only. Choose a "
-            "model, or use the plain search."
-        )
-    if generator is None:
-        raise SettingsError(
-            f"The strategy “{strategy}” needs a language model, and none is set. Connect one on the page Admin, "
-            "or set RAG_OPENAI_MODEL, and OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF; or use the "
-            "plain search."
-        )
-    return generator

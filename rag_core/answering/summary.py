@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.extractive_summary import LEAST_SUPPORTED, SUPPORTED_SCORE, ExtractiveSummarizer
-from rag_core.answering.strategies import require_model
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
+from rag_core.answering.summary_passages import select_passages, spread_passages
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.context_budget import (
@@ -22,13 +22,11 @@ from rag_core.llm.context_budget import (
     count_notes_per_prompt,
     count_prompt_tokens,
     pack_batches,
-    spread_evenly,
 )
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_map_messages, build_reduce_messages
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.setting_names import start_sentence
-from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
@@ -41,11 +39,6 @@ from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
 WRITING = "Writing the answer"
-# Chunks may be only half as long as the setting allows, so the selection starts with twice as many chunks as would fit
-# at full length. Chunks that do not fit are then dropped.
-_SHORTER = 2.0
-# Tokens that a passage takes in the prompt in addition to its text.
-_PER_PASSAGE = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +74,10 @@ class Summarizer:
         self._generators = generators
         self.extracts = ExtractiveSummarizer(stores, generations)
 
-    def summary(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary | None]:
-        """Yield the events of writing a summary, and return the summary.
+    def summary(
+        self, query: Query, trace: AnswerTrace, passages: Sequence[Passage] | None = None
+    ) -> Generator[AskEvent, None, Summary | None]:
+        """Yield the events of writing a summary of ``passages``, by default of the documents; return the summary.
 
         If the endpoint fails or the limits are too low, add a notice and return ``None``; the caller then runs a plain
         search.
@@ -94,15 +89,23 @@ class Summarizer:
         """
         model = require_model(query, self._generators)
         try:
-            return (yield from self._summarize(model, query, trace))
+            return (yield from self._summarize(model, query, trace, passages))
         except (GeneratorError, CallLimit) as error:
             trace.notices.append(f"{error} A plain search was used instead.")
             yield Restart(str(error))
             return None
 
-    def _summarize(self, model: LanguageModel, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary]:
+    def _summarize(
+        self, model: LanguageModel, query: Query, trace: AnswerTrace, given: Sequence[Passage] | None
+    ) -> Generator[AskEvent, None, Summary]:
         capacity, calls = self._plan_calls(query)
-        passages, total = self._select_passages(query, capacity, calls)
+        if given is None:
+            view = self._stores.view(query.as_of)
+            passages, total = select_passages(
+                self._stores.documents, view, query.documents, self._settings.chunk_tokens, capacity, calls
+            )
+        else:
+            passages, total = spread_passages(given, capacity, calls), len(given)
         if len(passages) < total:
             settings = self._settings
             trace.notices.append(
@@ -153,26 +156,6 @@ class Summarizer:
         while parts > 1 and parts + count_condensing_calls(parts, count_notes_per_prompt(capacity)) > calls:
             parts -= 1
         return capacity, parts
-
-    def _select_passages(self, query: Query, capacity: int, calls: int) -> tuple[list[Passage], int]:
-        """Return the passages that fit into ``calls`` calls, in reading order, and the number of all passages."""
-        library = self._stores.documents
-        scope = None if query.documents is None else list(query.documents)
-        visible = library.visible_versions(scope)
-        documents = [one for one in library.documents(scope) if one.version_id in visible]
-        documents.sort(key=lambda one: (one.name.casefold(), one.document_id))
-        counts = [one.chunks for one in documents]
-        wanted = int(calls * capacity / (self._settings.chunk_tokens / _SHORTER + _PER_PASSAGE))
-        rows = []
-        for document, places in zip(documents, spread_evenly(counts, wanted), strict=True):
-            ids = [row.id for row in library.chunk_rows(document.version_id)] if places else []
-            visible_rows = library.visible_chunks([ids[place] for place in places if place < len(ids)])
-            rows += [visible_rows[one] for one in ids if one in visible_rows]
-        passages = [build_passage(rank, row, {}) for rank, row in enumerate(rows, 1)]
-        while (parts := len(pack_batches([count_prompt_tokens(one) for one in passages], capacity))) > calls:
-            [fewer] = spread_evenly([len(passages)], len(passages) * calls // parts - 1)
-            passages = [replace(passages[place], rank=rank) for rank, place in enumerate(fewer, 1)]
-        return passages, sum(counts)
 
     def _take_notes(
         self,

@@ -8,8 +8,8 @@ from rag_core.answering.answer_text import write_pieces
 from rag_core.answering.page_reading import PageReader
 from rag_core.reading.column_selection import ColumnSelector
 from rag_core.reading.table_operations import TableAnswer, answer_from_rows
-from rag_core.reading.table_questions import TableQuestion
-from rag_core.reading.table_rows import PlacedRow, TableRows
+from rag_core.reading.table_questions import Operation, TableQuestion
+from rag_core.reading.table_rows import PlacedRow, TableRows, find_lemmas
 from rag_core.types import Citation, Passage, Table
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import VerifiedAnswer
@@ -30,7 +30,8 @@ def answer_over_rows(
     """Return the answer to a question over the rows of a table, and the outcome with the passages that it cites.
 
     Return ``None`` if no table determines the answer, or if tables that explain equally many words of the question
-    give different answers. The gate does not decide, because it judges passages.
+    give different answers, or if the document has another table with the same columns that the question does not tell
+    apart. The gate does not decide, because it judges passages.
     """
     found = _find_answer(question, outcome, reader)
     if found is None:
@@ -47,15 +48,26 @@ def answer_over_rows(
 def _find_answer(
     question: TableQuestion, outcome: SearchOutcome, reader: PageReader
 ) -> tuple[Passage, TableAnswer] | None:
-    best: list[tuple[Passage, TableAnswer]] = []
+    seen: list[tuple[Passage, TableRows]] = []
+    best: list[tuple[Passage, TableRows, TableAnswer]] = []
     for passage, rows in _find_tables(outcome, reader):
+        seen.append((passage, rows))
         answer = answer_from_rows(question, rows, ColumnSelector(passage, reader.read))
-        if answer is None or (best and answer.explained < best[0][1].explained):
+        if answer is None or (best and answer.explained < best[0][2].explained):
             continue
-        if best and answer.explained > best[0][1].explained:
+        if best and answer.explained > best[0][2].explained:
             best = []
-        best.append((passage, answer))
-    return best[0] if len({answer.short for _, answer in best}) == 1 else None
+        best.append((passage, rows, answer))
+    if len({answer.short for *_, answer in best}) != 1:
+        return None
+    passage, rows, answer = best[0]
+    # The rows of a table like it may belong to the answer too.
+    alike = (other for one, other in seen if one.version_id == passage.version_id and rows.is_like(other))
+    if question.operation is not Operation.DIFFERENCE and any(
+        not (rows.context - other.context) & find_lemmas(question.text) for other in alike
+    ):
+        return None
+    return passage, answer
 
 
 def _find_tables(outcome: SearchOutcome, reader: PageReader) -> Iterator[tuple[Passage, TableRows]]:

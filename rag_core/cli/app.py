@@ -18,7 +18,11 @@ from rag_core.cli.ask import ask, search
 from rag_core.cli.common import FAILED, SOME_FAILED, WRONG_USE, Json, open_engine, options
 from rag_core.cli.evaluate import evaluate
 from rag_core.cli.model import model_app
+from rag_core.cli.outline import outline
 from rag_core.cli.pages import pages
+from rag_core.cli.snapshot import snapshot_app
+from rag_core.cli.themes import themes_app
+from rag_core.cli.train import pseudo_questions, train
 from rag_core.cli.watch import watch
 from rag_core.errors import (
     CollectionError,
@@ -27,8 +31,10 @@ from rag_core.errors import (
     QuestionError,
     RagError,
     SettingsError,
+    SnapshotError,
     UnknownDocument,
     UnknownModel,
+    UnknownTheme,
 )
 from rag_core.types import DEFAULT_COLLECTION, JobState, format_count
 
@@ -40,7 +46,7 @@ INTERRUPTED = 130
 READER_GONE = 141
 _USER_ERRORS = (
     *(CollectionError, LabelError, ModelNotDownloaded, QuestionError),
-    *(SettingsError, UnknownDocument, UnknownModel),
+    *(SettingsError, SnapshotError, UnknownDocument, UnknownModel, UnknownTheme),
 )
 
 app = typer.Typer(
@@ -86,6 +92,7 @@ def list_documents(as_json: Json = False) -> None:
 
 
 app.command()(pages)
+app.command()(outline)
 
 
 @app.command()
@@ -161,7 +168,11 @@ def reindex(
 
 app.command()(watch)
 app.command()(evaluate)
+app.command()(train)
+app.command()(pseudo_questions)
 app.add_typer(model_app, name="model")
+app.add_typer(themes_app, name="themes")
+app.add_typer(snapshot_app, name="snapshot")
 
 
 @app.command()

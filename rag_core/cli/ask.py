@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +23,14 @@ Documents = Annotated[
 Collections = Annotated[
     list[str] | None, typer.Option("--collection", help="Collection to search in; can be repeated.")
 ]
+AsOf = Annotated[
+    str,
+    typer.Option(
+        "--as-of",
+        help="Ask what the documents said at a snapshot: its name, or a date (YYYY-MM-DD), which stands for the newest "
+        "snapshot until then.",
+    ),
+]
 TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=1000, help="Number of passages.")]
 Questions = Annotated[
     Path | None,
@@ -30,7 +38,11 @@ Questions = Annotated[
 ]
 HowToSearch = Annotated[
     Strategy,
-    typer.Option("--strategy", help="Search strategy; all except plain and summary need a language model."),
+    typer.Option(
+        "--strategy",
+        help="How to search and answer; all except plain, summary and themes need a language model, and rag-sequence "
+        "and rag-token need a GGUF file.",
+    ),
 ]
 Model = Annotated[
     str | None,
@@ -46,6 +58,7 @@ def search(
     question: Question = None,
     document: Documents = None,
     collection: Collections = None,
+    as_of: AsOf = "",
     top_k: TopK = None,
     strategy: HowToSearch = "plain",
     questions: Questions = None,
@@ -60,13 +73,14 @@ def search(
     def show(row: dict[str, Any], result: SearchResult) -> None:
         console.print_passages(row)
 
-    _run_questions(run, json_rows.searched, show, question, questions, _scope(document, collection), as_json)
+    _run_questions(run, json_rows.searched, show, question, questions, _scope(document, collection, as_of), as_json)
 
 
 def ask(
     question: Question = None,
     document: Documents = None,
     collection: Collections = None,
+    as_of: AsOf = "",
     top_k: TopK = None,
     strategy: HowToSearch = "plain",
     model: Model = None,
@@ -89,12 +103,12 @@ def ask(
         )
 
     _run_questions(
-        run, json_rows.answered, console.print_answer, question, questions, _scope(document, collection), as_json
+        run, json_rows.answered, console.print_answer, question, questions, _scope(document, collection, as_of), as_json
     )
 
 
-def _scope(documents: list[str] | None, collections: list[str] | None) -> Scope:
-    return Scope(tuple(documents or ()), tuple(collections or ()))
+def _scope(documents: list[str] | None, collections: list[str] | None, as_of: str) -> Scope:
+    return Scope(tuple(documents or ()), tuple(collections or ()), as_of)
 
 
 def _run_questions(
@@ -110,7 +124,8 @@ def _run_questions(
         for one in questions:
             result = None
             try:
-                result = run(engine, one["question"], one.get("scope") or scope)
+                own = one.get("documents")
+                result = run(engine, one["question"], replace(scope, documents=own, collections=()) if own else scope)
                 row = convert(result, one["id"])
             except (CollectionError, QuestionError, UnknownDocument) as error:
                 if file is None:
@@ -144,7 +159,7 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
                 raise TypeError
             if not all(isinstance(name, str) for name in names):
                 raise TypeError
-            questions.append({"id": row["id"], "question": row["question"], "scope": Scope(tuple(names))})
+            questions.append({"id": row["id"], "question": row["question"], "documents": tuple(names)})
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise typer.BadParameter(
                 f'Line {number} of {file} is not a JSON object with "id", "question" and an optional list "documents".'

@@ -105,6 +105,8 @@ def print_ranking(row: dict[str, Any]) -> None:
 
 def print_answer(row: dict[str, Any], answer: Answer) -> None:
     """Print an answer and its citations; cited rows of tables are printed as tables with their headers."""
+    if answer.as_of:
+        print_wide(Text(f"As of {answer.as_of}", "dim"))
     if answer.short and not answer.opens_with_short:
         print_wide(Text(answer.short, style="bold"))
     for block in parse_answer_text(answer.text, [one.quote for one in answer.citations]):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast, get_args
 
 import typer
 
@@ -15,7 +15,7 @@ from rag_core.cli import console, json_rows
 from rag_core.cli.common import Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import RagError
-from rag_core.types import TABLE_METRICS, Baseline, Evaluation, Label, MethodRow, RetrievalConfig
+from rag_core.types import TABLE_METRICS, Baseline, Evaluation, JudgeConfig, Label, MethodRow, RetrievalConfig, Strategy
 
 
 class Choice(str, Enum):
@@ -30,10 +30,17 @@ class Choice(str, Enum):
     BM25 = "bm25"
     DENSE = "dense"
     SPARSE = "sparse"
+    ADAPTER = "adapter"
+    NO_ADAPTER = "no-adapter"
     QUERIES = "queries"
     HYDE = "hyde"
     ITERATIVE = "iterative"
     COMPARE = "compare"
+    FID = "fid"
+    LONG_CONTEXT = "long_context"
+    THEMES = "themes"
+    RAG_SEQUENCE = "rag-sequence"
+    RAG_TOKEN = "rag-token"  # noqa: S105 - not a secret
     TF_IDF_BASELINE = "tf-idf-baseline"
     BM25_BASELINE = "bm25-baseline"
 
@@ -43,8 +50,10 @@ class Choice(str, Enum):
             return Baseline("tf-idf")
         if self is Choice.BM25_BASELINE:
             return Baseline("bm25", k, b)
-        if self in (Choice.QUERIES, Choice.HYDE, Choice.ITERATIVE, Choice.COMPARE):
-            return RetrievalConfig(strategy=self.value)
+        if self.value in get_args(Strategy):
+            return RetrievalConfig(strategy=cast(Strategy, self.value))
+        if self in (Choice.ADAPTER, Choice.NO_ADAPTER):
+            return RetrievalConfig(adapter=self is Choice.ADAPTER)
         return RetrievalConfig() if self is Choice.AS_SET else RetrievalConfig(self.value)
 
 
@@ -63,6 +72,12 @@ Most = Annotated[
         "--most", min=0, max=1, help="Largest share of unanswerable questions that the advised threshold may answer."
     ),
 ]
+AskJudge = Annotated[
+    bool, typer.Option("--judge", help="Let the language model judge answers and passages, as in RAGAS.")
+]
+JudgeModel = Annotated[
+    str | None, typer.Option("--judge-model", help="Model of the endpoint that judges; another one than the writer.")
+]
 AsTable = Annotated[
     bool, typer.Option("--table", help="Measure every retrieval method, and print one table that compares them.")
 ]
@@ -77,6 +92,8 @@ def evaluate(
     out: Out = None,
     most: Most = 0.05,
     no_answers: NoAnswers = False,
+    judge: AskJudge = False,
+    judge_model: JudgeModel = None,
     as_table: AsTable = False,
     k: K = 1.2,
     b: B = 0.75,
@@ -88,16 +105,25 @@ def evaluate(
     choices = list(dict.fromkeys(configuration or [Choice.AS_SET]))
     if len(choices) > 2:
         raise typer.BadParameter("Give --configuration at most twice, or use --table to compare all methods.")
+    judge_config = JudgeConfig(judge_model) if judge or judge_model else None
+    if judge_config and (no_answers or as_table):
+        raise typer.BadParameter("--judge needs answers. Leave out --no-answers and --table.")
     with open_engine() as engine:
         parsed_labels = engine.labels.parse_file(labels.name, _read(labels))
         if out:
             _check_writable(out)
         chosen = engine.evaluations.list_methods(k, b) if as_table else [one.configuration(k, b) for one in choices]
-        evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers) for one in chosen]
+        evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers, judge_config) for one in chosen]
         rows = [] if as_table else list(_metric_rows(engine, evaluations, most))
         methods = engine.evaluations.tabulate(evaluations) if as_table else ()
+        is_pair = len(evaluations) == 2 and not as_table
+        check = engine.evaluations.check_release(*evaluations) if is_pair else None
         for row in [*rows, *map(json_rows.method, methods)] if as_json else []:
             console.print_json(row)
+        if as_json and check:
+            console.print_json({"release": check.verdict, "reason": check.reason})
+        if pseudo := evaluations[0].pseudo_questions:
+            console.print_note(f"{pseudo:,} of the questions are pseudo-questions from sentences of the documents.")
         if as_table and not as_json:
             _print_methods(methods)
         elif not as_json:
@@ -106,6 +132,10 @@ def evaluate(
             for one in evaluations:
                 if advice := engine.evaluations.advise_threshold(one, most):
                     console.print_note(f"The advised threshold of {one.configuration}: {advice.confidence_text}")
+                for note in one.judge_report.notes if one.judge_report else ():
+                    console.print_note(f"{one.configuration}: {note}")
+            if check:
+                (console.print_problem if check.verdict == "refused" else console.print_note)(check.reason)
         # The report is written last, so that the metrics are printed even if the folder cannot be written.
         written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:
@@ -129,9 +159,14 @@ def _read(path: Path) -> bytes:
 
 
 def _run(
-    engine: Engine, labels: Sequence[Label], configuration: RetrievalConfig | Baseline, name: str, answers: bool
+    engine: Engine,
+    labels: Sequence[Label],
+    configuration: RetrievalConfig | Baseline,
+    name: str,
+    answers: bool,
+    judge: JudgeConfig | None,
 ) -> Evaluation:
-    stream = engine.evaluations.run(labels, configuration, name=name, answers=answers)
+    stream = engine.evaluations.run(labels, configuration, name=name, answers=answers, judge=judge)
     try:
         with closing(stream) as events, console.counter(configuration.label) as count:
             for event in events:
@@ -147,9 +182,11 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
     """Yield the metrics and the advised threshold of each evaluation, then the differences of two evaluations."""
     for one in evaluations:
         for figure in one.figures:
-            yield json_rows.figure(figure, one.configuration)
+            yield json_rows.figure(figure, one.configuration, one.pseudo_questions)
         if advice := engine.evaluations.advise_threshold(one, most):
             yield json_rows.advice(advice, one.configuration)
+        if one.judge_report:
+            yield from json_rows.judged(one.judge_report, one.configuration)
     if len(evaluations) == 2:
         first, second = evaluations
         for comparison in engine.evaluations.compare(first, second):
@@ -159,7 +196,8 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
 def _format_row(row: dict[str, Any]) -> dict[str, Any]:
     interval = f"{row['low']:.3f} to {row['high']:.3f}" if "low" in row else ""
     p_value = f"{row['p_value']:.3f}" if "p_value" in row else ""
-    return {**row, "value": f"{row['value']:.3f}", "interval": interval, "p": p_value}
+    value = "undefined" if row["value"] is None else f"{row['value']:.3f}"
+    return {**row, "value": value, "interval": interval, "p": p_value}
 
 
 def _print_methods(methods: Sequence[MethodRow]) -> None:

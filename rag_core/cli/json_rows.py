@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,22 @@ from rag_core.types import (
     DocumentInfo,
     DocumentStatus,
     Job,
+    JudgeReport,
+    Label,
     MethodRow,
     Metric,
     ModelCheck,
+    OutlineEntry,
     Page,
     Passage,
     SearchResult,
+    Snapshot,
     Status,
     SyncResult,
     Table,
     TableCell,
     ThresholdAdvice,
+    Training,
     WatchedFolder,
 )
 
@@ -91,6 +96,12 @@ def page(document: str, found: Page) -> dict[str, Any]:
         "reason": found.reason,
         "tables": [_table(table, found) for table in found.tables],
     }
+
+
+def outline_entry(document: str, entry: OutlineEntry) -> dict[str, Any]:
+    """Return the row that ``outline`` prints for a section."""
+    names = ("level", "title", "page_index", "page_label", "page_index_end")
+    return {"document": document, **{name: getattr(entry, name) for name in names}}
 
 
 def _table(table: Table, found: Page) -> dict[str, Any]:
@@ -164,7 +175,14 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
         ],
         "generator": answer.generator,
         "strategy": answer.strategy,
+        "as_of": answer.as_of,
     }
+
+
+def snapshot(one: Snapshot) -> dict[str, Any]:
+    """Return the row that ``snapshot`` prints for a snapshot."""
+    row = asdict(one)
+    return {**row, "as_of": one.as_of.date().isoformat(), "created_at": one.created_at.isoformat()}
 
 
 def watched(watch: WatchedFolder) -> dict[str, Any]:
@@ -183,8 +201,8 @@ def synced(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
     return {**row, "refused": refused}
 
 
-def figure(metric: Metric, configuration: str) -> dict[str, Any]:
-    """Return the row that ``evaluate`` prints for a metric."""
+def figure(metric: Metric, configuration: str, pseudo_questions: int = 0) -> dict[str, Any]:
+    """Return the row that ``evaluate`` prints for a metric, with the number of pseudo-questions if there are any."""
     value = asdict(metric.interval)
     return {
         "metric": metric.metric,
@@ -192,6 +210,7 @@ def figure(metric: Metric, configuration: str) -> dict[str, Any]:
         "n": metric.n,
         **value,
         "configuration": configuration,
+        **({"pseudo_questions": pseudo_questions} if pseudo_questions else {}),
     }
 
 
@@ -200,6 +219,23 @@ def advice(threshold_advice: ThresholdAdvice, configuration: str) -> dict[str, A
     row = asdict(threshold_advice)
     first = {"metric": "advised_threshold", "value": row.pop("threshold"), "n": row.pop("unanswerable")}
     return {**first, **row, "configuration": configuration}
+
+
+def judged(report: JudgeReport, configuration: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows that ``evaluate`` prints for a judge: kappa with each other rater, not judged answers, and cost.
+
+    ``value`` of kappa is ``None`` if it is undefined.
+    """
+    for one in report.agreements:
+        counts = {name: value for name, value in asdict(one).items() if name != "raters"}
+        row = {"metric": f"kappa, {one.raters}", "value": one.kappa, "n": one.n, "agreement": one.share}
+        yield {**row, **counts, "configuration": configuration}
+    for metric, count in report.not_judged.items():
+        yield {"metric": f"{metric} not judged", "value": count, "n": report.answers, "configuration": configuration}
+    usage = asdict(report.usage)
+    calls = {"metric": "judge calls", "value": usage.pop("calls"), "n": report.answers}
+    more = {"seconds": report.seconds, "judge": report.judge, "self_judged": bool(report.warning)}
+    yield {**calls, **usage, **more, "configuration": configuration}
 
 
 def comparison(difference: Comparison, configurations: str) -> dict[str, Any]:
@@ -211,6 +247,42 @@ def comparison(difference: Comparison, configurations: str) -> dict[str, Any]:
 def method(row: MethodRow) -> dict[str, Any]:
     """Return the row that ``evaluate --table`` prints for a method."""
     return asdict(row)
+
+
+def training_figures(trained: Training) -> list[dict[str, Any]]:
+    """Return a row of ``train`` for each held-out metric; ``low`` and ``high`` are the interval of the difference."""
+    return [
+        {
+            "stage": one.stage,
+            "metric": one.metric,
+            "before": one.before.value,
+            "after": one.after.value,
+            "difference": one.difference.value,
+            "low": one.difference.low,
+            "high": one.difference.high,
+            "p_value": one.p_value,
+            "n": one.n,
+        }
+        for one in trained.figures
+    ]
+
+
+def training(trained: Training) -> dict[str, Any]:
+    """Return the last row of ``train``: whether the adapter is used, and if not, why."""
+    row = trained.to_json()
+    del row["figures"]
+    return {"training_id": trained.training_id, **row}
+
+
+def pseudo_question(label: Label) -> dict[str, Any]:
+    """Return the row that ``pseudo-questions`` prints for a question, in the format of label files."""
+    return {
+        "id": label.label_id,
+        "question": label.question,
+        "answers": list(label.answers),
+        "evidence": [{"document": one.document, "page_index": one.page_index} for one in label.evidence],
+        "pseudo": label.is_pseudo,
+    }
 
 
 def status(current: Status) -> dict[str, Any]:

@@ -68,6 +68,22 @@ class AnswerabilityModel:
         encodings = self._tokenizer.encode_batch([(question, text) for text in texts])
         return self._executor.map(self._read, encodings)
 
+    def score_span(self, question: str, text: str, start: int, end: int) -> float:
+        """Return the logarithm of the probability that a span of the text is the answer.
+
+        It is the product of the probabilities of its first and its last token. "No answer" is one of the alternatives.
+        If question and text have more than `WINDOW` tokens and the span is cut off, the result is minus infinity.
+        """
+        encoding = self._tokenizer.encode(question, text)
+        scores = (self._model.scores(*padded([encoding.ids], 0, LENGTH_STEP))[0] + self._bias)[:, :2]
+        in_text = [at for at, part in enumerate(encoding.sequence_ids) if part == 1]
+        inside = [at for at in in_text if encoding.offsets[at][0] < end and encoding.offsets[at][1] > start]
+        if not inside or encoding.offsets[inside[-1]][1] < end:
+            return -math.inf
+        possible = scores[[0, *in_text]].astype(np.float64)
+        log_totals = np.logaddexp.reduce(possible, axis=0)
+        return float(scores[inside[0], 0] - log_totals[0] + scores[inside[-1], 1] - log_totals[1])
+
     def _read(self, encoding: Any) -> Reading:
         scores = self._model.scores(*padded([encoding.ids], 0, LENGTH_STEP))[0] + self._bias
         probability = 1.0 / (1.0 + math.exp(-float(scores[0, 2])))

@@ -13,7 +13,8 @@ from rag_core.types import Embedding, IntArray, Question
 class EmbedderIdentity:
     """The properties of an embedder. If they are equal for two embedders, their vectors are comparable.
 
-    ``weights`` is a SHA-256 hash in hexadecimal digits. ``projection`` is the name of a `Projection`.
+    ``weights`` is a SHA-256 hash in hexadecimal digits, of the weights and of the
+    prompts of the model. ``projection`` is the name of a `Projection`.
     """
 
     name: str

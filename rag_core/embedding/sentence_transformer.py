@@ -9,13 +9,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.embedding.projection import Projection
-from rag_core.embedding.transformer import TransformerEmbedder, load_tokenizer, padded, unit
+from rag_core.embedding.transformer import TransformerEmbedder, load_tokenizer, padded, text_token_positions, unit
 from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, SparseEncoderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.types import FloatArray, SparseVector
@@ -64,11 +64,21 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         # Use a copy of the model's tokenizer, because the original truncates and pads texts and is not thread-safe.
         tokenizer = load_tokenizer(backend.to_str())
         self._pad_id = int(self._model.tokenizer.pad_token_id or 0)
-        projection = Projection.rotation(int(self._forward([tokenizer.encode("a").ids])[1].shape[2]))
-        super().__init__(tokenizer, int(self._model.get_max_seq_length() or 512), projection)
+        projection = Projection.rotation(int(self._run([tokenizer.encode("a").ids], "document", 0)[1].shape[2]))
+        question_prompt, document_prompt = _find_prompts(self._model)
+        super().__init__(
+            *(tokenizer, int(self._model.get_max_seq_length() or 512), projection),
+            question_prompt=question_prompt,
+            document_prompt=document_prompt,
+        )
+        # Some models leave the tokens of the prompt, and the special tokens before them, out of the dense vector.
+        self._prompt_tokens = {
+            "query": self._count_leading_tokens(question_prompt),
+            "document": self._count_leading_tokens(document_prompt),
+        }
         self._identity = EmbedderIdentity(
             name=name,
-            weights=_weights_hash(self._model, name),
+            weights=_weights_hash(self._model, name, [question_prompt, document_prompt]),
             dimension=int(self._model.get_embedding_dimension()),
             token_dimension=projection.token_dimension,
             projection=projection.name,
@@ -79,11 +89,30 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         return self._identity
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
+        return self._run(ids, "document", self._prompt_tokens["document"])
+
+    def _forward_question(self, ids: Sequence[int], low_priority: bool) -> tuple[FloatArray, FloatArray]:
+        return self._run([ids], "query", self._prompt_tokens["query"])
+
+    def _count_leading_tokens(self, prompt: str) -> int:
+        """Return the number of tokens of a prompt and of the special tokens before it; 0 without a prompt."""
+        encoding = self._tokenizer.encode(f"{prompt}a")
+        return int(text_token_positions(encoding, prompt)[0]) if prompt else 0
+
+    def _run(
+        self, ids: Sequence[Sequence[int]], task: Literal["query", "document"], prompt_tokens: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what `_forward` returns; ``task`` selects the part of a model with separate encoders."""
         import torch
 
         input_ids, mask = padded(ids, self._pad_id)
+        features: dict[str, Any] = {
+            "input_ids": torch.from_numpy(input_ids),
+            "attention_mask": torch.from_numpy(mask),
+            **({"prompt_length": prompt_tokens} if prompt_tokens else {}),
+        }
         with torch.inference_mode():
-            out = self._model({"input_ids": torch.from_numpy(input_ids), "attention_mask": torch.from_numpy(mask)})
+            out = self._model(features, task=task)
         return unit(out["sentence_embedding"].float().numpy()), out["token_embeddings"].float().numpy()
 
 
@@ -168,7 +197,7 @@ class SparseEncoder:
             raise SparseEncoderMissing(f"{name!r} is not a sparse encoder: it gives terms no weights. {hint}")
         self._model.eval()
         self.name = name
-        self.weights = _weights_hash(self._model, name)
+        self.weights = _weights_hash(self._model, name, _find_prompts(self._model))
         self._running, self._waiting = threading.Lock(), threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> list[SparseVector]:
@@ -223,7 +252,19 @@ def _has_untrained_encoder(model: Any, name: str) -> bool:
     return file is None or json.loads(Path(file).read_text("utf-8")).get("model_type") != "SparseEncoder"
 
 
-def _weights_hash(model: Any, name: str) -> str:
+def _find_prompts(model: Any) -> tuple[str, str]:
+    """Return the prompts of a model for questions and for documents, by the names that sentence-transformers uses.
+
+    ``encode_document`` prefers an empty prompt ``document``, which every model has by default, to a prompt of another
+    name. Here, the first prompt that is not empty is used.
+    """
+    prompts: dict[str, str] = model.prompts
+    document = next((prompts[name] for name in ("document", "passage", "corpus") if prompts.get(name)), "")
+    return prompts.get("query", ""), document
+
+
+def _weights_hash(model: Any, name: str, prompts: Sequence[str]) -> str:
+    """Return a hash of the weights, and of the prompts if the model has any: both determine its vectors."""
     files = sorted(Path(name).rglob("*.safetensors")) if Path(name).is_dir() else []
     digest = hashlib.sha256()
     for file in files:
@@ -231,6 +272,8 @@ def _weights_hash(model: Any, name: str) -> str:
     if not files:
         for key, value in sorted(model.state_dict().items()):
             digest.update(key.encode() + value.float().numpy().tobytes())
+    if any(prompts):
+        digest.update("\0".join(prompts).encode())
     return digest.hexdigest()
 
 

@@ -45,12 +45,25 @@ class TransformerEmbedder(ABC):
         Maximum number of tokens of a text, including special tokens.
     projection : Projection
         Projection of the token vectors.
+    question_prompt, document_prompt : str
+        Texts before each question and each other text, with which the model was trained. Their tokens are part of the
+        input of the model, but not of the token vectors.
     """
 
-    def __init__(self, tokenizer: Tokenizer, window: int, projection: Projection) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        window: int,
+        projection: Projection,
+        *,
+        question_prompt: str = "",
+        document_prompt: str = "",
+    ) -> None:
         self._tokenizer = tokenizer
         self._window = window
         self._projection = projection
+        self._question_prompt = question_prompt
+        self._document_prompt = document_prompt
 
     @property
     @abstractmethod
@@ -69,24 +82,27 @@ class TransformerEmbedder(ABC):
 
     @property
     def window(self) -> int:
-        return self._window
+        return self._window - self._count_prompt_tokens(self._document_prompt)
 
     @property
     def special_tokens(self) -> int:
         return int(self._tokenizer.num_special_tokens_to_add(False))
 
     def offsets(self, texts: Sequence[str]) -> list[IntArray]:
-        encodings = self._tokenizer.encode_batch([_replace_breaks(text) for text in texts], add_special_tokens=False)
-        return [np.asarray(encoding.offsets, np.int32).reshape(-1, 2) for encoding in encodings]
+        prompt = self._document_prompt
+        encodings = self._tokenizer.encode_batch(
+            [prompt + _replace_breaks(text) for text in texts], add_special_tokens=False
+        )
+        return [_text_offsets(encoding, text_token_positions(encoding, prompt), prompt) for encoding in encodings]
 
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
         if not texts:
             return []
-        encodings = self._tokenizer.encode_batch([_replace_breaks(text) for text in texts])
+        encodings = self._tokenizer.encode_batch([self._document_prompt + _replace_breaks(text) for text in texts])
         for text, encoding in zip(texts, encodings, strict=True):
-            if len(encoding.ids) > self.window:
+            if len(encoding.ids) > self._window:
                 raise EmbedderError(
-                    f"A text of {len(encoding.ids)} tokens does not fit the embedder's window of {self.window}: "
+                    f"A text of {len(encoding.ids)} tokens does not fit the embedder's window of {self._window}: "
                     f"{text[:60]!r}…"
                 )
         batches = self._batches([len(encoding.ids) for encoding in encodings])
@@ -95,17 +111,22 @@ class TransformerEmbedder(ABC):
         return [by_row[row] for row in range(len(texts))]
 
     def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
-        encoding = self._tokenizer.encode(_replace_breaks(question), add_special_tokens=False)
-        encoding.truncate(self.window - self.special_tokens)
+        prompt = self._question_prompt
+        encoding = self._tokenizer.encode(prompt + _replace_breaks(question), add_special_tokens=False)
+        encoding.truncate(self._window - self.special_tokens)
         encoding = self._tokenizer.post_process(encoding)
-        positions = text_token_positions(encoding)
+        positions = text_token_positions(encoding, prompt)
         dense, token_vectors = self._forward_question(encoding.ids, low_priority)
         return Question(
             text=question,
             dense=dense[0],
             tokens=self._projection.apply(token_vectors[0][positions]),
-            offsets=np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[positions],
+            offsets=_text_offsets(encoding, positions, prompt),
         )
+
+    def _count_prompt_tokens(self, prompt: str) -> int:
+        """Return the number of tokens of a prompt, without special tokens."""
+        return len(self._tokenizer.encode(prompt, add_special_tokens=False).ids) if prompt else 0
 
     def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
         """Return the batches for texts of these lengths in tokens; each batch is a list of indices of texts.
@@ -126,7 +147,9 @@ class TransformerEmbedder(ABC):
         dense, token_vectors = self._forward([encoding.ids for encoding in encodings])
         results = []
         for row, encoding in enumerate(encodings):
-            values, scales = quantize(self._projection.apply(token_vectors[row][text_token_positions(encoding)]))
+            values, scales = quantize(
+                self._projection.apply(token_vectors[row][text_token_positions(encoding, self._document_prompt)])
+            )
             results.append(Embedding(dense[row], values, scales))
         return results
 
@@ -202,9 +225,20 @@ def unit(vectors: FloatArray) -> FloatArray:
     return scaled
 
 
-def text_token_positions(encoding: Encoding) -> Int64Array:
-    """Return the positions of all tokens that are not special tokens, shape (n,)."""
-    return np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
+def text_token_positions(encoding: Encoding, prompt: str = "") -> Int64Array:
+    """Return the positions of all tokens that are neither special tokens nor part of the prompt, shape (n,)."""
+    positions: Int64Array = np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
+    if not prompt:
+        return positions
+    ends = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[positions, 1]
+    after: Int64Array = positions[ends > len(prompt)]
+    return after
+
+
+def _text_offsets(encoding: Encoding, positions: Int64Array, prompt: str) -> IntArray:
+    """Return the character spans of the tokens at these positions in the text after the prompt, shape (n, 2)."""
+    offsets = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[positions]
+    return np.maximum(offsets - len(prompt), 0)
 
 
 def _replace_breaks(text: str) -> str:

@@ -43,11 +43,12 @@ def judge(
     """
     rank = first_rank(ranking, relevant)
     result = QuestionResult(label.label_id, label.question, label.kind, tuple(relevant.values()), rank, dict(values))
+    result = replace(result, is_pseudo=label.is_pseudo)
     if answer is None:
         near = not relevant or (rank is not None and rank <= MAX_RANK)
         return replace(result, problem="" if near else f"No page with the answer is among the first {MAX_RANK}.")
     score = answer.gate.score if answer.state is AnswerState.ANSWERED else None
-    answered = score is not None and score >= threshold
+    answered = is_given(answer, threshold)
     text = strip_markers(answer.text)
     wrong = _describe_mistake(label, relevant, answer, text)
     problem = wrong if answered else ""
@@ -65,6 +66,11 @@ def judge(
         wrong=bool(wrong),
         problem=problem,
     )
+
+
+def is_given(answer: Answer, threshold: float) -> bool:
+    """Return whether an answer is given at a threshold, rather than refused."""
+    return answer.state is AnswerState.ANSWERED and answer.gate.score >= threshold
 
 
 def _describe_mistake(label: Label, relevant: Collection[PageKey], answer: Answer, text: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from rag_core.errors import LabelError
-from rag_core.types import Label, LabelKind, LabelledPage
+from rag_core.types import EVIDENCE_STATES, EvidenceState, Label, LabelKind, LabelledPage
 
 NO_ANSWER = "no answer"
 # Separates the answers in one cell of a CSV file.
@@ -29,7 +29,9 @@ def parse_labels(name: str, data: bytes) -> list[Label]:
     ``document`` and one of ``page_index`` (from 0), ``page`` (as printed) and ``quote`` (words on the page). The
     expected answers are given by ``answers`` or ``answer``. ``kind`` is ``answerable``, ``no answer``, ``off-corpus``
     or ``adversarial``. In JSON lines, ``evidence`` may list several pages, each as an object with the keys above. In
-    CSV, ``|`` separates several answers. An ``id`` identifies a question across files and runs.
+    CSV, ``|`` separates several answers. An ``id`` identifies a question across files and runs. ``pseudo`` is true for
+    a question that was made from a sentence of the document. The ``state`` of a page is ``current``, ``stale`` or
+    ``inadmissible``; only current pages count as pages that answer the question.
 
     Parameters
     ----------
@@ -109,7 +111,7 @@ def _parse_label(row: Row, where: str) -> Label:
     kind = _parse_kind(row, where, answers)
     if kind is not LabelKind.ANSWERABLE:
         answers = ()
-    elif not answers and not evidence:
+    elif not answers and not any(one.state == "current" for one in evidence):
         raise LabelError(
             f'{where} has neither a page nor an answer. Add "document" with "page_index", "page" or "quote", or add '
             f'"answers"; or add "kind": "{NO_ANSWER}" if the documents do not answer the question.'
@@ -121,12 +123,15 @@ def _parse_label(row: Row, where: str) -> Label:
         evidence=evidence if kind is LabelKind.ANSWERABLE else (),
         answers=answers,
         where=where,
+        is_pseudo=_parse_is_pseudo(row, where),
     )
 
 
 def _hash_label(question: str, evidence: Sequence[LabelledPage]) -> str:
     """Return an id for a label whose row has none; the same question with the same evidence always gets the same id."""
-    content = json.dumps([question, [(one.document, one.page_index, one.page, one.quote) for one in evidence]])
+    content = json.dumps(
+        [question, [(one.document, one.page_index, one.page, one.quote) for one in evidence if one.state == "current"]]
+    )
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
@@ -139,6 +144,13 @@ def _parse_kind(row: Row, where: str, answers: Sequence[str]) -> LabelKind:
     except ValueError:
         known = ", ".join(kind.value for kind in LabelKind)
         raise LabelError(f'{where}: "kind" is {json.dumps(kind_name)}. Use one of {known}.') from None
+
+
+def _parse_is_pseudo(row: Row, where: str) -> bool:
+    value = row.get("pseudo")
+    if value is None or str(value).lower() in ("true", "false"):
+        return str(value).lower() == "true"
+    raise LabelError(f'{where}: "pseudo" is {json.dumps(value)}. Use true or false.')
 
 
 def _parse_answers(row: Row, where: str) -> tuple[str, ...]:
@@ -167,6 +179,7 @@ def _parse_evidence(one: Row, where: str) -> LabelledPage:
     document, index, page, quote = (one.get(key) for key in ("document", "page_index", "page", "quote"))
     if not isinstance(document, str) or not document:
         raise LabelError(f'{where} names no document. Add "document" with its name in the library.')
+    state = _parse_state(one.get("state"), where)
     if index is not None:
         try:
             # int() accepts True and 3.7, which are not page indexes.
@@ -176,9 +189,18 @@ def _parse_evidence(one: Row, where: str) -> LabelledPage:
             raise LabelError(
                 f'{where}: "page_index" is {json.dumps(index)}. Use a whole number; the first page is 0.'
             ) from None
-        return LabelledPage(document, page_index=int(index))
+        return LabelledPage(document, page_index=int(index), state=state)
     if page is not None and str(page).strip():
-        return LabelledPage(document, page=str(page).strip())
+        return LabelledPage(document, page=str(page).strip(), state=state)
     if isinstance(quote, str) and quote.strip():
-        return LabelledPage(document, quote=quote.strip())
+        return LabelledPage(document, quote=quote.strip(), state=state)
     raise LabelError(f'{where} names no page of {document}. Add "page_index" (from 0), "page" (as printed) or "quote".')
+
+
+def _parse_state(value: object, where: str) -> EvidenceState:
+    if value is None:
+        return "current"
+    for state in EVIDENCE_STATES:
+        if value == state:
+            return state
+    raise LabelError(f'{where}: "state" is {json.dumps(value)}. Use one of {", ".join(EVIDENCE_STATES)}.')

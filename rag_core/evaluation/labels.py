@@ -45,7 +45,7 @@ class Labels:
         """
         if not question.strip():
             raise LabelError("The label has no question. Enter a question.")
-        if kind is LabelKind.ANSWERABLE and not evidence and not answers:
+        if kind is LabelKind.ANSWERABLE and not answers and all(one.state != "current" for one in evidence):
             raise LabelError(
                 "Give the page that answers the question, or the answer, or choose that the documents do not answer it."
             )
@@ -66,8 +66,11 @@ class Labels:
         """
         return parse_labels(name, data)
 
-    def pages_for(self, question: str) -> set[PageKey]:
-        """Return the pages that the labels of a question name and that are still in the library."""
+    def pages_for(self, question: str, *, current: bool = True) -> set[PageKey]:
+        """Return the pages that the labels of a question name and that are still in the library.
+
+        If ``current`` is false, return the stale and inadmissible pages instead of those that answer the question.
+        """
         finder = PageFinder(self._stores.documents)
         words = question.split()
         pages: set[PageKey] = set()
@@ -75,8 +78,14 @@ class Labels:
             if label.question.split() == words:
                 # The document of the label may have been deleted. Only an evaluation reports this as an error.
                 with suppress(LabelError):
-                    pages.update(*finder.find_all([label]))
+                    pages.update(*finder.find_all([label], current=current))
         return pages
+
+    def answers_for(self, question: str) -> tuple[str, ...]:
+        """Return the expected answers of the labels of a question."""
+        words = question.split()
+        labels = [one for one in self._stores.evaluations.labels() if one.question.split() == words]
+        return tuple(answer for label in labels for answer in label.answers)
 
     def rate_answer(self, message_id: str, good: bool, note: str = "") -> None:
         """Store the rating of an answer; replace an earlier rating.

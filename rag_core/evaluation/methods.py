@@ -11,7 +11,7 @@ from rag_core.types import TABLE_METRICS, Baseline, Evaluation, MethodRow, RankB
 
 
 def list_methods(
-    default: RankBy, *, has_sparse: bool, has_cross_encoder: bool, k: float, b: float
+    default: RankBy, *, has_sparse: bool, has_adapter: bool, has_cross_encoder: bool, k: float, b: float
 ) -> list[RetrievalConfig | Baseline]:
     """Return the methods to compare, from the simplest one to all stages; a method per row of the table.
 
@@ -21,6 +21,8 @@ def list_methods(
         The score by which the settings order passages.
     has_sparse : bool
         Whether the index has a learned sparse part. Then the table also has rows without it, which show what it adds.
+    has_adapter : bool
+        Whether a query adapter was trained. Then the table also has the default with and without it.
     has_cross_encoder : bool
     k, b : float
         Parameters of the BM25 baseline.
@@ -37,6 +39,7 @@ def list_methods(
         RetrievalConfig("rerank"),
         *without_sparse[1:],
         RetrievalConfig("named"),
+        *([RetrievalConfig(default, adapter=one) for one in (False, True)] if has_adapter else []),
         *([RetrievalConfig("cross_encoder")] if has_cross_encoder else []),
     ]
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from rag_core.evaluation.intervals import auroc_interval, mean_interval, paired_difference
+from rag_core.evaluation.judge import JUDGE_METRICS
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS, interpolated_precision_name
 from rag_core.evaluation.thresholds import risk_coverage
 from rag_core.types import Comparison, LabelKind, Metric, QuestionResult, RiskPoint
@@ -15,7 +16,10 @@ UNANSWERABLE = tuple(kind for kind in LabelKind if kind is not LabelKind.ANSWERA
 METRICS = (
     *("recall@1", "recall@5", "recall@10", "precision@1", "precision@5", "mrr@10", "map", "ndcg@10"),
     *("answered", "contains_answer", "exact_match", "token_f1", "cited_page"),
+    *("coverage", "evidence_mass", "answer_probability", "correct", "source_support"),
+    *("covered_but_wrong", "stale_outweighs"),
     *("refused", *(f"refused {kind.value}" for kind in UNANSWERABLE)),
+    *JUDGE_METRICS,
 )
 
 

@@ -24,10 +24,11 @@ class PageFinder:
         self._library = library
         self._pages: dict[str, dict[str, list[Page]]] = {}
 
-    def find_all(self, labels: Sequence[Label]) -> list[dict[PageKey, str]]:
+    def find_all(self, labels: Sequence[Label], *, current: bool = True) -> list[dict[PageKey, str]]:
         """Return, for each label, a mapping of its pages to their names, such as ``report.pdf, page 12``.
 
-        A printed page number or a quote can match several pages of the document.
+        A printed page number or a quote can match several pages of the document. If ``current`` is false, the pages
+        that are stale or inadmissible are returned instead of those that answer the question.
 
         Raises
         ------
@@ -37,7 +38,14 @@ class PageFinder:
         pages, problems = [], []
         for label in labels:
             try:
-                pages.append({key: words for one in label.evidence for key, words in self._find(one).items()})
+                pages.append(
+                    {
+                        key: words
+                        for one in label.evidence
+                        if (one.state == "current") is current
+                        for key, words in self._find(one).items()
+                    }
+                )
             except LabelError as error:
                 problems.append(f"{label.where}: {error}")
         if problems:

@@ -47,6 +47,8 @@ def write_report(
         "questions": [row for one in evaluations for row in _questions(one)],
         "precision-recall": [row for one in evaluations for row in _precision_recall(one)],
         "risk-coverage": [row for one in evaluations for row in _risk_coverage(one)],
+        "judge": [row for one in evaluations for row in _judge(one)],
+        "judge-statements": [row for one in evaluations for row in _judged_statements(one)],
         "comparison": [_comparison(one) for one in comparisons],
         "methods": [row for one in methods for row in _method(one)],
     }
@@ -89,6 +91,7 @@ def _questions(evaluation: Evaluation) -> Iterable[Row]:
             "id": one.label_id,
             "question": one.question,
             "kind": one.kind.value,
+            "pseudo": one.is_pseudo,
             "evidence": "; ".join(one.evidence),
             "first_rank": one.first_rank,
             "gate_score": one.gate_score,
@@ -112,6 +115,35 @@ def _risk_coverage(evaluation: Evaluation) -> Iterable[Row]:
             "threshold": one.threshold,
             "coverage": one.coverage,
             "risk": one.risk,
+        }
+
+
+def _judge(evaluation: Evaluation) -> Iterable[Row]:
+    report = evaluation.judge_report
+    for one in report.agreements if report else ():
+        yield {
+            "configuration": evaluation.configuration,
+            "raters": one.raters,
+            "kappa": one.kappa,
+            "agreement": one.share,
+            "both_positive": one.both_positive,
+            "first_only": one.first_only,
+            "second_only": one.second_only,
+            "both_negative": one.both_negative,
+            "n": one.n,
+        }
+
+
+def _judged_statements(evaluation: Evaluation) -> Iterable[Row]:
+    report = evaluation.judge_report
+    for one in report.statements if report else ():
+        yield {
+            "configuration": evaluation.configuration,
+            "question": one.question,
+            "statement": one.statement,
+            "judge": "not judged" if one.judge is None else one.judge,
+            "verifier": one.verifier,
+            "reason": one.reason,
         }
 
 

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.ask import Answerer
+from rag_core.answering.mixtures import Mixtures
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies import Strategies
 from rag_core.errors import LabelError, QuestionError
+from rag_core.evaluation.agreement import (
+    ANSWERS,
+    PASSAGES,
+    count_agreement,
+    is_faithful,
+    pair_passages,
+    report_judgements,
+)
 from rag_core.evaluation.baselines import Bm25, TfIdf
 from rag_core.evaluation.costs import measure_index, search_time
-from rag_core.evaluation.judging import judge
+from rag_core.evaluation.evidence_metrics import add_evidence, weigh_evidence
+from rag_core.evaluation.judge import Judge
+from rag_core.evaluation.judging import is_given, judge
 from rag_core.evaluation.methods import list_methods
 from rag_core.evaluation.metrics import compute_metrics, compute_precision_recall, compute_risk_coverage
 from rag_core.evaluation.page_finder import PageFinder
@@ -27,12 +38,18 @@ from rag_core.settings import Settings
 from rag_core.store.database import new_id, now
 from rag_core.types import (
     Answer,
+    AnswerState,
     Baseline,
     Evaluation,
     EvaluationEvent,
     EvaluationProgress,
+    JudgeConfig,
+    Judgement,
+    JudgeReport,
     Label,
     PageKey,
+    Passage,
+    QuestionResult,
     RetrievalConfig,
     Scope,
     embedded_text,
@@ -48,13 +65,14 @@ DEPTH = 100
 class Asked:
     """What a method finds for a question.
 
-    ``pages`` contains the ranked pages, best first. ``answer`` is ``None`` if only rankings are measured. ``search_ms``
-    is the time in milliseconds in which the passages were ranked.
+    ``pages`` contains the ranked pages, best first, and ``search_ms`` the milliseconds that their ranking took.
+    ``answer`` is ``None`` if only rankings are measured; otherwise, ``passages`` are those that are read.
     """
 
     pages: list[PageKey]
-    answer: Answer | None
     search_ms: float
+    answer: Answer | None = None
+    passages: tuple[Passage, ...] = ()
 
 
 # A function that asks a question. It takes the relevant pages as well, because a near duplicate on such a page counts
@@ -74,6 +92,8 @@ class EvaluationRunner:
     answerer : Answerer
     preferences : Preferences
     models : LanguageModels
+    answer_judge : Judge
+    mixtures : Mixtures
     """
 
     def __init__(
@@ -85,6 +105,8 @@ class EvaluationRunner:
         answerer: Answerer,
         preferences: Preferences,
         models: LanguageModels,
+        answer_judge: Judge,
+        mixtures: Mixtures,
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -93,9 +115,17 @@ class EvaluationRunner:
         self._answerer = answerer
         self._preferences = preferences
         self._models = models
+        self._judge = answer_judge
+        self._mixtures = mixtures
 
     def run(
-        self, labels: Sequence[Label], configuration: RetrievalConfig | Baseline, name: str, *, answers: bool
+        self,
+        labels: Sequence[Label],
+        configuration: RetrievalConfig | Baseline,
+        name: str,
+        *,
+        answers: bool,
+        judge_config: JudgeConfig | None = None,
     ) -> Generator[EvaluationEvent, None, None]:
         """Yield progress, and at the end the stored evaluation; see `Evaluations.run`."""
         if not labels:
@@ -104,9 +134,13 @@ class EvaluationRunner:
             )
         started = time.perf_counter()
         if isinstance(configuration, RetrievalConfig):
-            # The setting may change later, so the stored configuration contains its current value.
+            # The settings may change later, so the stored configuration contains their current values.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
+            if configuration.adapter is None and self._preferences.adapters.select(None):
+                configuration = replace(configuration, adapter=True)
         self._check(labels)
+        if judge_config is not None:
+            self._judge.find_judge(judge_config)  # fails before the first question if there is no judge
         relevant = PageFinder(self._stores.documents).find_all(labels)
         ask, index_bytes = self._asker(configuration, answers=answers)
         if isinstance(configuration, RetrievalConfig):
@@ -116,28 +150,25 @@ class EvaluationRunner:
         threshold = self._preferences.threshold
         if isinstance(configuration, RetrievalConfig) and configuration.threshold is not None:
             threshold = configuration.threshold
+        stale = PageFinder(self._stores.documents).find_all(labels, current=False)
         asked: dict[str, Asked] = {}
+        judgements: dict[str, Judgement] = {}
         for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
             yield EvaluationProgress(done, len(labels))
             asked[label.label_id] = ask(label.question, pages)
+            answer = asked[label.label_id].answer
+            if judge_config is not None and answer is not None:
+                judgements[label.label_id] = self._judge_answer(label, answer, threshold, judge_config)
         yield EvaluationProgress(len(labels), len(labels))
         values = compute_ranking_metrics(
             {label_id: one.pages for label_id, one in asked.items()},
             {label.label_id: pages for label, pages in zip(labels, relevant, strict=True) if pages},
         )
+        for label_id, judgement in judgements.items():
+            values[label_id] = {**values.get(label_id, {}), **judgement.values}
         outcomes = tuple(
-            replace(
-                judge(
-                    label,
-                    pages,
-                    asked[label.label_id].pages,
-                    values.get(label.label_id, {}),
-                    asked[label.label_id].answer,
-                    threshold,
-                ),
-                search_ms=asked[label.label_id].search_ms,
-            )
-            for label, pages in zip(labels, relevant, strict=True)
+            self._judge_result(label, pages, outdated, asked[label.label_id], values.get(label.label_id, {}), threshold)
+            for label, pages, outdated in zip(labels, relevant, stale, strict=True)
         )
         evaluation = Evaluation(
             evaluation_id=new_id(),
@@ -151,10 +182,28 @@ class EvaluationRunner:
             outcomes=outcomes,
             precision_recall=compute_precision_recall(outcomes),
             risk_coverage=compute_risk_coverage(outcomes),
+            judge_report=self._report(outcomes, relevant, asked, judgements) if judgements else None,
             index_bytes=index_bytes,
         )
         self._stores.evaluations.add(evaluation)
         yield evaluation
+
+    def _judge_result(
+        self,
+        label: Label,
+        relevant: Mapping[PageKey, str],
+        stale: Mapping[PageKey, str],
+        asked: Asked,
+        values: Mapping[str, float],
+        threshold: float,
+    ) -> QuestionResult:
+        result = judge(label, relevant, asked.pages, values, asked.answer, threshold)
+        result = replace(result, search_ms=asked.search_ms)
+        if asked.answer is None or not relevant:
+            return result
+        probabilities = self._mixtures.read_answers(label.question, asked.passages) if label.answers else {}
+        evidence = weigh_evidence(label, asked.passages, relevant, stale, probabilities)
+        return add_evidence(result, label, asked.answer, evidence, stale)
 
     def _check(self, labels: Sequence[Label]) -> None:
         """Raise an error for invalid questions before any is asked, because an interrupted evaluation is not stored."""
@@ -163,6 +212,32 @@ class EvaluationRunner:
                 self._searcher.normalize_question(label.question)
             except QuestionError as error:
                 raise LabelError(f"{label.where}: {error}") from None
+
+    def _judge_answer(self, label: Label, answer: Answer, threshold: float, config: JudgeConfig) -> Judgement:
+        """Judge an answer as it is given at the threshold, with the first expected answer."""
+        if not is_given(answer, threshold):
+            answer = replace(answer, state=AnswerState.ABSTAINED)
+        return self._judge.judge_answer(answer, config, expected=label.answers[0] if label.answers else "")
+
+    def _report(
+        self,
+        outcomes: Sequence[QuestionResult],
+        relevant: Sequence[Collection[PageKey]],
+        asked: Mapping[str, Asked],
+        judgements: Mapping[str, Judgement],
+    ) -> JudgeReport:
+        passages, rights = [], []
+        for outcome, pages in zip(outcomes, relevant, strict=True):
+            judgement, answer = judgements.get(outcome.label_id), asked[outcome.label_id].answer
+            if judgement is None or answer is None:
+                continue
+            if pages:
+                passages += pair_passages(answer, judgement, pages)
+            faithful, right = is_faithful(judgement), outcome.values.get("contains_answer")
+            if faithful is not None and right is not None:
+                rights.append((faithful, right == 1.0))
+        agreements = [count_agreement(PASSAGES, passages), count_agreement(ANSWERS, rights)]
+        return report_judgements([*judgements.values()], self._models.generator, agreements)
 
     @property
     def default_configuration(self) -> str:
@@ -175,6 +250,7 @@ class EvaluationRunner:
         return list_methods(
             self._settings.rank_by,
             has_sparse=bool(generations and generations[-1][1].sparse),
+            has_adapter=self._preferences.adapters.newest is not None,
             has_cross_encoder=bool(self._settings.reranker),
             k=k,
             b=b,
@@ -197,8 +273,10 @@ class EvaluationRunner:
             outcome = run_to_end(self._strategies.search(query, Timer()))
             search_ms = search_time(outcome.result, 1000 * (time.perf_counter() - started), rank_by)
             pages = ranked_pages(span for one in outcome.passages for span in relevant_spans(one, relevant))
-            answer = self._answerer.answer(query, _lift_threshold(outcome)) if answers else None
-            return Asked(pages, answer, search_ms)
+            if not answers:
+                return Asked(pages, search_ms)
+            answer = self._answerer.answer(query, _lift_threshold(outcome))
+            return Asked(pages, search_ms, answer, outcome.result.passages)
 
         return ask, measure_index(self._stores, configuration, rank_by)
 
@@ -219,7 +297,7 @@ class EvaluationRunner:
             search_ms = 1000 * (time.perf_counter() - started)
             ranked_rows = [rows[hit.chunk_id] for hit in hits]
             spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in ranked_rows)
-            return Asked(ranked_pages(spans), None, search_ms)
+            return Asked(ranked_pages(spans), search_ms)
 
         return ask, ranker.size_bytes
 

@@ -19,7 +19,7 @@ from rag_core.finance.formulas import (
 from rag_core.finance.line_items import LineItem, find_line_items
 from rag_core.finance.standard_measures import FORMULAS, StandardMeasure, Unit, find_measure
 from rag_core.finance.years import find_years
-from rag_core.text.dates import QUARTER
+from rag_core.text.dates import names_part_of_year
 from rag_core.text.numbers import SCALES
 
 _NUMBERS = {word: number for number, word in enumerate("zero one two three four five six seven eight nine ten".split())}
@@ -67,7 +67,7 @@ _RATIO = re.compile(r"\bratio of (?P<part>[\w &'’-]+?) to (?P<whole>[\w &'’-
 # comparisons with others, and adjusted figures, which are not in the statements.
 _OTHER = re.compile(
     r"\b(?:why|how come|reasons?|causes?|caused|drivers?|drove|driven|explains?|led to|due to|guidance|outlook|"
-    rf"forecasts?|expect(?:s|ed)?|projected|targets?|will|would|{QUARTER}\w*|H[12]|quarters?(?:ly)?|half|months?|weeks?|segments?|"
+    r"forecasts?|expect(?:s|ed)?|projected|targets?|will|would|quarters?(?:ly)?|half|months?|weeks?|segments?|"
     r"regions?|geograph(?:y|ies|ic)|products?|divisions?|brands?|countr(?:y|ies)|subsidiar(?:y|ies)|organic(?:ally)?|"
     r"adjusted|non-?gaap|pro forma|constant currency|largest|biggest|highest|lowest|smallest|most|"
     r"which|who|any|events?|(?:when|where) (?:did|was|were|is|does)|"
@@ -141,7 +141,7 @@ def parse_figure_question(question: str) -> FigureRequest | None:
     rest = _DEFINED.sub(lambda match: f"{match[0][:1]} ", question)
     asking = _USING.sub("", _find_asking_sentence(rest))
     years = [year for year in find_years(asking) if _LEAST_YEAR <= year <= _LAST_YEAR] or find_years(question)
-    if not years or _OTHER.search(asking) or not _ASKS.search(asking):
+    if not years or _OTHER.search(asking) or names_part_of_year(asking) or not _ASKS.search(asking):
         return None
     names: Mapping[str, str] = FORMULAS | definitions
     target = _find_target(asking, definitions)

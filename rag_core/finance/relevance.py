@@ -9,7 +9,7 @@ from rag_core.text.figures import find_missing_figures, squash_letters
 from rag_core.text.names import MIN_SYMBOL_CHARS, annotate, contains_name_form, is_question_word, strip_possessive
 
 # Words for quarterly periods. The figures of a whole year do not answer a question about a quarter.
-_QUARTER = re.compile(rf"\b{QUARTER}\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
+_QUARTER = re.compile(rf"\b(?:{QUARTER}|[1-4]Q(?:\d\d)?)\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
 
 # Abbreviations and words with a capital letter that name measures, statements and instructions.
 _FINANCIAL = re.compile(

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from rag_core.finance.line_items import BY_NAME, LineItem, Statement, compile_label
 from rag_core.finance.measures import find_statement, find_title_end, find_title_lines
-from rag_core.text.dates import MONTHS, QUARTER, YEAR
+from rag_core.text.dates import MONTHS, YEAR, names_part_of_year
 from rag_core.text.numbers import SCALES, find_table_scales
 from rag_core.types.tables import Table, TableCell, TableRow
 
@@ -47,7 +47,7 @@ _QUARTERLY = re.compile(r"\bquarterly (?:report|period)\b", re.I)
 _ANNUAL = re.compile(r"\bannual report\b", re.I)
 _YEAR = re.compile(rf"(?<!\d)({YEAR})(?!\d)|\bFY\s?['’]?(\d\d)\b")
 _PART_OF_YEAR = re.compile(
-    rf"\b(?:three|six|nine|3|6|9)[- ]months?|\bquarters?\b|\b(?:1[234]|26|27|39|40)[- ]weeks?|\b{QUARTER}\b", re.I
+    r"\b(?:three|six|nine|3|6|9)[- ]months?|\bquarters?\b|\bhalf\b|\b(?:1[234]|26|27|39|40)[- ]weeks?", re.I
 )
 _NOT_A_PERIOD = re.compile(r"%|\b(?:change|variance|increase|decrease|notes?|percent)\b", re.I)
 _FIGURE = re.compile(r"\(?-?[$€£¥]?\s?\(?-?[$€£¥]?\s?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\)?")
@@ -250,7 +250,7 @@ class Statements:
             elif len(table.columns) != width:
                 columns = ()
             width = len(table.columns)
-            own_scale = _read_scale(table, text)
+            own_scale = read_scale(table, text)
             scale = scale if own_scale is None else own_scale
             currency = _read_currency(table) or currency
             yield _Part(page, table, columns, scale, currency)
@@ -265,14 +265,14 @@ class Statements:
             lines = text[max(0, table.start - _LONGEST_HEADER) : max(0, table.start)]
             lines = lines[find_title_end(lines) :]
             years = _YEAR.findall(lines)
-            if len(years) != width - 1 or _PART_OF_YEAR.search(lines):
+            if len(years) != width - 1 or _is_part_of_year(lines):
                 return ()
             context = lines
             headers = {index: first or f"20{short}" for index, (first, short) in enumerate(years, 1)}
         found: dict[int, _Column] = {}
         for index, header in headers.items():
             years = _YEAR.findall(header)
-            if not years or _NOT_A_PERIOD.search(header) or _PART_OF_YEAR.search(header):
+            if not years or _NOT_A_PERIOD.search(header) or _is_part_of_year(header):
                 continue
             first, short = years[-1]
             year = int(first or f"20{short}")
@@ -280,6 +280,10 @@ class Statements:
                 year += self._year_shift
             found.setdefault(year, _Column(index, year))
         return tuple(found.values())
+
+
+def _is_part_of_year(header: str) -> bool:
+    return _PART_OF_YEAR.search(header) is not None or names_part_of_year(header)
 
 
 def _find_titled_pages(texts: Mapping[int, str]) -> dict[Statement, list[int]]:
@@ -334,7 +338,11 @@ def _parse_figure(cell: TableCell) -> Decimal | None:
     return -value if "(" in text or text.lstrip("$€£¥ ").startswith("-") else value
 
 
-def _read_scale(table: Table, text: str) -> int | None:
+def read_scale(table: Table, text: str) -> int | None:
+    """Return the power of ten of a table's figures; ``None`` if neither the table nor its page states it.
+
+    ``text`` is the text of the page.
+    """
     headers = " ".join(cell.text for row in table.headers for cell in row.cells)
     before = text[max(0, table.start - 300) : table.start] if table.headers else ""
     for part in (table.unit, headers, " ".join(table.caption), before, text[:_HEAD] if table.headers else ""):

@@ -68,6 +68,16 @@ class EmbeddingStore:
                 vectors |= {row.id: unpack_dense(row.dense) for row in connection.execute(query)}
         return vectors
 
+    def read_dense_of_chunks(self, chunk_ids: Sequence[int]) -> dict[int, FloatArray]:
+        """Return dense vectors by chunk id; leave out chunks that are not embedded."""
+        vectors: dict[int, FloatArray] = {}
+        query = select(chunks.c.id, embeddings.c.dense).join(embeddings, embeddings.c.id == chunks.c.embedding_id)
+        with self._db.read() as connection:
+            for batch in batches(list(chunk_ids)):
+                rows = connection.execute(query.where(chunks.c.id.in_(batch)))
+                vectors |= {row.id: unpack_dense(row.dense) for row in rows}
+        return vectors
+
     def read_tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
         """Return token vectors by chunk id; leave out chunks that have no token vectors."""
         cached = self._cache.get(chunk_ids)

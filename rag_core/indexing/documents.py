@@ -19,6 +19,8 @@ from rag_core.store.database import as_utc
 from rag_core.store.file_names import clean_collection, normalize_name
 from rag_core.store.schema import versions
 from rag_core.store.serialization import chunk_from_row
+from rag_core.store.snapshots import replace_version
+from rag_core.text.outline import build_outline
 from rag_core.types import (
     DEFAULT_COLLECTION,
     ChunkSpan,
@@ -26,6 +28,7 @@ from rag_core.types import (
     DocumentInfo,
     DocumentVersion,
     Job,
+    OutlineEntry,
     Page,
     PageImage,
     PageKey,
@@ -36,6 +39,9 @@ from rag_core.types import (
 
 # A limit for `Jobs.list` that is above any realistic number of active jobs, so that all of them are listed.
 ALL_JOBS = 10_000
+# States of versions of which only the file is stored: those that another version replaced, and those that could not be
+# indexed again for a snapshot.
+_FORMER = ("replaced", "ended")
 
 
 class Documents:
@@ -54,6 +60,7 @@ class Documents:
 
     def __init__(self, stores: Stores, indexer: IndexingQueue, jobs: Jobs, removal: Removal) -> None:
         self._library = stores.documents
+        self._snapshots = stores.snapshots
         self._files = stores.files
         self._indexer = indexer
         self._jobs = jobs
@@ -64,9 +71,16 @@ class Documents:
         """Return all documents, newest first, including rejected documents and documents that are being indexed."""
         return self._library.documents()
 
-    def get(self, document_id: str) -> DocumentInfo:
-        """Return a document; raise `UnknownDocument` if the library does not contain it."""
-        return self._library.document(document_id)
+    def get(self, document_id: str, *, version_id: str | None = None) -> DocumentInfo:
+        """Return a document; raise `UnknownDocument` if the library does not contain it.
+
+        If a snapshot contains the version ``version_id``, which a later file has replaced, the result has the data of
+        this version.
+        """
+        document = self._library.document(document_id)
+        if version_id in (None, document.version_id) or version_id not in self._snapshots.superseded_versions():
+            return document
+        return replace_version(document, self._library.versions_where(versions.c.id == version_id)[0])
 
     def find_ids(self, names: Sequence[str]) -> Sequence[str]:
         """Return the ids of the documents with these names or ids; raise `UnknownDocument` if one does not exist."""
@@ -171,9 +185,14 @@ class Documents:
         """
         current = self._version(document_id)
         rows = self._library.versions_where(versions.c.document_id == document_id)
-        shown = [row for row in rows if row.id == current or row.state == "replaced"]
+        superseded = self._snapshots.superseded_versions()
+        names = self._snapshots.find_names(document_id)
+        shown = [row for row in rows if row.id == current or row.state in _FORMER or row.id in superseded]
         shown.sort(key=lambda row: (row.id == current, row.added_at), reverse=True)
-        return [DocumentVersion(row.id, as_utc(row.added_at), row.size, row.id != current) for row in shown]
+        return [
+            DocumentVersion(row.id, as_utc(row.added_at), row.size, row.id != current, tuple(names.get(row.sha256, ())))
+            for row in shown
+        ]
 
     def restore_version(self, version_id: str) -> Job:
         """Queue a replaced version to be indexed again; it then replaces the current version."""
@@ -189,13 +208,13 @@ class Documents:
         )
 
     def remove_version(self, version_id: str) -> None:
-        """Remove a replaced version and its file; raise `UnknownDocument` if there is no such version."""
-        with self._removal.lock:
-            self._removal.remove_version(self._replaced(version_id))
+        """Remove a replaced version and its file, also from snapshots; raise `UnknownDocument` if there is none."""
+        self._removal.remove_content(self._replaced(version_id))
 
     def _replaced(self, version_id: str) -> VersionRow:
         row = self._library.version(version_id)
-        if row is None or row.state != "replaced":
+        states = _FORMER if row and row.active_version else ("replaced",)
+        if row is None or (row.state not in states and row.id not in self._snapshots.superseded_versions()):
             raise UnknownDocument("That version is no longer stored. Reload the page to see the stored versions.")
         return row
 
@@ -211,9 +230,16 @@ class Documents:
         """
         return self._library.pages(self._version(document_id), with_layout=with_layout)
 
-    def page(self, document_id: str, page_index: int) -> Page:
-        """Return one page with its word boxes; raise `UnknownDocument` if the page does not exist."""
-        return self._page(self._version(document_id), page_index)
+    def outline(self, document_id: str) -> Sequence[OutlineEntry]:
+        """Return a document's table of contents, as `build_outline`; raise `UnknownDocument` if it does not exist."""
+        return build_outline(self._library.page_headings(self._version(document_id)))
+
+    def page(self, document_id: str, page_index: int, *, version_id: str | None = None) -> Page:
+        """Return one page with its word boxes; raise `UnknownDocument` if the page does not exist.
+
+        ``version_id`` is that of `get`.
+        """
+        return self._page(self.get(document_id, version_id=version_id).version_id, page_index)
 
     def tables(self, places: Collection[PageKey]) -> dict[PageKey, tuple[Table, ...]]:
         """Return the tables of pages by version id and page index; pages without tables are left out."""
@@ -227,18 +253,21 @@ class Documents:
         """Return the chunks before and after a chunk.
 
         The value is ``None`` in place of a chunk that does not exist, and twice ``None`` if searches no longer find
-        the given chunk.
+        the given chunk, not even as of a snapshot.
         """
-        row = self._library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
-        if row is None:
+        wanted = [int(chunk_id)]
+        found = self._library.visible_chunks(wanted) or self._snapshots.chunks(None, wanted)
+        if not found:
             return None, None
+        row = found[int(chunk_id)]
         before, after = self._library.adjacent_chunks(row.version_id, row.ordinal)
         return before and chunk_from_row(before), after and chunk_from_row(after)
 
     def content(self, document_id: str, *, version_id: str | None = None) -> bytes:
         """Return the bytes of a document's file, or of a replaced version of it; raise `UnknownDocument`."""
-        digest = self._replaced(version_id).sha256 if version_id else self._digest(self._version(document_id))
-        return self._files.get(digest)
+        current = self._version(document_id)
+        is_current = version_id in (None, current)
+        return self._files.get(self._digest(current) if is_current else self._replaced(str(version_id)).sha256)
 
     def render_page(
         self,
@@ -254,8 +283,9 @@ class Documents:
         Parameters
         ----------
         version_id : str, optional
-            The version that ``highlights`` refer to. If another version has replaced it, nothing is highlighted,
-            because the offsets could select other text.
+            The version that ``highlights`` refer to. If another version has replaced it, its page is shown if a
+            snapshot contains it. Otherwise the page of the present version is shown and nothing is highlighted, because
+            the offsets could select other text.
         highlights : sequence of (start, end)
             Character offsets in the page's text.
         scale : float
@@ -268,7 +298,7 @@ class Documents:
         EncryptedPdf
             The file needs a password. Passwords are not stored, so the page cannot be rendered.
         """
-        document = self._library.document(document_id)
+        document = self.get(document_id, version_id=version_id)
         page = self._page(document.version_id, page_index)
         same = version_id in (None, document.version_id)
         spans = [span for highlight in highlights for span in _outside(highlight, page.skip)] if same else []

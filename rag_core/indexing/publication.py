@@ -157,9 +157,12 @@ class PublicationStage:
             task.version_id, embedded.status, embedded.reason, active=task.activate, reread=task.is_indexed_again
         ):
             return embedded.result(DocumentStatus.CANCELLED, OTHER_CONTENT, computed)
-        if task.activate:
+        if task.activate or task.is_for_snapshot:
             try:
-                self._retire_former(task, row.sha256)
+                if task.is_for_snapshot:
+                    self._retire_same_content(row)
+                else:
+                    self._retire_former(task, row.sha256)
             except StoreError as error:  # searches do not find it, and the queue removes it later
                 log.warning("the former version of %s could not be removed yet: %s", task.name, error)
         return embedded.result(embedded.status, " ".join(filter(None, (embedded.reason, replaced))), computed)
@@ -184,6 +187,12 @@ class PublicationStage:
             self._removal.retire_version(row)
         if any(row.sha256 != digest for row in former):
             self._remove_former_attachments(task)
+
+    def _retire_same_content(self, row: VersionRow) -> None:
+        """Remove former versions of content that was indexed again for a snapshot, except in other generations."""
+        for other in self._removal.find_same_content(row):
+            if other.state != "building" and other.generation_id in (row.generation_id, None):
+                self._removal.retire_version(other)
 
     def _remove_former_attachments(self, task: IndexingTask) -> None:
         """Remove the documents that were attached to the former version and are not attached to the new one."""

@@ -177,6 +177,13 @@ class IndexingQueue:
         self._in_flight.notify()
         return job
 
+    def index_snapshots(self) -> Job:
+        """Queue the indexing of content that snapshots contain and the index does not."""
+        details: dict[str, object] = {"document_ids": None, "changes": {}, "snapshots": True}
+        job = self._stores.jobs.add("reindex", "Snapshots", details=details)
+        self._in_flight.notify()
+        return job
+
     def cancel(self, job_id: str) -> None:
         """Cancel a job; do nothing if it has ended."""
         job = self._stores.jobs.get(job_id)
@@ -193,6 +200,10 @@ class IndexingQueue:
         elif job.state in (JobState.QUEUED, JobState.RUNNING):
             self._cancelled.add(job_id)
             self._in_flight.notify()
+
+    def is_cancelled(self, job_id: str) -> bool:
+        """Return whether a job was cancelled while it ran."""
+        return job_id in self._cancelled
 
     def wait_for_change(self, timeout_s: float) -> None:
         """Wait until a job was added or has ended, or until the timeout."""

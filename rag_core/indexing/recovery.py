@@ -10,6 +10,7 @@ from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import job_state
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import versions
+from rag_core.store.snapshots import Content
 from rag_core.types import DocumentStatus, JobState, VersionRow
 
 log = logging.getLogger(__name__)
@@ -69,7 +70,7 @@ def finish_removals(stores: Stores, removal: Removal) -> None:
     try:
         removal.finish_interrupted()
         _remove_generations(stores, removal, "retired", "building")
-        if stores.documents.hidden_versions():
+        if stores.documents.hidden_versions().keys() - stores.snapshots.superseded_versions():
             _remove_replaced(stores, removal)
     except StoreError as error:
         log.warning("not all deleted or replaced data could be removed yet: %s", error)
@@ -153,10 +154,16 @@ def _reset_unfinished(stores: Stores, removal: Removal) -> None:
             removal.clear_version(row.id, row.generation_id)
             stores.documents.restart_version(row.id)
             stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
-        elif row.generation_id in building or row.active_version:
+        elif row.generation_id in building or row.active_version or _is_for_snapshot(stores, removal, row):
             removal.remove_version(row)
         else:
             stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
+
+
+def _is_for_snapshot(stores: Stores, removal: Removal, row: VersionRow) -> bool:
+    """Return whether a version is content of a snapshot that was being indexed again."""
+    is_in_snapshot = stores.snapshots.contains(Content(row.document_id, row.sha256))
+    return is_in_snapshot and bool(removal.find_same_content(row))
 
 
 def _remove_replaced(stores: Stores, removal: Removal) -> None:

@@ -15,6 +15,7 @@ from rag_core.indexing.task import CancelledJobs, IndexingTask, TaskResult
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import documents, versions
+from rag_core.store.snapshots import Content
 from rag_core.types import DocumentStatus, Fingerprint, Job, JobState, VersionRow
 
 log = logging.getLogger(__name__)
@@ -58,6 +59,7 @@ class Reindexer:
         self._stopping = stopping
         self._results = results
         self._ended: list[TaskResult] = []
+        self._contents: dict[str, Content] = {}
 
     def run(self, job: Job) -> Iterator[IndexingTask | None]:
         """Yield the tasks of a queued re-index, one at a time, and end the job after the last task.
@@ -66,7 +68,7 @@ class Reindexer:
         start another task before it calls ``next`` again. Otherwise, a file could still be indexed into the former
         generation when the generations are swapped, and searches would not find the file.
         """
-        self._ended = []
+        self._ended, self._contents = [], {}
         try:
             yield from self._run(job)
         except ServerUnavailable:
@@ -87,7 +89,8 @@ class Reindexer:
         target = self._generations.configured(**changes)
         chosen = job.details.get("document_ids")
         active = self._stores.documents.generations("active")
-        if active and job.details.get("renamed"):  # the settings need not be those of the index
+        # The settings need not be those of the index.
+        if active and (job.details.get("renamed") or job.details.get("snapshots")):
             target = active[-1][1]
         if chosen is None and (not active or active[-1][1] != target):
             swapped = yield from self._rebuild(job, target)
@@ -97,7 +100,8 @@ class Reindexer:
                 finish_removals(self._stores, self._removal)
                 self._finish(job, [], cancelled=UNCHANGED)
             return
-        todo, kept = yield from self._reindex_within_active(job, target, chosen)
+        for_snapshots = bool(job.details.get("snapshots"))
+        todo, kept = yield from self._reindex_within_active(job, target, chosen, for_snapshots=for_snapshots)
         if self._stopping.is_set():
             return
         cancelled = ""
@@ -117,7 +121,7 @@ class Reindexer:
                 missing = self._missing(generation)
             if not missing or self._is_interrupted(job):
                 break
-            yield from self._create_task(job, missing[0], generation, activate=False)
+            yield from self._create_task(job, missing[0], generation, builds=True)
             self._collect_results(job)
             self._check_internal_errors()
             self._stores.jobs.progress(job.job_id, "re-indexing", len(self._ended), len(self._ended) + len(missing))
@@ -138,11 +142,12 @@ class Reindexer:
             raise RagError(INTERNAL_ERROR)
 
     def _reindex_within_active(
-        self, job: Job, target: Fingerprint, chosen: Sequence[str] | None
+        self, job: Job, target: Fingerprint, chosen: Sequence[str] | None, *, for_snapshots: bool
     ) -> Generator[IndexingTask | None, None, tuple[int, list[VersionRow]]]:
         """Index the chosen documents again, or all incomplete documents if ``chosen`` is ``None``.
 
-        Return the number of documents to index, and the rows of the documents that are complete and therefore kept.
+        If ``for_snapshots`` is true, index only the content of snapshots that is not indexed. Return the number of
+        documents to index, and the rows of the documents that are complete and therefore kept.
         """
         generation = self._generations.active()
         differing = set(generation.fingerprint.differences(target)) - {"extractor"}
@@ -152,9 +157,14 @@ class Reindexer:
                 f"({', '.join(sorted(differing))} differ). Re-index all documents."
             )
         rows = self._active_rows()
-        if chosen is not None:
+        superseded = self._stores.snapshots.superseded_rows()
+        if for_snapshots:
+            searchable = self._stores.snapshots.superseded_versions()
+            todo, kept = [row for row in superseded if row.id not in searchable], list[VersionRow]()
+        elif chosen is not None:
             todo, kept = self._chosen(rows, chosen), []
         else:
+            rows += superseded
             complete = self._complete(rows, generation)
             complete -= {row.id for row in rows if row.extractor != target.extractor}
             todo = [row for row in rows if row.id not in complete]
@@ -163,16 +173,19 @@ class Reindexer:
             if self._is_interrupted(job):
                 break
             self._stores.jobs.progress(job.job_id, "re-indexing", number, len(todo))
-            yield from self._create_task(job, row, generation, activate=True, again=chosen is not None)
+            yield from self._create_task(job, row, generation, again=chosen is not None)
         yield from self._wait_for_results(job)
         if not self._stores.documents.outdated_ids(target.extractor):
             self._stores.documents.set_generation_parser(generation.generation_id, target.extractor)
         return len(todo), kept
 
     def _create_task(
-        self, job: Job, row: VersionRow, generation: IndexGeneration, *, activate: bool, again: bool = False
+        self, job: Job, row: VersionRow, generation: IndexGeneration, *, builds: bool = False, again: bool = False
     ) -> Iterator[IndexingTask]:
-        """Add a new version of a document's content and yield its task, unless the document was deleted meanwhile."""
+        """Add a new version of a document's content and yield its task, unless the document was deleted meanwhile.
+
+        ``builds`` says whether the generation is being built, and ``again`` whether the file is read again in any case.
+        """
         library = self._stores.documents
         with self._removal.lock:
             if library.version(row.id) is None:
@@ -186,16 +199,21 @@ class Reindexer:
                 generation_id=generation.generation_id,
                 base=row,
             )
-        is_parsed = not again and row.extractor == generation.fingerprint.extractor
+        self._contents[version_id] = Content(row.document_id, row.sha256)
+        # Only the file of a replaced version is stored.
+        is_stored = row.state in ("full", "words")
+        is_parsed = not again and is_stored and row.extractor == generation.fingerprint.extractor
+        is_superseded = not again and row.id != row.active_version
         yield IndexingTask(
             job.job_id,
             version_id,
             row.document_id,
             row.name,
             generation,
-            activate=activate,
+            activate=not builds and not is_superseded,
             is_reindex=True,
             is_indexed_again=True,
+            is_for_snapshot=is_superseded,
             parsed_version_id=row.id if is_parsed else None,
         )
 
@@ -230,17 +248,24 @@ class Reindexer:
         return [*todo.values(), *{row.document_id: row for row in ended}.values()]
 
     def _missing(self, generation: IndexGeneration) -> list[VersionRow]:
-        """Return the documents that are not in the new generation yet and have not failed."""
+        """Return the documents that are not in the new generation yet and have not failed.
+
+        After them come versions with content that only snapshots contain.
+        """
         rows = self._stores.documents.versions_where(versions.c.generation_id == generation.generation_id)
-        done = {row.document_id for row in rows} | {result.task.document_id for result in self._ended}
-        return [row for row in self._active_rows() if row.document_id not in done]
+        done = {Content(row.document_id, row.sha256) for row in rows}
+        done |= {self._contents[result.task.version_id] for result in self._ended}
+        wanted = [*self._active_rows(), *self._stores.snapshots.superseded_rows()]
+        return [row for row in wanted if Content(row.document_id, row.sha256) not in done]
 
     def _drop_outdated(self, generation: IndexGeneration) -> None:
         """Remove versions of the new generation whose document has other content by now, to build them again."""
         content = {row.document_id: row.sha256 for row in self._active_rows()}
+        superseded = {Content(row.document_id, row.sha256) for row in self._stores.snapshots.superseded_rows()}
         current = set()
         for row in self._stores.documents.versions_where(versions.c.generation_id == generation.generation_id):
-            if content.get(row.document_id, row.sha256) != row.sha256:
+            is_outdated = content.get(row.document_id, row.sha256) != row.sha256
+            if is_outdated and Content(row.document_id, row.sha256) not in superseded:
                 self._removal.remove_version(row)
             else:
                 current.add(row.id)

@@ -11,6 +11,7 @@ from rag_core.indexing.naming import Naming
 from rag_core.runtime.stores import Stores
 from rag_core.store.document_names import DocumentName
 from rag_core.store.schema import versions
+from rag_core.store.snapshots import Content
 from rag_core.types import DeleteReceipt, DocumentStatus, VersionRow
 
 log = logging.getLogger(__name__)
@@ -109,23 +110,48 @@ class Removal:
         return removed
 
     def retire_version(self, row: VersionRow) -> None:
-        """Remove the data of a replaced version; if the version was complete and had other content, keep its file."""
-        others = self._stores.documents.versions_where(
+        """Remove the data of a replaced version; if the version was complete and had other content, keep its file.
+
+        If a snapshot contains the content, and no other version of the same index generation has it, the version stays
+        complete: searches of the present do not find it, but searches as of the snapshot do.
+        """
+        others = self.find_same_content(row)
+        indexed = [one for one in others if one.state in ("full", "words") and one.generation_id == row.generation_id]
+        if row.state == "full" and not indexed and self._is_in_snapshot(row):
+            return
+        if others or row.state != "full":
+            self.remove_version(row)
+        else:
+            self._keep_file(row)
+
+    def find_same_content(self, row: VersionRow) -> list[VersionRow]:
+        """Return the other versions of a document that have the same content, oldest first."""
+        return self._stores.documents.versions_where(
             versions.c.document_id == row.document_id,
             versions.c.id != row.id,
             versions.c.sha256 == row.sha256,
         )
-        if others or row.state != "full":
-            self.remove_version(row)
-            return
+
+    def _keep_file(self, row: VersionRow) -> None:
+        """Delete all data of a version except its row and its file."""
         self.clear_version(row.id, row.generation_id)
         self._stores.documents.mark_version_replaced(row.id)
+
+    def remove_content(self, row: VersionRow) -> None:
+        """Remove a version that is not the searched one, its file, and its content from all snapshots.
+
+        The content leaves the snapshots first, so that no search finds a partly removed version.
+        """
+        with self.lock:
+            self._stores.snapshots.remove_content(Content(row.document_id, row.sha256))
+            self.remove_version(row)
 
     def remove_generation(self, generation_id: int) -> None:
         """Remove an inactive generation and its versions, except versions that are still needed.
 
-        A version that an unfinished job needs is queued again. An ended version stays listed with its file and reason
-        if searches use no other version of its document.
+        A version that an unfinished job needs is queued again. The file of content that could not be indexed again for
+        a snapshot is kept. An ended version stays listed with its file and reason if searches use no other version of
+        its document.
         """
         stores = self._stores
         # While the lock is held, no version is published into the generation.
@@ -138,11 +164,16 @@ class Removal:
                 elif row.state == "ended" and row.active_version is None:
                     self.clear_version(row.id, generation_id)
                     stores.documents.update_version(row.id, generation_id=None)
+                elif row.state == "full" and not self.find_same_content(row) and self._is_in_snapshot(row):
+                    self._keep_file(row)
                 else:
                     self.remove_version(row)
             stores.drop_dense_index(generation_id)
             stores.sparse_index(generation_id).drop()
             stores.documents.drop_generation(generation_id)
+
+    def _is_in_snapshot(self, row: VersionRow) -> bool:
+        return self._stores.snapshots.contains(Content(row.document_id, row.sha256))
 
     def clear_version(self, version_id: str, generation_id: int | None) -> int:
         """Delete all data of a version except its row and its file; return the number of deleted chunks."""
@@ -166,8 +197,8 @@ class Removal:
         """End a version that will not be published, and delete its data except its row and its file.
 
         If searches use another version of the document, the row of the ended version is removed as well, unless
-        ``keep`` is true. If they use none, the row stays, so that users see the reason, and other ended versions of
-        the document are removed.
+        ``keep`` is true; of ended versions with the same content, only the last one is kept. If they use none, the row
+        stays, so that users see the reason, and other ended versions of the document are removed.
         """
         row = self._stores.documents.version(version_id)
         if row is None:
@@ -184,6 +215,10 @@ class Removal:
         if any(other.active_version == other.id for other in others):
             if not keep:
                 self.remove_version(row)
+                return
+            for other in others:
+                if other.state == "ended" and other.sha256 == row.sha256:
+                    self.remove_version(other)
             return
         for other in others:
             if other.state == "ended":

@@ -39,6 +39,8 @@ class IndexingTask:
     is_indexed_again : bool
         Whether a document's content is indexed again. If a new file has replaced the content in the meantime, this
         version must not replace the new file.
+    is_for_snapshot : bool
+        Whether only snapshots contain the content, so that searches of the present must not find it.
     parsed_version_id : str, optional
         A version of the same file whose stored pages are used instead of parsing the file again.
     password : str, optional
@@ -53,6 +55,7 @@ class IndexingTask:
     activate: bool = True
     is_reindex: bool = False
     is_indexed_again: bool = False
+    is_for_snapshot: bool = False
     parsed_version_id: str | None = None
     password: str | None = field(default=None, repr=False)
 

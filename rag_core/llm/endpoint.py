@@ -14,6 +14,7 @@ from rag_core.errors import GeneratorAuthError, GeneratorError
 from rag_core.llm.addresses import build_key_headers
 from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, EndpointErrors, is_retryable
 from rag_core.llm.gguf import GgufServer
+from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.openai_apis import select_api
 from rag_core.llm.request import (
     DEFAULT_BASE_URL,
@@ -27,6 +28,7 @@ from rag_core.llm.request import (
     parse_retry_after_s,
 )
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
+from rag_core.llm.tool_calls import Tool
 from rag_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class Endpoint:
 
     def __init__(self, settings: Settings, names: SettingNames = ENVIRONMENT_NAMES, *, key_problem: str = "") -> None:
         self._settings = settings
+        self._names = names
         self._key_problem = key_problem
         self._errors = EndpointErrors(settings, names)
         self._lock = threading.Lock()
@@ -59,11 +62,20 @@ class Endpoint:
         self._gguf_server = GgufServer(settings, names) if settings.gguf else None
         self._api = select_api(settings)
         self._options = self._api.build_options(settings)
+        # Names of options that serve only some requests, and that the endpoint rejects.
+        self._rejected: set[str] = set()
 
-    def stream(self, messages: Sequence[dict[str, str]], report: RequestReport) -> Generator[str, None, None]:
+    def stream(
+        self,
+        messages: Sequence[dict[str, Any]],
+        report: RequestReport,
+        tools: Sequence[Tool] = (),
+        schema: dict[str, Any] | None = None,
+    ) -> Generator[str, None, None]:
         """Yield the pieces of the reply's text, and fill ``report``.
 
-        Closing the iterator closes the connection; servers then stop generating.
+        Closing the iterator closes the connection; servers then stop generating. With ``tools``, the model has to call
+        one. With ``schema``, its reply has to be JSON of this schema. Not every endpoint enforces this.
 
         Raises
         ------
@@ -74,13 +86,14 @@ class Endpoint:
         connected = False
         failure = None
         try:
-            with closing(self._open(messages)) as events:
+            with closing(self._open(messages, tools, schema)) as events:
                 connected = True
                 for event in map(self._api.parse_event, events):
                     report.tokens = event.tokens or report.tokens
                     report.finish = report.finish or event.finish
                     report.refusal += event.refusal
                     report.written += event.text + event.refusal
+                    report.calls += event.calls
                     if event.failure:
                         failure = self._event_error(*event.failure, started=bool(report.written))
                         break
@@ -118,6 +131,11 @@ class Endpoint:
     def warm_up(self) -> None:
         """Create the client, and load a model that runs in this process; may raise `RequestError`."""
         self._api.load_resource(self._connect())
+
+    def causal_model(self) -> GgufCausalModel | None:
+        """Return the model in this process as one that predicts single tokens; ``None`` if it runs elsewhere."""
+        server = self._gguf_server
+        return GgufCausalModel(server, self._settings.openai_timeout_s, self._names) if server else None
 
     def close(self) -> None:
         """Close idle connections, and free a model in this process; the next request connects and loads again."""
@@ -175,19 +193,27 @@ class Endpoint:
         key = self._settings.openai_api_key
         return self._settings.openai_base_url or DEFAULT_BASE_URL, key.get_secret_value().strip() if key else ""
 
-    def _open(self, messages: Sequence[dict[str, str]]) -> Any:
+    def _open(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool], schema: dict[str, Any] | None) -> Any:
         from openai import BadRequestError, UnprocessableEntityError
 
         client = self._connect()
+        described = {"tools": self._api.describe_tools(tools)} if tools else {}
+        wanted = {"tool_choice": "required"} if tools else self._api.constrain_reply(schema) if schema else {}
         while True:
-            options = dict(self._options)
+            extra = {name: value for name, value in wanted.items() if name not in self._rejected}
+            options = {**self._options, **extra}
             try:
-                return self._api.create(client, self._settings.model, messages, options)
+                return self._api.create(client, self._settings.model, messages, options | described)
             except (BadRequestError, UnprocessableEntityError) as error:
                 simpler = drop_rejected_option(options, error)
-                if simpler is None:
+                if simpler is None and not extra:
                     raise
-            self._options = simpler
+            if simpler is None:
+                # Servers describe in many ways that they do not support an option, so these are the first suspects.
+                self._rejected |= extra.keys()
+            else:
+                self._rejected |= extra.keys() - simpler.keys()
+                self._options = {name: value for name, value in simpler.items() if name not in extra}
 
     def _convert_error(self, error: Exception, *, connected: bool, started: bool) -> RequestError:
         import openai

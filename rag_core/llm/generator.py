@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rag_core.errors import SettingsError
 from rag_core.llm.connection_test import check_connection
 from rag_core.llm.context_budget import FittedContext, count_tokens, fit_context
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.endpoint_errors import EndpointErrors
+from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.prompts import Hint, build_continuation, build_messages
 from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
 from rag_core.llm.request import RequestError, RequestReport
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
+from rag_core.llm.tool_calls import (
+    Tool,
+    ToolCall,
+    build_call_schema,
+    find_written_call,
+    join_pieces,
+    write_as_text,
+)
 from rag_core.settings import Settings
 from rag_core.text.injection import LEFT_OUT, contains_instructions
 from rag_core.types import REFUSAL, Message, ModelCheck, Passage, Usage
@@ -27,6 +37,16 @@ T = TypeVar("T")
 # Seconds to wait before the first retry; the wait doubles with each retry.
 BACKOFF_S = 0.5
 _Pieces = Generator[str, None, None]
+# How endpoints say that a model or server cannot call tools: the statuses, and words of the message.
+_TOOLS_REJECTED = (400, 404, 422, 500, 501)
+_ABOUT_TOOLS = re.compile(r"\btools?\b|\bfunction[_ ]call", re.IGNORECASE)
+
+
+_WRITTEN = "So the model wrote its calls as text."
+
+
+class _ToolsRejected(Exception):
+    """The endpoint rejects tools; the message is the error of the endpoint."""
 
 
 class AnswerStream(Iterator[str]):
@@ -39,11 +59,14 @@ class AnswerStream(Iterator[str]):
         when the iterator is exhausted.
     usage : Usage
         The usage so far; it remains available after an error or `close`.
+    calls : tuple of ToolCall
+        The calls of tools in the reply, complete when the iterator is exhausted.
     """
 
     def __init__(self, pieces: Callable[[AnswerStream], _Pieces]) -> None:
         self.notices: tuple[str, ...] = ()
         self.usage = Usage()
+        self.calls: tuple[ToolCall, ...] = ()
         self._pieces = pieces(self)
 
     def __next__(self) -> str:
@@ -56,10 +79,11 @@ class AnswerStream(Iterator[str]):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The complete reply to a request, and its usage."""
+    """The complete reply to a request, its usage, and the calls of tools in it."""
 
     text: str
     usage: Usage
+    calls: tuple[ToolCall, ...] = ()
 
 
 class LanguageModel:
@@ -78,6 +102,11 @@ class LanguageModel:
         Called with the usage of each request when the request ends.
     sleep : Callable[[float], None]
         Called with the number of seconds to wait before a retry.
+
+    Attributes
+    ----------
+    tools_problem : str
+        Why the model does not call tools as the endpoint defines them; empty if it does, or has not been asked yet.
     """
 
     def __init__(
@@ -95,6 +124,9 @@ class LanguageModel:
         self._endpoint = Endpoint(settings, names, key_problem=key_problem)
         self._on_usage = on_usage
         self._sleep = sleep
+        self._writes_calls = settings.gguf is not None
+        self._has_called = False
+        self.tools_problem = ""
 
     @property
     def name(self) -> str:
@@ -132,14 +164,72 @@ class LanguageModel:
             lambda stream: self._pieces(stream, question, passages, history, doubtful, instructions, hint, written)
         )
 
-    def stream_reply(self, messages: Sequence[dict[str, str]]) -> AnswerStream:
-        """Stream the reply to arbitrary chat messages."""
-        return AnswerStream(lambda stream: self._stream_with_retries(stream, messages))
+    def stream_reply(self, messages: Sequence[dict[str, str]], schema: dict[str, Any] | None = None) -> AnswerStream:
+        """Stream the reply to arbitrary chat messages; ``schema`` is as in `Endpoint.stream`."""
+        return AnswerStream(lambda stream: self._stream_with_retries(stream, messages, schema=schema))
 
-    def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
-        """Return the complete reply to chat messages; may raise `GeneratorError`."""
-        reply = self.stream_reply(messages)
+    def complete(self, messages: Sequence[dict[str, str]], schema: dict[str, Any] | None = None) -> Completion:
+        """Return the complete reply to chat messages; may raise `GeneratorError`.
+
+        With a JSON ``schema``, the endpoint is asked for a reply in this form, which not every endpoint supports.
+        """
+        reply = self.stream_reply(messages, schema)
         return Completion(text_after_reasoning("".join(reply)), reply.usage)
+
+    def causal_model(self) -> GgufCausalModel:
+        """Return the model as one that predicts single tokens.
+
+        Raises
+        ------
+        SettingsError
+            The model is not a GGUF file. Endpoints do not give the probabilities of all tokens.
+        """
+        model = self._endpoint.causal_model()
+        if model is None:
+            raise SettingsError(
+                "RAG-Sequence, RAG-Token and likelihoods need the probabilities of single tokens, which only a model "
+                "in a GGUF file gives. Set RAG_GGUF, connect a file on the page Admin, or choose another strategy."
+            )
+        return model
+
+    def record_tokens(self, input_tokens: int, output_tokens: int) -> Usage:
+        """Record the usage of a `causal_model` for one answer, and return it."""
+        usage = estimate_usage(self._settings, (), "", (input_tokens, output_tokens))
+        self._on_usage(usage)
+        return usage
+
+    def call_tools(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> Completion:
+        """Return the reply to a conversation in which the model can call tools; it may call none.
+
+        If the endpoint rejects tools, or if the model ignores them, it gets the conversation as text and writes its
+        calls in JSON, in this conversation and in later ones; `tools_problem` then says why. llama.cpp enforces a
+        schema, but not the calls of every model, so the model of a GGUF file always writes its calls.
+
+        Raises
+        ------
+        GeneratorError
+        """
+        usage = Usage()
+        if not self._writes_calls:
+            try:
+                reply = AnswerStream(lambda stream: self._stream_with_retries(stream, messages, tools))
+                text = text_after_reasoning("".join(reply))
+            except _ToolsRejected as rejected:
+                self.tools_problem = f"{rejected} {_WRITTEN}"
+            else:
+                calls = reply.calls or find_written_call(text, tools)
+                if calls or self._has_called:
+                    self._has_called = True
+                    return Completion(text if reply.calls or not calls else "", reply.usage, calls)
+                usage = reply.usage
+                self.tools_problem = f"The model called none of the tools that were offered to it. {_WRITTEN}"
+            self._writes_calls = True
+        written = write_as_text(messages, tools)
+        schema = build_call_schema(tools)
+        reply = AnswerStream(lambda stream: self._stream_with_retries(stream, written, schema=schema))
+        text = text_after_reasoning("".join(reply))
+        calls = find_written_call(text, tools)
+        return Completion("" if calls else text, usage + reply.usage, calls)
 
     def models(self) -> list[str]:
         """Return the names of the endpoint's models, sorted.
@@ -209,12 +299,18 @@ class LanguageModel:
         )
         yield from self._stream_with_retries(stream, [*messages, *build_continuation(written)])
 
-    def _stream_with_retries(self, stream: AnswerStream, messages: Sequence[dict[str, str]]) -> _Pieces:
+    def _stream_with_retries(
+        self,
+        stream: AnswerStream,
+        messages: Sequence[dict[str, Any]],
+        tools: Sequence[Tool] = (),
+        schema: dict[str, Any] | None = None,
+    ) -> _Pieces:
         retries = self._settings.openai_retries
         for attempt in range(retries + 1):
             report, started, failed = RequestReport(), False, None
             try:
-                with closing(strip_reasoning(self._endpoint.stream(messages, report))) as pieces:
+                with closing(strip_reasoning(self._endpoint.stream(messages, report, tools, schema))) as pieces:
                     for piece in pieces:
                         started = True
                         yield piece
@@ -223,8 +319,12 @@ class LanguageModel:
             finally:
                 self._record_usage(stream, messages, report)
             if failed is None:
-                self._finish(stream, report, started)
+                stream.calls = join_pieces(report.calls)
+                if not stream.calls:
+                    self._finish(stream, report, started)
                 return
+            if tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed.error)):
+                raise _ToolsRejected(str(failed.error))
             if started or not failed.is_temporary or attempt == retries:
                 raise failed.error
             self._sleep(self._compute_pause_s(attempt, failed.retry_after_s))
@@ -234,10 +334,11 @@ class LanguageModel:
         # The pause is partly random, so that clients that were rejected together do not retry together.
         return retry_after_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
 
-    def _record_usage(self, stream: AnswerStream, messages: Sequence[dict[str, str]], report: RequestReport) -> None:
-        if not report.written and report.tokens is None:
+    def _record_usage(self, stream: AnswerStream, messages: Sequence[dict[str, Any]], report: RequestReport) -> None:
+        written = report.written + "".join(one.name + one.arguments for one in report.calls)
+        if not written and report.tokens is None:
             return  # The request was refused or interrupted before the model wrote anything.
-        usage = estimate_usage(self._settings, messages, report.written, report.tokens)
+        usage = estimate_usage(self._settings, messages, written, report.tokens)
         stream.usage += usage
         self._on_usage(usage)
 

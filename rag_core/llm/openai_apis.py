@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from rag_core.llm.tool_calls import CallPiece, Tool
 from rag_core.settings import Settings
 
 
@@ -28,6 +29,8 @@ class StreamEvent:
         Input and output tokens of the whole request.
     failure : tuple[str, str], optional
         Code and message of an error.
+    calls : tuple of CallPiece
+        Pieces of the calls of tools.
     """
 
     text: str = ""
@@ -35,6 +38,7 @@ class StreamEvent:
     finish: str = ""
     tokens: tuple[int, int] | None = None
     failure: tuple[str, str] | None = None
+    calls: tuple[CallPiece, ...] = ()
 
 
 class EndpointApi(Protocol):
@@ -48,7 +52,13 @@ class EndpointApi(Protocol):
     def load_resource(self, client: Any) -> Any:
         """Return the client's resource that sends requests; the first access is slow, since it imports modules."""
 
-    def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
+    def describe_tools(self, tools: Sequence[Tool]) -> list[dict[str, Any]]:
+        """Return the value of the request's field ``tools``."""
+
+    def constrain_reply(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the request's field that limits the reply to JSON of a schema."""
+
+    def create(self, client: Any, model: str, messages: Sequence[dict[str, Any]], options: dict[str, Any]) -> Any:
         """Send the request, and return the stream of its events."""
 
     def parse_event(self, event: Any) -> StreamEvent:
@@ -70,7 +80,19 @@ class ChatCompletions:
     def load_resource(self, client: Any) -> Any:
         return client.chat.completions
 
-    def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
+    def describe_tools(self, tools: Sequence[Tool]) -> list[dict[str, Any]]:
+        return [
+            {
+                "type": "function",
+                "function": {"name": one.name, "description": one.description, "parameters": one.schema},
+            }
+            for one in tools
+        ]
+
+    def constrain_reply(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}}
+
+    def create(self, client: Any, model: str, messages: Sequence[dict[str, Any]], options: dict[str, Any]) -> Any:
         return self.load_resource(client).create(model=model, messages=list(messages), stream=True, **options)
 
     def parse_event(self, event: Any) -> StreamEvent:
@@ -84,6 +106,7 @@ class ChatCompletions:
             refusal=_read_string(delta, "refusal"),
             finish=_read_string(choices[0], "finish_reason"),
             tokens=tokens,
+            calls=_read_call_pieces(delta),
         )
 
 
@@ -103,10 +126,18 @@ class Responses:
     def load_resource(self, client: Any) -> Any:
         return client.responses
 
-    def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
-        return self.load_resource(client).create(
-            model=model, input=[*map(_build_item, messages)], stream=True, **options
-        )
+    def describe_tools(self, tools: Sequence[Tool]) -> list[dict[str, Any]]:
+        return [
+            {"type": "function", "name": one.name, "description": one.description, "parameters": one.schema}
+            for one in tools
+        ]
+
+    def constrain_reply(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {"text": {"format": {"type": "json_schema", "name": "reply", "schema": schema}}}
+
+    def create(self, client: Any, model: str, messages: Sequence[dict[str, Any]], options: dict[str, Any]) -> Any:
+        items = [item for message in messages for item in _build_items(message)]
+        return self.load_resource(client).create(model=model, input=items, stream=True, **options)
 
     def parse_event(self, event: Any) -> StreamEvent:
         kind = _read_string(event, "type")
@@ -117,6 +148,8 @@ class Responses:
                 return StreamEvent(text=_read_string(event, "delta"))
             case "response.refusal.delta":
                 return StreamEvent(refusal=_read_string(event, "delta"))
+            case "response.output_item.done":
+                return StreamEvent(calls=_read_call_item(event))
             case "response.completed":
                 return StreamEvent(finish="stop", tokens=tokens)
             case "response.incomplete":
@@ -131,20 +164,46 @@ class Responses:
         return StreamEvent()
 
 
-def _build_item(message: dict[str, str]) -> dict[str, Any]:
-    """Return a message as an item of the Responses API.
+def _build_items(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a message as items of the Responses API, where each call of a tool and each result is an item.
 
     Some servers accept an earlier answer of the model only as a list of content parts.
     """
+    if message["role"] == "tool":
+        output = {"call_id": message["tool_call_id"], "output": message["content"]}
+        return [{"type": "function_call_output", **output}]
     if message["role"] != "assistant":
-        return dict(message)
+        return [dict(message)]
     part = {"type": "output_text", "text": message["content"]}
-    return {"type": "message", "role": "assistant", "content": [part]}
+    texts = [{"type": "message", "role": "assistant", "content": [part]}] if message["content"] else []
+    calls = [
+        {"type": "function_call", "call_id": one["id"], **one["function"]} for one in message.get("tool_calls", ())
+    ]
+    return [*texts, *calls]
 
 
 def select_api(settings: Settings) -> EndpointApi:
     """Return the API that the settings name."""
     return Responses() if settings.openai_api == "responses" else ChatCompletions()
+
+
+def _read_call_pieces(delta: Any) -> tuple[CallPiece, ...]:
+    found = getattr(delta, "tool_calls", None)
+    pieces = []
+    for position, one in enumerate(found if isinstance(found, list) else ()):
+        function = getattr(one, "function", None)
+        index = _read_count(one, "index")
+        name, arguments = _read_string(function, "name"), _read_string(function, "arguments")
+        pieces.append(CallPiece(position if index is None else index, _read_string(one, "id"), name, arguments))
+    return tuple(pieces)
+
+
+def _read_call_item(event: Any) -> tuple[CallPiece, ...]:
+    item = getattr(event, "item", None)
+    if _read_string(item, "type") != "function_call":
+        return ()
+    call_id, name, arguments = (_read_string(item, one) for one in ("call_id", "name", "arguments"))
+    return (CallPiece(_read_count(event, "output_index") or 0, call_id, name, arguments),)
 
 
 def _read_string(source: Any, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rag_core.llm.context_budget import PER_MESSAGE, count_tokens
 from rag_core.settings import Settings
@@ -12,14 +13,14 @@ _MILLION = 1_000_000
 
 
 def estimate_usage(
-    settings: Settings, messages: Sequence[dict[str, str]], written: str, reported: tuple[int, int] | None
+    settings: Settings, messages: Sequence[dict[str, Any]], written: str, reported: tuple[int, int] | None
 ) -> Usage:
     """Return the usage of one request.
 
     Parameters
     ----------
     settings : Settings
-    messages : Sequence[dict[str, str]]
+    messages : Sequence[dict[str, Any]]
         The request's messages.
     written : str
         The reply's text.

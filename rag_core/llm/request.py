@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from rag_core.errors import GeneratorError
+from rag_core.llm.tool_calls import CallPiece
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 # Error codes of stream events, mapped to the equivalent HTTP status.
@@ -55,13 +56,15 @@ class RequestReport:
     """The result of a request. It is complete when the stream has ended, even if it ended with an error.
 
     ``finish`` is as in `rag_core.llm.openai_apis.StreamEvent`. ``written`` is the whole text of the model, including
-    ``refusal``. ``tokens`` are the input and output tokens, if the endpoint reports them.
+    ``refusal``. ``tokens`` are the input and output tokens, if the endpoint reports them. ``calls`` contains the pieces
+    of the calls of tools.
     """
 
     finish: str = ""
     written: str = ""
     refusal: str = ""
     tokens: tuple[int, int] | None = None
+    calls: list[CallPiece] = field(default_factory=list)
 
 
 def parse_retry_after_s(headers: Any) -> float:

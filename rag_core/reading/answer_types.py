@@ -146,8 +146,10 @@ def answers_kind(question: str, answer: str) -> bool:
     >>> answers_kind("How many arches does it have?", "the mayor")
     False
     """
-    kind = find_answer_kind(question)
-    return kind not in (Kind.PERCENT, Kind.DATE, Kind.NUMBER) or find_missing_value(question, [answer]) == ""
+    if find_answer_kind(question) not in (Kind.PERCENT, Kind.DATE, Kind.NUMBER):
+        return True
+    wanted = _find_required_value(question)
+    return not wanted or _may_contain(wanted, answer, question)
 
 
 # Cached, because checking the numbers of a text one by one parses the same text again.
@@ -164,10 +166,17 @@ def find_missing_value(question: str, texts: Sequence[str]) -> str:
     >>> find_missing_value("How many arches does it have?", ["The bridge has several arches."])
     ''
     """
-    wanted = next((name for name, pattern in _REQUIRED_VALUES.items() if pattern.search(question)), "")
-    if not wanted or not texts or _ASKS_MORE.search(question):
+    wanted = _find_required_value(question)
+    if not wanted or not texts:
         return ""
     return "" if any(not _is_english(text) or _may_contain(wanted, text, question) for text in texts) else wanted
+
+
+def _find_required_value(question: str) -> str:
+    """Return the kind of value that a question asks for; empty if it also asks for something else."""
+    if _ASKS_MORE.search(question):
+        return ""
+    return next((name for name, pattern in _REQUIRED_VALUES.items() if pattern.search(question)), "")
 
 
 def _may_contain(wanted: str, text: str, question: str) -> bool:
@@ -177,7 +186,8 @@ def _may_contain(wanted: str, text: str, question: str) -> bool:
         numbers = [
             number
             for number in numbers
-            if not is_date_part(number, text) or _precedes_question_word(number, text, question_stems)
+            if not is_date_part(number, text)
+            or (_is_year(number) and _precedes_question_word(number, text, question_stems))
         ]
     has_value = numbers or any(words.search(text) for words in _WORDS_FOR[wanted])
     return bool(has_value or (wanted in _COUNTED and _count_items(text) > 1))

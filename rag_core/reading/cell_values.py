@@ -110,10 +110,24 @@ def find_stated_units(text: str) -> list[str]:
     return [unit for _, unit in _split_clauses(text) if unit]
 
 
+def remove_unit(label: str) -> str:
+    """Return a header or a label without the brackets at its end.
+
+    >>> remove_unit("Cost (GBP)")
+    'Cost'
+    """
+    return _BRACKETS.sub("", label).rstrip()
+
+
+def find_table_unit(table: Table) -> str:
+    """Return the text that states the unit of a table: its unit, or the nearest line of its caption with one."""
+    return table.unit or next((line for line in reversed(table.caption) if find_stated_units(line)), "")
+
+
 def names_cell(question: str, table: Table, row: TableRow, cell: TableCell) -> bool:
     """Return whether a question contains the label of the row and the header of the column of a cell, word for word."""
     asked = _join_words(question)
-    header = _BRACKETS.sub("", table.column_header(cell.column))
+    header = remove_unit(table.column_header(cell.column))
     parts = [row.label, *header.split(HEADING_SEPARATOR)]
     return all(part and f" {_join_words(part)} " in f" {asked} " for part in parts)
 
@@ -140,9 +154,10 @@ def _is_unit(text: str) -> bool:
 def _find_stated_unit(table: Table, row: TableRow, column: int) -> str:
     """Return the unit that the caption states for a column; empty if it states none, or perhaps for other columns."""
     headers = [table.column_header(other) for other in range(len(table.columns)) if other != column]
-    if any(table.unit in header for header in headers):
+    stated_unit = find_table_unit(table)
+    if any(stated_unit in header for header in headers):
         return ""
-    clauses = list(_split_clauses(table.unit))
+    clauses = list(_split_clauses(stated_unit))
     names = _stems(f"{table.column_header(column)} {row.label}")
     others = _stems(" ".join(headers)) - names
     for subject, unit in clauses:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rag_core.reading.excerpts import build_row_excerpt
-from rag_core.reading.table_questions import Operation, TableQuestion
+from rag_core.reading.table_questions import Operation, TableQuestion, find_measures
 from rag_core.reading.table_rows import PlacedRow, TableRows, find_lemmas
+from rag_core.text.dates import Period, match_period
 from rag_core.text.numbers import CURRENCIES
 from rag_core.text.words import Word, find_lemma
 from rag_core.types import Passage, Reading
@@ -28,10 +29,12 @@ class Selection:
         The column whose texts answer the question; ``None`` if the question asks for the value itself.
     column : int or None
         The column whose numbers are compared.
-    years : (int, int) or None
-        The columns of an earlier and a later year.
+    pair : (int, int) or None
+        The columns of an earlier and a later period, or of two measures.
     texts : tuple of (int, str)
         Columns, and the text that a row must have in them.
+    dated : (int, Period) or None
+        A column, and the period in which its date must be.
     labels : tuple of PlacedRow
         The rows that the question names, in its order.
     explained : int
@@ -40,8 +43,9 @@ class Selection:
 
     answer: int | None
     column: int | None = None
-    years: tuple[int, int] | None = None
+    pair: tuple[int, int] | None = None
     texts: tuple[tuple[int, str], ...] = ()
+    dated: tuple[int, Period] | None = None
     labels: tuple[PlacedRow, ...] = ()
     explained: int = 0
 
@@ -51,11 +55,13 @@ class _Unexplained:
     """The words of a question that no part of the table explains yet."""
 
     words: list[Word]
-    known: set[str] = field(default_factory=set)
 
     def explain(self, known: set[str]) -> None:
-        self.known |= known
         self.words = [word for word in self.words if find_lemma(word.folded) not in known]
+
+    def explain_periods(self, periods: Sequence[Period]) -> None:
+        spans = [span for one in periods for span in one.spans]
+        self.words = [word for word in self.words if not any(start <= word.start < end for start, end in spans)]
 
 
 class ColumnSelector:
@@ -90,32 +96,43 @@ class ColumnSelector:
             left.explain(rows.header_lemmas(noun_column))
         named = sorted(labels, key=lambda label: question.text.casefold().find(label.casefold()))
         left.explain(find_lemmas(" ".join(labels)))
+        if labels and rows.is_by_period:
+            left.explain_periods(question.periods)
         texts = () if is_difference else _find_texts(question, rows, {noun_column, 0})
         if texts is None:
             return None
         for column, text in texts:
             left.explain(find_lemmas(text) | rows.header_lemmas(column))
-        measured = list(left.words)
-        left.explain(rows.context)
         columns = [column for column in rows.columns if column and column not in {one for one, _ in texts}]
         numeric = [column for column in columns if rows.header(column) and rows.quantities(column) is not None]
+        dated = None if is_difference else _find_dates(question, rows, numeric)
+        if dated is not None:
+            left.explain(rows.header_lemmas(dated[0]))
+            left.explain_periods(question.periods)
+        measured = list(left.words)
+        left.explain(rows.context)
         found: int | tuple[int, int] | None = None
-        needs_years = question.operation is Operation.CHANGE or (is_difference and len(labels) == 1)
-        if needs_years:
-            found = self._select_years(question, rows, numeric, left, measured)
+        needs_pair = question.operation is Operation.CHANGE or (is_difference and len(labels) == 1)
+        if needs_pair:
+            found = self._select_periods(question, rows, numeric, left, measured)
             if found is None and is_difference:
                 found = _select_pair(question, rows, numeric, left, measured)
-        elif question.operation in (Operation.GREATEST, Operation.LEAST) or question.comparison or is_difference:
+        elif question.operation in (Operation.GREATEST, Operation.LEAST) or question.condition or is_difference:
+            if dated is None and not (is_difference and rows.is_by_period):
+                numeric = _with_periods(question, rows, numeric, left)
             found = self._select_column(question, rows, numeric, left, measured)
-        elif not texts or not _is_explained(left, len(texts), question):
+        elif not _selects_rows(question, rows, texts, dated, left):
             return None
-        if found is None and (needs_years or not texts or question.comparison or question.operation in _MEASURED):
+        if found is None and (
+            needs_pair or not (texts or dated) or question.condition or question.operation in _MEASURED
+        ):
             return None
         return Selection(
             noun_column,
             column=found if isinstance(found, int) else None,
-            years=found if isinstance(found, tuple) else None,
+            pair=found if isinstance(found, tuple) else None,
             texts=texts,
+            dated=dated,
             labels=tuple(row for name in named for row in rows.rows if row.text(0) == name),
             explained=len(question.words) - len(left.words),
         )
@@ -123,64 +140,76 @@ class ColumnSelector:
     def _select_column(
         self, question: TableQuestion, rows: TableRows, numeric: Sequence[int], left: _Unexplained, measured: list[Word]
     ) -> int | None:
-        columns = _with_years(question, rows, numeric, left)
-        comparison = question.comparison
-        unit = comparison.unit.casefold() if comparison else ""
-        if comparison is not None and (comparison.number.currency or unit):
-            same = [
-                column for column in columns if _is_same_unit(rows.unit(column), comparison.number.currency or unit)
-            ]
+        columns = [column for column in numeric if not rows.contradicts(column, question.text)]
+        condition = question.condition
+        unit = condition.unit.casefold() if condition else ""
+        if condition is not None and (condition.number.currency or unit):
+            same = [column for column in columns if _is_same_unit(rows.unit(column), condition.number.currency or unit)]
             if same:
                 columns = same
                 left.explain(find_lemmas(unit) | {unit})
                 if len(same) == 1 and [word for word in left.words if word is not question.verb] == []:
                     return same[0]
                 measured = [word for word in measured if word.folded != unit]
-            elif comparison.number.currency or comparison.number.kind == "percent":
+            elif condition.number.currency or condition.number.kind == "percent":
                 return None
         asked = {find_lemma(word.folded) for word in measured}
-        scores = {column: len(rows.header_lemmas(column) & asked) for column in columns}
+        scores = {
+            column: len(rows.header_lemmas(column) & asked) + rows.count_numbered(column, question.text)
+            for column in columns
+        }
         best = [column for column in columns if scores[column] == max(scores.values()) and scores[column]]
         if len(best) > 1:
             shares = {column: scores[column] / len(rows.header_lemmas(column)) for column in best}
             best = [column for column in best if shares[column] == max(shares.values())]
         if len(best) == 1:
             left.explain(rows.header_lemmas(best[0]))
-            if all(word == question.verb and question.comparison is None for word in left.words):
+            if all(word == question.verb and question.condition is None for word in left.words):
                 return best[0]
         elif not scores or best:
             return None
         # Columns that contain only a year in their header are explained by the caption.
         if len(columns) == 1 and not rows.header_lemmas(columns[0]) and not left.words and not question.adjective:
             return columns[0]
+        named = [column for column in columns if rows.header_lemmas(column) & find_measures(question.adjective)]
+        if len(named) == 1 and not best and not [word for word in left.words if word != question.verb]:
+            return named[0]
         candidates = best or columns
         phrase = [word for word in measured if word in left.words or find_lemma(word.folded) not in rows.context]
         chosen = self._read_column(question, rows, left, " ".join(word.text for word in phrase))
         return chosen if chosen in candidates else None
 
-    def _select_years(
+    def _select_periods(
         self, question: TableQuestion, rows: TableRows, numeric: Sequence[int], left: _Unexplained, measured: list[Word]
     ) -> tuple[int, int] | None:
-        """Return the columns of two years of the same measure."""
-        groups: dict[tuple[frozenset[str], str], dict[int, int]] = {}
+        """Return the columns of two periods of the same measure."""
+        groups: dict[tuple[frozenset[str], str], list[tuple[Period, int]]] = {}
         for column in numeric:
-            named = rows.header_years(column)
-            if len(named) == 1:
+            named = rows.header_periods(column)
+            if len(named) == 1 and not rows.contradicts(column, question.text):
                 key = frozenset(rows.header_lemmas(column)), rows.unit(column)
-                groups.setdefault(key, {}).setdefault(min(named), column)
+                groups.setdefault(key, []).append((named[0], column))
         asked = {find_lemma(word.folded) for word in measured}
-        groups = {key: by_year for key, by_year in groups.items() if len(by_year) > 1}
+        groups = {key: columns for key, columns in groups.items() if len(columns) > 1}
         best = [key for key in groups if len(key[0] & asked) == max(len(other[0] & asked) for other in groups)]
         if len(best) != 1:
             return None
-        columns = groups[best[0]]
-        years: list[int] = question.years or (sorted(columns) if len(columns) == 2 else [])
-        if len(years) == 1:
-            years = [years[0] - 1, years[0]]
-        if len(years) != 2 or any(year not in columns for year in years):
+        columns = sorted(groups[best[0]])
+        known = [period for period, _ in columns]
+        wanted = list(question.periods)
+        if len(wanted) == 1 and not wanted[0].part:
+            wanted.insert(0, Period(wanted[0].year - 1))
+        pairs = [match_period(one, known) for one in wanted] or ([[one] for one in known] if len(known) == 2 else [])
+        # Equal periods are in several columns, or dates in several months are of the year that is asked for.
+        if len(pairs) != 2 or any(len(pair) != 1 for pair in pairs):
             return None
-        left.explain({*best[0][0], *map(str, years)})
-        return None if left.words else (columns[years[0]], columns[years[1]])
+        (earlier,), (later,) = sorted(pairs)
+        if known.count(earlier) != 1 or known.count(later) != 1 or earlier.kind != later.kind:
+            return None
+        left.explain(set(best[0][0]))
+        left.explain_periods(question.periods)
+        places = dict(columns)
+        return None if left.words or earlier == later else (places[earlier], places[later])
 
     def _read_column(self, question: TableQuestion, rows: TableRows, left: _Unexplained, phrase: str) -> int | None:
         """Return the column in which the model finds the value that some words of the question are about."""
@@ -218,7 +247,7 @@ def _select_pair(
         for column in numeric
         if (named := rows.header_lemmas(column) & set(asked))
     }
-    if question.years or len(set(places.values())) != 2 or len(places) != 2:
+    if question.periods or len(set(places.values())) != 2 or len(places) != 2:
         return None
     later, earlier = sorted(places, key=places.__getitem__)
     if rows.unit(later) != rows.unit(earlier):
@@ -255,15 +284,40 @@ def _find_texts(
     return tuple(found)
 
 
-def _with_years(question: TableQuestion, rows: TableRows, columns: Sequence[int], left: _Unexplained) -> list[int]:
-    """Return the columns of the year that the question names; all if the headers contain no years."""
-    if not any(rows.header_years(column) for column in columns):
+def _find_dates(question: TableQuestion, rows: TableRows, numeric: Sequence[int]) -> tuple[int, Period] | None:
+    """Return the only column with dates whose header the question contains, and the only period that it names."""
+    if len(question.periods) != 1 or any(rows.header_periods(column) for column in numeric):
+        return None
+    asked = find_lemmas(question.text)
+    columns = [column for column in rows.columns if rows.header_lemmas(column) & asked and rows.dates(column)]
+    if len(columns) != 1:
+        return None
+    return columns[0], question.periods[0]
+
+
+def _is_of_table(periods: Sequence[Period], rows: TableRows, texts: Sequence[tuple[int, str]]) -> bool:
+    """Return whether all periods are those of the table, from its caption or document, or of a text in its cells."""
+    known = [*rows.periods, *(one for _, text in texts for one in rows.find_periods(text))]
+    return all(match_period(one, known) for one in periods)
+
+
+def _with_periods(question: TableQuestion, rows: TableRows, columns: Sequence[int], left: _Unexplained) -> list[int]:
+    """Return the columns of the periods that the question names, in their headers or for the whole table."""
+    named = {column: rows.header_periods(column) for column in columns}
+    known = [one for periods in named.values() for one in periods]
+    if not question.periods:
         return list(columns)
-    years = set(question.years)
-    if not years:
-        return list(columns)
-    left.explain({str(year) for year in years})
-    return [column for column in columns if rows.header_years(column) == years]
+    if not known:
+        fits = all(match_period(one, rows.periods) for one in question.periods)
+        return list(columns) if fits else []
+    left.explain_periods(question.periods)
+    wanted = [match_period(one, known) for one in question.periods]
+    return [
+        column
+        for column, periods in named.items()
+        if periods and all(any(one in periods for one in fitting) for fitting in wanted)
+        and all(any(one in fitting for fitting in wanted) for one in periods)
+    ]  # fmt: skip
 
 
 def _is_same_unit(unit: str, asked: str) -> bool:
@@ -271,9 +325,20 @@ def _is_same_unit(unit: str, asked: str) -> bool:
     return bool(unit) and (unit == asked or unit == CURRENCIES.get(asked, asked.removesuffix("s")))
 
 
-def _is_explained(left: _Unexplained, number: int, question: TableQuestion) -> bool:
-    """Return whether only verbs such as "marked" may be left: as many words as there are texts, and no names."""
-    return len(left.words) <= number and not any(_is_name(word, question) for word in left.words)
+def _selects_rows(
+    question: TableQuestion,
+    rows: TableRows,
+    texts: Sequence[tuple[int, str]],
+    dated: tuple[int, Period] | None,
+    left: _Unexplained,
+) -> bool:
+    """Return whether the texts and dates that the question names select the rows, and it names nothing else.
+
+    Only verbs such as "marked" may be left, at most one for each text or date.
+    """
+    number = len(texts) + (dated is not None)
+    is_explained = len(left.words) <= number and not any(_is_name(word, question) for word in left.words)
+    return number > 0 and is_explained and (dated is not None or _is_of_table(question.periods, rows, texts))
 
 
 def _is_name(word: Word, question: TableQuestion) -> bool:

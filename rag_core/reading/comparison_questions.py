@@ -7,22 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from rag_core.text.adjectives import ADJECTIVES, TIMES
 from rag_core.text.dates import MONTH, QUARTER
 from rag_core.text.grammar import AUXILIARIES, COORDINATORS, DO, FUNCTION_WORDS, PREPOSITIONS, WH, split_tokens
 from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.text.words import find_lemma
 
-# Adjectives and adverbs of size and time, with the end of the scale that their comparative asks for.
-_SCALES = {
-    **dict.fromkeys("long high large big great late tall wide deep heavy thick".split(), 1),
-    **dict.fromkeys("short low small early soon cheap narrow light thin".split(), -1),
-}
-# The adjectives that ask for the same measures as others.
-_MEASURED_AS = {
-    "short": "long", "low": "high", "small": "large", "narrow": "wide", "light": "heavy", "thin": "thick",
-    "cheap": "expensive",
-}  # fmt: skip
-_TIMES = frozenset("late early soon".split())
 _COUNTS = {"more": 1, "most": 1, "fewer": -1, "fewest": -1, "less": -1, "least": -1}
 _MOST_PARTS = 6
 _EXPLICIT = re.compile(
@@ -211,7 +201,7 @@ def _find_scale(text: str, start: int) -> tuple[str, int] | None:
     """Return the first comparative or superlative after ``start``, and the end of the scale that it asks for."""
     for token in split_tokens(text):
         if token.start >= start and (base := _find_base(token.word)):
-            return token.text, _SCALES.get(base) or _COUNTS[base]
+            return token.text, ADJECTIVES[base].direction if base in ADJECTIVES else _COUNTS[base]
     return None
 
 
@@ -222,7 +212,7 @@ def _find_base(word: str) -> str:
     if stemmed == word:
         return ""
     forms = (stemmed, f"{stemmed}e", re.sub(r"i$", "y", stemmed), re.sub(r"(.)\1$", r"\1", stemmed))
-    return next((form for form in forms if form in _SCALES), "")
+    return next((form for form in forms if form in ADJECTIVES), "")
 
 
 def _ask_for_scale(text: str, comparative: str) -> str:
@@ -240,12 +230,12 @@ def _ask_for_scale(text: str, comparative: str) -> str:
     measure = f"{before} {after}".strip()
     if COORDINATORS & set(measure.split()):
         return ""
-    if base in _TIMES:
+    if base in TIMES:
         is_verb = bool(before) and " " not in before and not after
         return (
             f"When does {{}} {find_lemma(before)}?" if is_verb else (f"When is the {measure} of {{}}?" * bool(measure))
         )
-    base = _MEASURED_AS.get(base, base)
+    base = ADJECTIVES[base].measured_as
     return f"How {base} is the {measure} of {{}}?" if measure else f"How {base} is {{}}?"
 
 

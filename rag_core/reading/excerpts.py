@@ -126,7 +126,7 @@ def _split_page(
             excerpt = build_row_excerpt(passage, rank, table, row)
             if excerpt is not None and shift <= excerpt.start and excerpt.end <= last:
                 yield excerpt
-    inside = [(one.start - shift, one.end - shift) for one in on_page]
+    inside = [(max(0, one.start - shift), one.end - shift) for one in on_page]
     for start, end in split_windows(text, inside):
         place = Place(start + shift, end + shift)
         yield Excerpt(passage, rank, text[start:end], ((0, end - start, place),))
@@ -179,15 +179,15 @@ def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) 
 def split_windows(text: str, without: Sequence[tuple[int, int]] = ()) -> list[tuple[int, int]]:
     """Return spans of whole sentences, each of at most `WINDOW_WORDS` words; about half of each is in the next one.
 
-    Sentences that are inside one of the spans ``without`` are left out, and no window contains them.
+    The spans ``without`` are left out: no window contains a part of them.
     """
-    runs: list[list[tuple[int, int]]] = [[]]
-    for start, end in sentence_spans(text):
-        if any(first <= start and end <= last for first, last in without):
-            runs.append([])
-        elif re.search(r"\w", text[start:end]):
-            runs[-1].append((start, end))
-    return [window for run in runs for window in _split_run(text, run)]
+    windows: list[tuple[int, int]] = []
+    first = 0
+    for start, end in [*sorted(without), (len(text), len(text))]:
+        sentences = [(first + one, first + other) for one, other in sentence_spans(text[first:start])]
+        windows += _split_run(text, [span for span in sentences if re.search(r"\w", text[slice(*span)])])
+        first = max(first, end)
+    return windows
 
 
 def _split_run(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

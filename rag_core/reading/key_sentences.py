@@ -29,6 +29,13 @@ _CONTINUES = re.compile(
     r"For example|For instance|In this case|Otherwise|Consequently|As a result|Similarly|Likewise|Instead|Then)\b",
     re.IGNORECASE,
 )
+# A sentence that only says where something is written.
+_CROSS_REFERENCE = re.compile(
+    r"\b(?:see|refer to|(?:set forth|included|described|discussed|contained|found|presented) (?:in|under|below))"
+    r"\b.{0,60}?(?:\b(?:Item|Note|Part|Section|Exhibit|Annual Report|Form|Appendix|Chapter|Table|page)\b|[“\"])|"
+    r"\bincorporated (?:herein )?by reference\b|^For (?:additional|more|further) (?:information|detail)",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"\bwww\.|https?:|@|\.{4,}|\. \. \.")
 
 
@@ -44,6 +51,11 @@ def is_complete_sentence(text: str) -> bool:
         and _ADDRESS.search(text) is None
         and not contains_instructions(text)
     )
+
+
+def is_cross_reference(text: str) -> bool:
+    """Return whether a sentence mainly refers to another part of the document, as in "See Note 5"."""
+    return _CROSS_REFERENCE.search(text) is not None
 
 
 def states_figure(text: str) -> bool:

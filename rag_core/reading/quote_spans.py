@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rag_core.reading.statements import split_statements
+from rag_core.reading.statements import read_label, split_statements
 from rag_core.text.sentences import LIST_MARKER
 
 # Most words of a quote that is not certain to contain the answer, of a preceding sentence, and of a list.
@@ -29,7 +29,7 @@ def select_quote(text: str, start: int, end: int, *, is_certain: bool, agrees: C
 
     A statement that begins with a pronoun needs the one before it. A statement that ends with a colon, is a question or
     precedes a list needs those after it. If it is not certain that the statement contains the answer, the sentence
-    before it and further statements after it are quoted too.
+    before it and further statements after it are quoted too, except if it is a line with a label.
 
     Parameters
     ----------
@@ -47,17 +47,23 @@ def select_quote(text: str, start: int, end: int, *, is_certain: bool, agrees: C
         return QuoteSpan(start, end)
     first = at - 1 if at and _needs_antecedent(text, spans, at) else at
     last, is_cut = _find_list_end(text, spans, at)
-    is_sentence = bool(_SENTENCE_END.search(_get(text, spans[at])))
-    if not is_certain and at and first == at and is_sentence and _SENTENCE_END.search(_get(text, spans[at - 1])):
+    whole = is_sentence(_get(text, spans[at]))
+    is_certain = is_certain or bool(read_label(_get(text, spans[at]))[0])
+    if not is_certain and at and first == at and whole and is_sentence(_get(text, spans[at - 1])):
         is_short = len(text[spans[at - 1][0] : spans[last][1]].split()) <= CONTEXT_WORDS
         first -= is_short and agrees(_get(text, spans[at - 1]))
     while not is_certain and last + 1 < len(spans):
         following = _get(text, spans[last + 1])
-        goes_on = agrees(following) and (not is_sentence or _SENTENCE_END.search(following))
+        goes_on = agrees(following) and (not whole or is_sentence(following))
         if not goes_on or len(text[spans[first][0] : spans[last + 1][1]].split()) > CONTEXT_WORDS:
             break
         last, is_cut = last + 1, False
     return QuoteSpan(start if first == at else spans[first][0], end if last == at else spans[last][1], is_cut)
+
+
+def is_sentence(statement: str) -> bool:
+    """Return whether a statement ends like a sentence, unlike a heading or a row of a table."""
+    return bool(_SENTENCE_END.search(statement))
 
 
 def refers_back(statement: str) -> bool:

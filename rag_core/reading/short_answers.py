@@ -6,6 +6,7 @@ import re
 from itertools import takewhile
 
 from rag_core.reading.statement_reading import contains_negation
+from rag_core.text.dates import find_periods, find_quarters
 from rag_core.text.grammar import ARTICLES, AUXILIARIES, split_tokens
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import stem
@@ -34,7 +35,30 @@ MAX_ITEM_WORDS = 4
 _SEPARATOR = re.compile(r",? (?:and|or) |, ")
 _LAST = re.compile(r"\b(?:and|or)\b")
 _ITEM = re.compile(r"[^,;:.!?()]*")
+# After the last item of a list: the end of the clause or the verb.
+_AFTER_LIST = re.compile(rf"\W*$|[,;:.!?)]|\s+(?:{'|'.join(sorted(AUXILIARIES))})\b")
 _DIGIT = re.compile(r"\d")
+_ASKS_MEANING = re.compile(
+    r"\bwhat (?:does|do) .+ mean\b|\bwhat is (?:an?|meant by)\b|\bhow (?:is|are) .+ defined\b", re.IGNORECASE
+)
+_CLAUSE_END = re.compile(r"[.;](?=\s|$)")
+# Most words of a definition, and of a figure.
+MAX_DEFINITION_WORDS, MAX_FIGURE_WORDS = 30, 8
+_CHANGES = (
+    r"(?:change|grow|grew|grown|rise|rose|risen|increase|improve|fall|fell|fallen|drop(?:ped)?|decline|decrease|shrink|"
+    r"shrank|shrunk|reduce)d?"
+)
+_ASKS_CHANGE = re.compile(rf"\bhow much .*\b{_CHANGES}\b", re.IGNORECASE)
+_BEFORE_A_CHANGE = re.compile(
+    rf"\b(?:by|(?:{_CHANGES}|growth|reduction|improvement) of)\s+(?:(?:the )?[a-z]+ )?\W*$", re.IGNORECASE
+)
+_AFTER_A_CHANGE = re.compile(r"\W*(?:more|less|higher|lower|above|below)\b", re.IGNORECASE)
+# The noun that names the figure in "What was the operating margin in 2024".
+_MEASURE = re.compile(
+    r"\bwhat (?:is|are|was|were) (?:the |its |their )?(?:[\w'’-]+ ){0,4}?([\w'’-]+)"
+    r"(?= (?:in|of|for|at|on|during|per|by|from)\b|\W*$)",
+    re.IGNORECASE,
+)
 
 
 def has_limit(sentence: str, start: int, end: int) -> bool:
@@ -49,6 +73,8 @@ def has_limit(sentence: str, start: int, end: int) -> bool:
 def extend_answer(sentence: str, start: int, end: int) -> str:
     """Return an answer with the words that limit a figure, or with the article of a name and the rest of its list.
 
+    Return an empty string if the answer is in a list whose end is not certain.
+
     >>> extend_answer("It holds up to 500 guests.", 15, 18)
     'up to 500'
     >>> extend_answer("It holds not less than 500 guests.", 23, 26)
@@ -57,30 +83,94 @@ def extend_answer(sentence: str, start: int, end: int) -> str:
     'the mayor'
     >>> extend_answer("It covers floods, wear and pets.", 10, 16)
     'floods, wear and pets'
+    >>> extend_answer("The rate is 0.38 euros per kilometre.", 12, 16)
+    '0.38 euros'
     """
     if not _DIGIT.search(sentence, start, end):
         before = _ARTICLE.search(sentence, 0, start)
-        return sentence[before.start() if before else start : _find_list_end(sentence, end)]
+        last = _find_list_end(sentence, end)
+        return sentence[before.start() if before else start : last] if last is not None else ""
+    end = max([end, *(one.end for one in parse_numbers(sentence) if one.start < end < one.end)])
     before = _BEFORE_A_COUNT.search(sentence, 0, start) or _BEFORE_A_DATE.search(sentence, 0, start)
     after = _BOUND_AFTER.match(sentence, end)
     return sentence[before.start() if before else start : after.end() if after else end].strip()
 
 
+def extend_definition(question: str, answer: str, sentence: str) -> str:
+    """Return the answer up to the end of its clause if a question asks what something means.
+
+    The words after it may limit the definition, as in "a day other than a holiday in England".
+    """
+    start = sentence.find(answer)
+    if not answer or start < 0 or not _ASKS_MEANING.search(question):
+        return answer
+    clause_end = _CLAUSE_END.search(sentence, start + len(answer))
+    whole = sentence[start : clause_end.start() if clause_end else len(sentence)].strip()
+    return whole if len(whole.split()) <= MAX_DEFINITION_WORDS else ""
+
+
 def select_count(question: str, answer: str, sentence: str) -> str:
     """Return the number before the counted thing if an answer to "How many" has several numbers; empty without one.
 
+    The counted thing is part of the answer if it follows the number.
+
     >>> select_count("How many species were caught?", "406 beetles of 71", "They caught 406 beetles of 71 species.")
-    '71'
+    '71 species'
     """
     counted = _COUNTED.search(question)
-    if counted is None or len(parse_numbers(answer)) < 2:
+    if counted is None:
         return answer
-    wanted = stem(counted[1].casefold())
+    wanted, several = stem(counted[1].casefold()), len(parse_numbers(answer)) > 1
     for number in parse_numbers(sentence):
         following = next(iter(split_tokens(sentence[number.end :])), None)
-        if following is not None and stem(following.word) == wanted:
-            return number.text
-    return ""
+        if following is None or stem(following.word) != wanted:
+            continue
+        with_thing = sentence[number.start : number.end + following.end]
+        if several or (number.text in answer and answer in with_thing):
+            return with_thing
+    return "" if several else answer
+
+
+def is_figure_asked_for(question: str, answer: str, sentence: str) -> bool:
+    """Return whether a figure in a sentence is a change if the question asks for a change, and is about one thing.
+
+    >>> sentence = "Sales rose by 4% to 120 million euros."
+    >>> asked = "By how much did sales rise?"
+    >>> is_figure_asked_for(asked, "4%", sentence), is_figure_asked_for(asked, "120 million euros", sentence)
+    (True, False)
+    """
+    numbers = parse_numbers(answer)
+    if len(numbers) > 1 and len(answer.split()) > MAX_FIGURE_WORDS:
+        return False
+    if not numbers or not _ASKS_CHANGE.search(question):
+        return True
+    start = sentence.find(answer)
+    is_change = _BEFORE_A_CHANGE.search(sentence[:start]) or _AFTER_A_CHANGE.match(sentence, start + len(answer))
+    return bool(is_change or numbers[0].kind == "percent")
+
+
+def names_measure(question: str, text: str) -> bool:
+    """Return whether a text contains the noun for the figure that a question asks for, or the question has none.
+
+    >>> names_measure("What was the operating margin in 2024?", "Revenue rose by 4%.")
+    False
+    """
+    measure = _MEASURE.search(question)
+    return measure is None or stem(measure[1].casefold()) in {stem(token.word) for token in split_tokens(text)}
+
+
+def is_of_other_period(question: str, text: str) -> bool:
+    """Return whether a question names a year or quarter, and a text names none of them.
+
+    >>> is_of_other_period("What were sales in 2019?", "Sales were 4 million euros in 2020.")
+    True
+    """
+    years, quarters = _find_years(question), find_quarters(question)
+    return bool(years and not years & _find_years(text)) or bool(quarters and not quarters & find_quarters(text))
+
+
+def _find_years(text: str) -> set[int]:
+    return {period.year for period in find_periods(text) if period.year}
 
 
 def is_denied_elsewhere(following: str) -> bool:
@@ -96,8 +186,12 @@ def is_denied_elsewhere(following: str) -> bool:
     return False
 
 
-def _find_list_end(sentence: str, end: int) -> int:
-    """Return the end of the list of which an answer is the first item; ``end`` if it is in no list."""
+def _find_list_end(sentence: str, end: int) -> int | None:
+    """Return the end of the list of which an answer is the first item.
+
+    Return ``end`` if the answer is in no list, and ``None`` if words follow the last item that may belong to it, as in
+    "panels and goods made to order".
+    """
     at = end
     while separator := _SEPARATOR.match(sentence, at):
         words = split_tokens(_ITEM.match(sentence, separator.end())[0])  # type: ignore[index]
@@ -106,5 +200,5 @@ def _find_list_end(sentence: str, end: int) -> int:
             break
         at = separator.end() + item[-1].end
         if _LAST.search(separator[0]):
-            return at
+            return at if _AFTER_LIST.match(sentence, at) else None
     return end

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rag_core.reading.answer_finding import LEAST, RANK_WEIGHT, RERANK_WEIGHT, FoundAnswer, Read
 from rag_core.reading.excerpts import Excerpt
-from rag_core.reading.statements import split_statements
+from rag_core.reading.statements import names_label, split_statements
 from rag_core.reading.tick_boxes import read_boxes
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import find_quarters
@@ -30,6 +30,8 @@ SIMILARITY_WEIGHT, WITHOUT_VECTORS = 20.0, -0.1
 POLARITY_WEIGHT = 1.5
 # Subtracted from the score of a statement that names no quarter of those in the question.
 QUARTER_WEIGHT = 3.0
+# Added to the score of a line with a label whose words are in the question.
+LABEL_WEIGHT = 3.0
 
 # Arguments: page, start, end. Returns the similarity of a span of a page and the question; ``None`` without vectors.
 Compare = Callable[[PageKey, int, int], float | None]
@@ -107,6 +109,8 @@ def read_statements(question: str, answers: Sequence[FoundAnswer], read: Read, c
             score -= POLARITY_WEIGHT
         if quarters and not quarters & find_quarters(one.text):
             score -= QUARTER_WEIGHT
+        if names_label(question, one.text):
+            score += LABEL_WEIGHT
         statements.append(
             ReadStatement(
                 one.found.passage,

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 
 from rag_core.text.sentences import sentence_spans
+from rag_core.text.words import tokenize
 
 # A line is complete if the next word would have fit into this share of the longest line near it.
 FILLED_SHARE = 0.85
 _BREAK, _BOX = re.compile(r"\n\s*"), re.compile("[☐☒]")
+_LABELLED = re.compile(r"(?P<label>[^\W\d_][^\n:.!?\d]{0,40}): ?(?=\S)")
 
 
 def split_statements(text: str) -> list[tuple[int, int]]:
     """Return the spans of sentences, without headings and lines that only a missing full stop joins to them.
 
-    A sentence is split at an empty line, after a line with a tick box, and after a line into which the next word would
-    have fit, unless the text continues in lower case.
+    A sentence is split at an empty line, after a line with a tick box, between two lines with a label, and after a line
+    into which the next word would have fit, unless the text continues in lower case.
 
     >>> text = "2 Rooms\\n\\nThe Alder room is open.\\nSurname: Berg\\nFirst name: Maren"
     >>> [text[start:end] for start, end in split_statements(text)]
@@ -33,6 +35,28 @@ def split_statements(text: str) -> list[tuple[int, int]]:
     return spans
 
 
+def read_label(statement: str) -> tuple[str, str]:
+    """Return the label and the value of a line such as "Surname: Berg"; empty strings for another statement.
+
+    A label with a number, such as "Section 2", is a heading.
+
+    >>> read_label("Surname: Berg"), read_label("The rooms are open: Alder, Birch.")
+    (('Surname', 'Berg'), ('', ''))
+    """
+    match = _LABELLED.match(statement)
+    if match is None or statement.endswith((".", "!", "?")):
+        return "", ""
+    return match["label"], statement[match.end() :].strip()
+
+
+def names_label(question: str, statement: str) -> bool:
+    """Return whether a statement has a label all of whose words are in the question."""
+    asked, named = (
+        {word.stem for word in tokenize(text) if word.content} for text in (question, read_label(statement)[0])
+    )
+    return bool(named) and named <= asked
+
+
 def _is_end(text: str, gap: re.Match[str], longest: int) -> bool:
     """Return whether a statement ends at a line break."""
     if text[gap.end()].islower():
@@ -41,6 +65,8 @@ def _is_end(text: str, gap: re.Match[str], longest: int) -> bool:
         return True
     begin = text.rfind("\n", 0, gap.start()) + 1
     if _BOX.search(text, begin, gap.start()):
+        return True
+    if _LABELLED.match(text, begin, gap.start()) and _LABELLED.match(text, gap.end()):
         return True
     if not begin:
         # The text may begin in the middle of a line.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from rag_core.reading.cell_values import find_table_unit
 from rag_core.reading.column_selection import ColumnSelector, Selection
 from rag_core.reading.table_questions import Operation, TableQuestion
 from rag_core.reading.table_rows import PlacedRow, TableRows
+from rag_core.reading.table_transposition import transpose_row
 from rag_core.text.tables import parse_scale
 
 _RELATIONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
@@ -54,6 +56,9 @@ class TableAnswer:
 def answer_from_rows(question: TableQuestion, rows: TableRows, selector: ColumnSelector) -> TableAnswer | None:
     """Return the answer of one table; ``None`` if the table has none, or if its cells do not determine it."""
     selection = selector.select(question, rows) if rows.is_plain else None
+    if selection is None and (transposed := transpose_row(question, rows)) is not None:
+        rows = transposed
+        selection = selector.select(question, rows) if rows.is_plain else None
     if selection is None:
         return None
     if question.operation is Operation.DIFFERENCE:
@@ -66,8 +71,14 @@ def answer_from_rows(question: TableQuestion, rows: TableRows, selector: ColumnS
 
 
 def _keep(rows: TableRows, selection: Selection) -> list[PlacedRow]:
-    """Return the rows that have the texts which the question names."""
-    return [row for row in rows.rows if all(row.text(column) == text for column, text in selection.texts)]
+    """Return the rows that have the texts, or dates in the period, which the question names."""
+    kept = [row for row in rows.rows if all(row.text(column) == text for column, text in selection.texts)]
+    if selection.dated is None:
+        return kept
+    column, period = selection.dated
+    dates = rows.dates(column) or []
+    fitting = [row for row, date in zip(rows.rows, dates, strict=True) if period.contains(date)]
+    return [row for row in kept if row in fitting]
 
 
 def _values(rows: TableRows, kept: Sequence[PlacedRow], column: int) -> list[Decimal] | None:
@@ -89,7 +100,7 @@ def _find_largest(question: TableQuestion, rows: TableRows, selection: Selection
         return None
     header, kind = rows.header(selection.column), "highest" if is_greatest else "lowest"
     value = winners[0].state_value(selection.column)
-    end = f", the {kind} of {len(kept)} rows{_describe(rows, selection)}"
+    end = f", the {kind} of {len(kept)} {rows.counted}{_describe(question, rows, selection)}"
     if selection.answer is None:
         names = " and ".join(row.text(0) for row in winners)
         pieces = [RowPiece(f"{value} · {names}, {header}", tuple(winners)), RowPiece(end)]
@@ -101,24 +112,24 @@ def _find_largest(question: TableQuestion, rows: TableRows, selection: Selection
 
 def _filter(question: TableQuestion, rows: TableRows, selection: Selection) -> TableAnswer | None:
     kept, compared = _keep(rows, selection), rows.rows
-    comparison, described = question.comparison, _describe(rows, selection)
-    if comparison is not None:
+    condition, described = question.condition, _describe(question, rows, selection)
+    if condition is not None:
         limit = _find_limit(question, rows, selection)
         values = _values(rows, kept, selection.column) if selection.column is not None else None
         if selection.column is None or values is None or limit is None:
             return None
-        relation = _RELATIONS[comparison.relation]
+        relation = _RELATIONS[condition.relation]
         kept = [row for row, value in zip(kept, values, strict=True) if relation(value, limit)]
-        words = " ".join(question.text[comparison.start : comparison.end].split())
+        words = " ".join(question.text[condition.start : condition.end].split())
         described += f"{' and' if described else ' with'} {rows.header(selection.column)} {words}"
-    elif not selection.texts:
+    elif not selection.texts and selection.dated is None:
         return None
     column = selection.answer or 0
     names = list(dict.fromkeys(row.text(column) for row in kept))
-    end = f"{len(kept)} of {len(compared)} rows{described}"
+    end = f"{len(kept)} of {len(compared)} {rows.counted}{described}"
     if question.operation is Operation.COUNT:
         shown = kept if len(kept) <= MAX_NAMED else []
-        listed = "; ".join(_name(row, column, selection, comparison is not None) for row in shown)
+        listed = "; ".join(_name(row, column, selection, condition is not None) for row in shown)
         text = f"{len(kept)} · {end}{f': {listed}' if listed else ''}"
         return TableAnswer(str(len(kept)), (RowPiece(text, tuple(shown)),), tuple(compared), selection.explained)
     if not kept or len(kept) > MAX_LISTED or not all(names):
@@ -133,27 +144,31 @@ def _name(row: PlacedRow, column: int, selection: Selection, with_value: bool) -
 
 
 def _find_limit(question: TableQuestion, rows: TableRows, selection: Selection) -> Decimal | None:
-    """Return the number of the comparison in the scale of the table; ``None`` if the scale is not clear."""
-    comparison = question.comparison
-    if comparison is None or selection.column is None:
+    """Return the number of the condition in the scale of the table; ``None`` if the scale is not clear."""
+    condition = question.condition
+    if condition is None or selection.column is None:
         return None
-    scale = parse_scale(rows.table.unit) or 0
-    values = sorted(comparison.number.values)
-    if comparison.number.currency:
+    scale = parse_scale(find_table_unit(rows.table)) or 0
+    values = sorted(condition.number.values)
+    if condition.number.currency:
         values = values[-1:] if len(values) > 1 else values
-    if scale and not comparison.number.unscaled:
+    if scale and not condition.number.unscaled:
         return values[-1].scaleb(-scale)
-    return None if scale and comparison.number.currency else values[0]
+    return None if scale and condition.number.currency else values[0]
 
 
 def _subtract(question: TableQuestion, rows: TableRows, selection: Selection) -> TableAnswer | None:
-    """Return the difference between two years of a row, or between two rows of a column."""
-    if len(selection.labels) == 1 and selection.years is not None:
+    """Return the difference between two periods of a row, or between two rows of a column."""
+    if len(selection.labels) == 1 and selection.pair is not None:
         (row,) = selection.labels
-        return _subtract_cells(question, rows, [row, row], selection.years, selection.explained)
+        return _subtract_cells(question, rows, [row, row], selection.pair, selection.explained)
     if len(selection.labels) == 2 and selection.column is not None:
         columns = (selection.column, selection.column)
-        labels = sorted(selection.labels, key=lambda row: row.text(0)) if rows.is_by_year else selection.labels
+        labels = (
+            sorted(selection.labels, key=lambda row: rows.find_periods(row.text(0)))
+            if rows.is_by_period
+            else selection.labels
+        )
         return _subtract_cells(question, rows, labels, columns, selection.explained)
     return None
 
@@ -161,13 +176,13 @@ def _subtract(question: TableQuestion, rows: TableRows, selection: Selection) ->
 def _subtract_cells(
     question: TableQuestion, rows: TableRows, cells: Sequence[PlacedRow], columns: tuple[int, int], explained: int
 ) -> TableAnswer | None:
-    """Return the difference of two cells: later less earlier year, or the row that is named first less the other."""
+    """Return the difference of two cells: later less earlier period, or the row that is named first less the other."""
     values = [_value(rows, row, column) for row, column in zip(cells, columns, strict=True)]
     first, second = values
     if first is None or second is None:
         return None
     written = [row.state_value(column) for row, column in zip(cells, columns, strict=True)]
-    is_change = cells[0] is cells[1] or rows.is_by_year
+    is_change = cells[0] is cells[1] or rows.is_by_period
     difference = second - first if is_change else first - second
     shown = _write_like(written, abs(difference))
     if is_change:
@@ -193,10 +208,10 @@ def _subtract_cells(
 
 
 def _find_largest_change(question: TableQuestion, rows: TableRows, selection: Selection) -> TableAnswer | None:
-    if selection.years is None or selection.answer is None:
+    if selection.pair is None or selection.answer is None:
         return None
     kept = _keep(rows, selection)
-    columns = [_values(rows, kept, column) for column in selection.years]
+    columns = [_values(rows, kept, column) for column in selection.pair]
     if columns[0] is None or columns[1] is None:
         return None
     changes = [later - earlier for earlier, later in zip(columns[0], columns[1], strict=True)]
@@ -204,14 +219,14 @@ def _find_largest_change(question: TableQuestion, rows: TableRows, selection: Se
     if len(keys) < 2 or max(keys) <= 0 or keys.count(max(keys)) > 1:
         return None
     row = kept[keys.index(max(keys))]
-    found = _subtract_cells(replace(question, is_yes_no=False), rows, [row, row], selection.years, selection.explained)
+    found = _subtract_cells(replace(question, is_yes_no=False), rows, [row, row], selection.pair, selection.explained)
     if found is None:
         return None
     short = row.text(selection.answer)
     kind = {1: "largest rise", -1: "largest fall", 0: "largest change"}[question.direction]
     first, second = found.pieces
     start = replace(first, text=f"{short} · {first.text}")
-    end = RowPiece(f", the {kind} of {len(kept)} rows{_describe(rows, selection)}")
+    end = RowPiece(f", the {kind} of {len(kept)} {rows.counted}{_describe(question, rows, selection)}")
     return TableAnswer(short, (start, second, end), tuple(kept), selection.explained)
 
 
@@ -230,7 +245,10 @@ def _write_like(written: Sequence[str], value: Decimal) -> str:
     return re.sub(r"\s?%$", " percentage points", _FIGURE.sub(lambda _: number, text, count=1))
 
 
-def _describe(rows: TableRows, selection: Selection) -> str:
+def _describe(question: TableQuestion, rows: TableRows, selection: Selection) -> str:
     """Return the conditions on the rows in words, such as " with Status DONE"; empty if there are none."""
-    parts: Iterator[str] = (f"{rows.header(column)} {text}".strip() for column, text in selection.texts)
-    return f" with {' and '.join(parts)}" if selection.texts else ""
+    parts = [f"{rows.header(column)} {text}".strip() for column, text in selection.texts]
+    if selection.dated is not None:
+        column, period = selection.dated
+        parts.append(f"{rows.header(column)} in {' '.join(question.text[start:end] for start, end in period.spans)}")
+    return f" with {' and '.join(parts)}" if parts else ""

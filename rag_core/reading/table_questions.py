@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from rag_core.text.dates import YEAR
+from rag_core.text.adjectives import ADJECTIVES, MEASURES, TIMES, inflect
+from rag_core.text.dates import Period, find_periods
 from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import STOP_WORDS, Word, find_lemma, tokenize
 
@@ -24,7 +25,7 @@ class Operation(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Condition:
     """A condition such as "more than 10 kg".
 
     ``relation`` is one of ``>``, ``<``, ``>=`` and ``<=``. ``unit`` is the word after the number.
@@ -53,14 +54,16 @@ class TableQuestion:
         The adjective of a superlative or comparative that names what is compared, such as "heavy"; it may be empty.
     direction : int
         1 for a rise, -1 for a fall, 0 for a change of either kind.
-    comparison : Comparison or None
+    condition : Condition or None
     is_value : bool
         Whether the question may ask for the largest value itself, as in "What is the highest price?".
     is_yes_no : bool
     compared_at : int
-        Offset of the superlative or of the comparison; -1 if there is none.
+        Offset of the superlative or of the condition; -1 if there is none.
     after_most : Word or None
         The word directly after "most" or "least", which may be an adjective.
+    periods : tuple of Period
+        The years, parts of years and dates that the question names, in order.
     """
 
     text: str
@@ -69,11 +72,12 @@ class TableQuestion:
     words: tuple[Word, ...]
     adjective: str = ""
     direction: int = 0
-    comparison: Comparison | None = None
+    condition: Condition | None = None
     is_value: bool = False
     is_yes_no: bool = False
     compared_at: int = -1
     after_most: Word | None = None
+    periods: tuple[Period, ...] = ()
 
     @property
     def verb(self) -> Word | None:
@@ -81,7 +85,7 @@ class TableQuestion:
         last = next((word for word in reversed(self.words) if word.end <= self.compared_at), None)
         if last is None or self.text[last.end : self.compared_at].strip() not in ("", "the"):
             return None
-        if self.comparison is None:
+        if self.condition is None:
             return last
         # Only a plural noun has a verb without "s"; "had profits over 10" has a measure before the comparison.
         is_verb = last in self.nouns[1:] and _is_plural(self.nouns[0]) and not _is_plural(last)
@@ -90,30 +94,33 @@ class TableQuestion:
     @property
     def compares_rows(self) -> bool:
         """Whether one row alone cannot answer the question."""
-        return self.comparison is not None or self.operation not in (Operation.COUNT, Operation.LIST)
+        return self.condition is not None or self.operation not in (Operation.COUNT, Operation.LIST)
 
     @property
     def is_superlative(self) -> bool:
         return self.operation in (Operation.GREATEST, Operation.LEAST)
 
     @property
-    def years(self) -> list[int]:
-        return sorted({int(word.text) for word in self.words if re.fullmatch(YEAR, word.text)})
+    def is_plural_list(self) -> bool:
+        """Whether the question asks for all rows that fit, as in "Which actions are due in June?"."""
+        return self.operation is Operation.LIST and self.condition is None
 
 
-# Superlatives with their adjective; "" if the adjective names no measure.
-_GREATEST = dict.fromkeys("most largest greatest highest biggest maximum best top".split(), "") | {
-    "longest": "long", "heaviest": "heavy", "tallest": "tall", "widest": "wide", "deepest": "deep",
-    "strongest": "strong", "dearest": "expensive", "hottest": "hot", "warmest": "warm", "wettest": "wet",
-}  # fmt: skip
-_LEAST = dict.fromkeys("least fewest lowest smallest minimum worst".split(), "") | {
-    "shortest": "short", "lightest": "heavy", "cheapest": "expensive", "narrowest": "wide", "weakest": "strong",
-    "coldest": "cold", "coolest": "cool", "driest": "dry", "shallowest": "deep",
-}  # fmt: skip
-_MORE = {"more": "", "greater": "", "higher": "", "larger": "", "bigger": "", "heavier": "heavy", "longer": "long",
-         "taller": "tall", "wider": "wide", "deeper": "deep", "dearer": "expensive"}  # fmt: skip
-_LESS = {"less": "", "fewer": "", "lower": "", "smaller": "", "lighter": "heavy", "shorter": "long",
-         "cheaper": "expensive", "narrower": "wide"}  # fmt: skip
+def _inflect_all(direction: int, ending: str) -> dict[str, str]:
+    """Return the comparatives or superlatives of one direction, with the adjective of their measure.
+
+    The adjective is empty if it names no measure.
+    """
+    return {
+        inflect(word, ending): one.measured_as if one.measured_as in MEASURES else ""
+        for word, one in ADJECTIVES.items()
+        if one.direction == direction and word not in TIMES
+    }
+
+
+_GREATEST = dict.fromkeys("most maximum best top".split(), "") | _inflect_all(1, "est")
+_LEAST = dict.fromkeys("least fewest minimum worst".split(), "") | _inflect_all(-1, "est")
+_MORE, _LESS = {"more": "", **_inflect_all(1, "er")}, {"less": "", "fewer": "", **_inflect_all(-1, "er")}
 _COMPARISONS = (
     (re.compile(rf"\b(?:more\s+\w+|{'|'.join(_MORE)})\s+than\s*$", re.IGNORECASE), ">"),
     (re.compile(rf"\b(?:less\s+\w+|{'|'.join(_LESS)})\s+than\s*$", re.IGNORECASE), "<"),
@@ -127,7 +134,7 @@ _AFTER = (
     (re.compile(r"\s+or (?:less|fewer|under|below)\b"), "<="),
 )
 _METRES = re.compile(r"\d\s(m)$")
-_UNIT = re.compile(r"\s*([^\W\d]+[²³]?|%|°\w)")
+_UNIT = re.compile(r"\s*([^\W\d]+[²³]?(?:/[^\W\d]+[²³]?)?|%|°\w)")
 _RISE = frozenset("grow growth rise increase expand improve".split())
 _FALL = frozenset("fall decline drop decrease shrink reduction".split())
 _CHANGE = frozenset("change differ difference".split())
@@ -149,84 +156,149 @@ _YES_NO = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
 _WHO = re.compile(r"who\b", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """The parts of a question that show its operation."""
+
+    text: str
+    words: list[Word]
+    condition: Condition | None
+    superlatives: list[Word]
+    direction: int
+    names_change: bool
+    which: re.Match[str] | None
+    many: re.Match[str] | None
+    listing: re.Match[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The operation of a question, and the nouns and the adjective that say what it is about."""
+
+    operation: Operation
+    nouns: list[Word]
+    adjective: str
+    is_value: bool = False
+    is_yes_no: bool = False
+
+
 def parse_table_question(text: str) -> TableQuestion | None:
     """Return the operation that a question asks for; ``None`` if it asks for none over the rows of a table.
 
     >>> found = parse_table_question("Which models weigh less than 10 kg?")
-    >>> found.operation.name, found.comparison.relation, [word.text for word in found.nouns]
+    >>> found.operation.name, found.condition.relation, [word.text for word in found.nouns]
     ('LIST', '<', ['models', 'weigh'])
     >>> parse_table_question("What does the first model cost?") is None
     True
     """
-    comparison, ends = _find_comparison(text)
-    words = [word for word in tokenize(text) if not any(start <= word.start < end for start, end in ends)]
-    if any(word.folded in _EXCLUDED for word in words) or re.search(r"\w+n['’]t\b", text):
+    wording = _read_wording(text)
+    asked = None if wording is None else _find_difference(wording) or _find_extreme(wording) or _find_list(wording)
+    if wording is None or asked is None:
         return None
-    lemmas = {word.folded: find_lemma(word.folded) for word in words}
-    rise, fall = (any(lemma in kind or word in kind for word, lemma in lemmas.items()) for kind in (_RISE, _FALL))
-    changes = rise or fall or any({word, lemma} & (_CHANGE | _EXCEED) for word, lemma in lemmas.items())
-    superlatives = [word for word in words if word.folded in _GREATEST or word.folded in _LEAST]
-    which, many, listed = _WHICH.search(text), _HOW_MANY.search(text), _LISTING.match(text)
-    is_yes_no = _YES_NO.match(text) is not None and changes
-    if len(superlatives) > 1 or (rise and fall):
-        return None
-    nouns: list[Word] = []
-    adjective, is_value = "", False
-    if _DIFFERENCE.search(text) or is_yes_no or (_HOW_MUCH.search(text) and changes and not superlatives):
-        operation = Operation.DIFFERENCE
-        adjective = next((kind[word.folded] for word in words for kind in (_MORE, _LESS) if kind.get(word.folded)), "")
-    elif superlatives and (which or _WHO.match(text)):
-        (superlative,) = superlatives
-        is_most = superlative.folded in _GREATEST
-        operation = Operation.CHANGE if changes else Operation.GREATEST if is_most else Operation.LEAST
-        if changes and not is_most:
-            return None
-        adjective = (_GREATEST | _LEAST)[superlative.folded]
-        is_value = which is not None and bool(which["be"])
-        after = superlative.end if is_value else which.end() if which else None
-        nouns = _take_nouns(words, after) if after is not None else []
-    elif many or listed or which:
-        operation = Operation.COUNT if many else Operation.LIST
-        match = many or listed or which
-        before = [word for word in words if comparison is None or word.start < comparison.start]
-        nouns = _take_nouns(before, match.end()) if match else []
-        is_list = operation is Operation.LIST
-        if not nouns or (is_list and (not any(map(_is_plural, nouns)) or (which is not None and which["be"]))):
-            return None
-        if comparison is not None:
-            compared = re.search(r"(\w+)\s+than\s*$", text[: comparison.number.start])
-            word = compared[1].casefold() if compared else ""
-            adjective = (_MORE | _LESS).get(word, word)
-    else:
-        return None
-    movements = _RISE | _FALL | _CHANGE | _EXCEED
-    spent = {*superlatives, *(word for word in words if {word.folded, lemmas[word.folded]} & movements)}
-    spent |= {word for word in words if word.folded in _MORE or word.folded in _LESS}
-    if listed:
-        spent |= {word for word in words if word.start < listed.end()}
-    others = tuple(word for word in words if word.content and word not in spent)
-    at = superlatives[0].start if superlatives else comparison.start if comparison else -1
+    spent = [word for word in wording.words if _is_spent(word, wording.listing)]
+    others = tuple(word for word in wording.words if word.content and word not in spent)
+    condition, superlatives = wording.condition, wording.superlatives
     most = next((word for word in superlatives if word.folded in ("most", "least")), None)
-    after_most = next((word for word in others if most and word.start == most.end + 1), None)
     return TableQuestion(
-        *(
-            text,
-            operation,
-            tuple(nouns),
-            others,
-            adjective,
-            rise - fall,
-            comparison,
-            is_value,
-            is_yes_no,
-            at,
-            after_most,
-        )
+        text=text,
+        operation=asked.operation,
+        nouns=tuple(asked.nouns),
+        words=others,
+        adjective=asked.adjective,
+        direction=wording.direction,
+        condition=condition,
+        is_value=asked.is_value,
+        is_yes_no=asked.is_yes_no,
+        compared_at=superlatives[0].start if superlatives else condition.start if condition else -1,
+        after_most=next((word for word in others if most and word.start == most.end + 1), None),
+        periods=tuple(find_periods(text)),
     )
 
 
-def _find_comparison(text: str) -> tuple[Comparison | None, list[tuple[int, int]]]:
-    """Return the only comparison with a number in a question, and the spans of all comparisons."""
+def _read_wording(text: str) -> _Wording | None:
+    condition, ends = _find_condition(text)
+    words = [word for word in tokenize(text) if not any(start <= word.start < end for start, end in ends)]
+    if any(word.folded in _EXCLUDED for word in words) or re.search(r"\w+n['’]t\b", text):
+        return None
+    rise, fall = (any(_is_one_of(word, kind) for word in words) for kind in (_RISE, _FALL))
+    superlatives = [word for word in words if word.folded in _GREATEST or word.folded in _LEAST]
+    if len(superlatives) > 1 or (rise and fall):
+        return None
+    return _Wording(
+        text=text,
+        words=words,
+        condition=condition,
+        superlatives=superlatives,
+        direction=rise - fall,
+        names_change=rise or fall or any(_is_one_of(word, _CHANGE | _EXCEED) for word in words),
+        which=_WHICH.search(text),
+        many=_HOW_MANY.search(text),
+        listing=_LISTING.match(text),
+    )
+
+
+def _find_difference(wording: _Wording) -> _Asked | None:
+    text, words = wording.text, wording.words
+    is_yes_no = _YES_NO.match(text) is not None and wording.names_change
+    is_change = _HOW_MUCH.search(text) is not None and wording.names_change and not wording.superlatives
+    if not (_DIFFERENCE.search(text) or is_yes_no or is_change):
+        return None
+    adjectives = (kind[word.folded] for word in words for kind in (_MORE, _LESS) if kind.get(word.folded))
+    return _Asked(Operation.DIFFERENCE, [], next(adjectives, ""), is_yes_no=is_yes_no)
+
+
+def _find_extreme(wording: _Wording) -> _Asked | None:
+    """Return the operation of a question with a superlative, such as "Which region grew most?"."""
+    which = wording.which
+    if not wording.superlatives or not (which or _WHO.match(wording.text)):
+        return None
+    (superlative,) = wording.superlatives
+    is_most = superlative.folded in _GREATEST
+    if wording.names_change and not is_most:
+        return None
+    operation = Operation.CHANGE if wording.names_change else Operation.GREATEST if is_most else Operation.LEAST
+    is_value = which is not None and bool(which["be"])
+    after = superlative.end if is_value else which.end() if which else None
+    nouns = _take_nouns(wording.words, after) if after is not None else []
+    return _Asked(operation, nouns, (_GREATEST | _LEAST)[superlative.folded], is_value)
+
+
+def _find_list(wording: _Wording) -> _Asked | None:
+    """Return the operation of a question for a number of rows, or for the rows themselves."""
+    which, condition = wording.which, wording.condition
+    match = wording.many or wording.listing or which
+    if match is None or (wording.superlatives and (which or _WHO.match(wording.text))):
+        return None
+    nouns = _take_nouns(
+        [word for word in wording.words if condition is None or word.start < condition.start], match.end()
+    )
+    is_list = wording.many is None
+    if not nouns or (is_list and (not any(map(_is_plural, nouns)) or (which is not None and which["be"]))):
+        return None
+    compared = re.search(r"(\w+)\s+than\s*$", wording.text[: condition.number.start]) if condition else None
+    word = compared[1].casefold() if compared else ""
+    return _Asked(Operation.LIST if is_list else Operation.COUNT, nouns, (_MORE | _LESS).get(word, word))
+
+
+def _is_spent(word: Word, listing: re.Match[str] | None) -> bool:
+    """Return whether a word only states the operation."""
+    if listing is not None and word.start < listing.end():
+        return True
+    is_degree = any(word.folded in kind for kind in (_GREATEST, _LEAST, _MORE, _LESS))
+    return is_degree or _is_one_of(word, _RISE | _FALL | _CHANGE | _EXCEED)
+
+
+def _is_one_of(word: Word, kind: frozenset[str]) -> bool:
+    return word.folded in kind or find_lemma(word.folded) in kind
+
+
+def find_measures(adjective: str) -> set[str]:
+    """Return the lemmas of the names of the measures that an adjective compares."""
+    return {find_lemma(noun) for noun in MEASURES.get(adjective, ())}
+
+
+def _find_condition(text: str) -> tuple[Condition | None, list[tuple[int, int]]]:
+    """Return the only condition with a number in a question, and the spans of all conditions."""
     found = []
     for number in parse_numbers(text, spaced=False):
         # The parser joins a currency symbol, but not a blank and a unit such as "kg", to a number.
@@ -236,10 +308,10 @@ def _find_comparison(text: str) -> tuple[Comparison | None, list[tuple[int, int]
         unit = following[1] if following else ""
         for pattern, relation in _COMPARISONS:
             if (match := pattern.search(before)) is not None:
-                found.append(Comparison(relation, number, unit, match.start(), number.end))
+                found.append(Condition(relation, number, unit, match.start(), number.end))
         for pattern, relation in _AFTER:
             if (match := pattern.match(text, number.end)) is not None:
-                found.append(Comparison(relation, number, "", number.start, match.end()))
+                found.append(Condition(relation, number, "", number.start, match.end()))
     spans = [(one.start, one.end) for one in found]
     return (found[0] if len(found) == 1 else None), spans
 

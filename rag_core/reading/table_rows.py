@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
-from rag_core.reading.cell_values import Quantity, parse_quantity, state_value
-from rag_core.text.dates import YEAR
+from rag_core.reading.cell_values import Quantity, parse_quantity, remove_unit, state_value
+from rag_core.text.dates import YEAR, Period, find_periods, match_period
 from rag_core.text.words import Word, find_lemma, tokenize
-from rag_core.types.tables import Table, TableCell, TableRow
+from rag_core.types.tables import Table, TableRow
 
 # Labels of rows that sum up the other rows.
 _SUMMARY = frozenset("total subtotal average mean sum overall all".split())
-_BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]\s*$")
-_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
+# Labels of rows that are no segment, region or business, but reconcile them with the total.
+_RECONCILING = re.compile(
+    r"(?:corporate|group|head office|central|holding)\s+(?:costs?|expenses?|functions?|items?)\b"
+    r"|.*\b(?:eliminations?|unallocated|inter-?segment)\b",
+    re.IGNORECASE,
+)
+_LONGEST_NUMBER = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ class PlacedRow:
 
 
 class TableRows:
-    """The rows of a table below its headers, without headings of sections and without totals.
+    """The rows of a table below its headers, without headings of sections, totals and reconciling items.
 
     Parameters
     ----------
@@ -57,20 +63,36 @@ class TableRows:
         What the rows have in common: the names of the document and the section. The caption is added to it.
     question : str
         If it contains all words of the label of one section of the table, only the rows of this section count.
+    counted : str
+        What an answer calls the rows: "columns" if they are the cells of one row.
     """
 
-    def __init__(self, parts: Sequence[tuple[int, Table]], context: str, question: str) -> None:
+    def __init__(
+        self, parts: Sequence[tuple[int, Table]], context: str, question: str, *, counted: str = "rows"
+    ) -> None:
         self.table = parts[0][1]
+        self.source, self.counted = context, counted
         self.columns = range(len(self.table.columns))
         placed = [PlacedRow(page, table, row) for page, table in parts for row in table.body if not row.is_section]
-        self.rows = [one for one in placed if not _is_summary(one.row.label)]
+        self.with_totals = placed
+        asked = find_lemmas(question)
+        self.rows = [
+            one
+            for one in placed
+            if not _is_summary(one.row.label)
+            and not (_RECONCILING.match(one.row.label) and not find_lemmas(one.row.label) <= asked)
+        ]
         section = _find_section({one.row.section for one in self.rows}, question)
         if section is not None:
             self.rows = [one for one in self.rows if one.row.section == section]
         kept = {one.row.section for one in self.rows}
         totals = [one.row.label for one in placed if _is_summary(one.row.label) and one.row.section in kept]
         sections = [label for one in kept for label in one]
-        self.context = find_lemmas(" ".join([context, *self.table.caption, self.table.unit, *totals, *sections]))
+        above = " ".join([*self.table.caption, self.table.unit, *totals, *sections])
+        self.context = find_lemmas(f"{context} {above}")
+        self.periods = [*find_periods(above), *find_periods(context)]
+        years = {one.year for one in find_periods(above) or self.periods if one.year}
+        self._year = years.pop() if len(years) == 1 else 0
 
     @cached_property
     def is_plain(self) -> bool:
@@ -82,23 +104,48 @@ class TableRows:
         is_unique = len(sections) == 1 or len(set(labels)) == len(labels)
         return len(self.rows) > 1 and len(depths) == 1 and len(widths) == 1 and is_unique and all(labels)
 
+    @property
+    def places(self) -> set[tuple[int, int]]:
+        """The page and the offset of each row."""
+        return {(row.page_index, row.start) for row in self.rows}
+
     @cached_property
-    def is_by_year(self) -> bool:
-        """Whether the labels of the rows are years."""
-        return all(_YEAR.fullmatch(row.text(0)) for row in self.rows)
+    def is_by_period(self) -> bool:
+        """Whether the labels of the rows are years or parts of years."""
+        return all(len(find_periods(row.text(0))) == 1 and not find_names(row.text(0)) for row in self.rows)
 
     def header(self, column: int) -> str:
         return self.table.column_header(column)
 
     def header_lemmas(self, column: int) -> set[str]:
-        """Return the lemmas of the words of a header, without its unit and its years."""
-        return {lemma for lemma in find_lemmas(_BRACKETS.sub("", self.header(column))) if not _YEAR.fullmatch(lemma)}
+        """Return the lemmas of the words of a header, without its unit and its periods."""
+        return find_names(remove_unit(self.header(column)))
 
-    def header_years(self, column: int) -> set[int]:
-        return {int(year) for year in _YEAR.findall(self.header(column))}
+    def find_periods(self, text: str) -> list[Period]:
+        """Return the periods of a header or a cell. A part of a year without a year is of the year in the caption."""
+        return [one if one.year else replace(one, year=self._year) for one in find_periods(text)]
 
-    def cell(self, row: PlacedRow, column: int) -> TableCell | None:
-        return row.row.cell(column)
+    def header_periods(self, column: int) -> list[Period]:
+        return self.find_periods(self.header(column))
+
+    def is_like(self, other: TableRows) -> bool:
+        """Return whether another table, with other rows, has most headers of this one."""
+        headers, others = ({one.header(column) for column in one.columns} - {""} for one in (self, other))
+        is_same_kind = self.header(0) == other.header(0) and bool(find_names(self.header(0)))
+        is_same = not self.places.isdisjoint(other.places)
+        return is_same_kind and not is_same and 2 * len(headers & others) > max(len(headers), len(others))
+
+    def contradicts(self, column: int, question: str) -> bool:
+        """Return whether a header has a number or letter, as in "Week 1", other than the question, as in "week 2"."""
+        asked = find_numbered(question)
+        return any(
+            word in {one for one, _ in asked} and (word, number) not in asked
+            for word, number in find_numbered(remove_unit(self.header(column)))
+        )
+
+    def count_numbered(self, column: int, question: str) -> int:
+        """Return how many numbered words, such as "Week 1", a header shares with the question."""
+        return len(find_numbered(remove_unit(self.header(column))) & find_numbered(question))
 
     def quantities(self, column: int) -> list[Quantity] | None:
         """Return the numbers of a column, by row; ``None`` if a cell has none, or if their units differ."""
@@ -116,17 +163,22 @@ class TableRows:
         stated = parse_quantity(value)
         return own or (stated.unit if stated else "")
 
-    def mentioned(self, question: str, column: int, without: Collection[int] = ()) -> list[str]:
+    def mentioned(self, question: str, column: int) -> list[str]:
         """Return the different texts of a column that a question contains, without those inside a longer one.
 
-        A text without letters, such as "3", counts only directly after a word of the header.
+        A text without letters, such as "3", counts only directly after a word of the header, and a period as a label if
+        the question names the same one.
         """
         asked = tokenize(question)
         texts = dict.fromkeys(row.text(column) for row in self.rows if row.text(column))
+        if column == 0 and self.is_by_period:
+            labels = {text: self.find_periods(text)[0] for text in texts}
+            named = [one for period in find_periods(question) for one in match_period(period, labels.values())]
+            return [text for text, period in labels.items() if period in named]
         found: dict[str, tuple[int, int]] = {}
         for text in texts:
             place = self._find(text, asked, column)
-            if place is not None and not any(place[0] <= start < place[1] for start in without):
+            if place is not None:
                 found[text] = place
         return [
             text
@@ -136,12 +188,20 @@ class TableRows:
             )
         ]
 
+    def dates(self, column: int) -> list[Period] | None:
+        """Return the dates or parts of years of a column, by row; ``None`` if a cell contains something else."""
+        found = [self.find_periods(row.text(column)) for row in self.rows]
+        is_dated = all(
+            len(one) == 1 and one[0].year and one[0].part and not find_names(row.text(column))
+            for row, one in zip(self.rows, found, strict=True)
+        )
+        return [one[0] for one in found] if is_dated else None
+
     def _find(self, text: str, asked: Sequence[Word], column: int) -> tuple[int, int] | None:
         words = [word.folded for word in tokenize(text)]
         if not words:
             return None
-        is_label = column == 0 and self.is_by_year
-        is_text = is_label or re.search(r"[^\W\d_]{2}|[^\W\d_] \d", text) is not None
+        is_text = re.search(r"[^\W\d_]{2}|[^\W\d_] \d", text) is not None
         names = self.header_lemmas(column)
         # The question may have the plural of the text, as in "How many parts are ball bearings?".
         forms = [words, [*words[:-1], f"{words[-1]}s"]] if is_text else [words]
@@ -154,12 +214,31 @@ class TableRows:
 
     @staticmethod
     def _is_year(text: str, asked: Sequence[Word], names: set[str]) -> bool:
-        return _YEAR.fullmatch(text) is not None and any(find_lemma(word.folded) in names for word in asked)
+        return re.fullmatch(YEAR, text) is not None and any(find_lemma(word.folded) in names for word in asked)
 
 
 def find_lemmas(text: str) -> set[str]:
     """Return the lemmas of the content words of a text."""
     return {find_lemma(word.folded) for word in tokenize(text) if word.content}
+
+
+def find_names(text: str) -> set[str]:
+    """Return the lemmas of a text without the words of its periods."""
+    for start, end in (span for one in find_periods(text) for span in one.spans):
+        text = text[:start] + " " * (end - start) + text[end:]
+    return find_lemmas(text)
+
+
+def find_numbered(text: str) -> set[tuple[str, str]]:
+    """Return the words that a number or a single letter follows directly, as in "week 2" and "Phase B"."""
+    words = tokenize(text)
+    return {
+        (find_lemma(word.folded), following.folded)
+        for word, following in pairwise(words)
+        if word.content
+        and text[word.end : following.start] in (" ", "-")
+        and (len(following.text) == 1 or (following.text.isdigit() and len(following.text) <= _LONGEST_NUMBER))
+    }
 
 
 def _find_section(sections: Collection[tuple[str, ...]], question: str) -> tuple[str, ...] | None:

@@ -139,7 +139,8 @@ def _counts(stores: Stores) -> dict[str, int]:
 
 
 def _is_busy(stores: Stores) -> bool:
-    return bool(stores.documents.hidden_versions() or stores.jobs.all(active=True, limit=1))
+    hidden = stores.documents.hidden_versions().keys() - stores.snapshots.superseded_versions()
+    return bool(hidden or stores.jobs.all(active=True, limit=1))
 
 
 def _list_generations(stores: Stores) -> list[tuple[int, object]]:

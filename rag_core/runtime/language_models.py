@@ -131,6 +131,11 @@ class LanguageModels:
         return str(self._stores.preferences.get(_MODEL) or self.settings.model)
 
     @property
+    def predicts_tokens(self) -> bool:
+        """Whether the model in use gives the probabilities of single tokens, which only a GGUF file does."""
+        return self.settings.gguf is not None
+
+    @property
     def endpoint(self) -> str:
         """URL of the endpoint without secrets, or the path of the GGUF file.
 

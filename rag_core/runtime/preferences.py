@@ -5,6 +5,7 @@ from __future__ import annotations
 from rag_core.errors import SettingsError
 from rag_core.gate.features import ANSWERABLE_SCORE, ON_TOPIC
 from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.query_adapters import QueryAdapters
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import MAX_INSTRUCTION_CHARS
@@ -21,12 +22,17 @@ class Preferences:
     stores : Stores
     models : LanguageModels
         The language models. If a model is in use, the threshold ``model_threshold`` applies, otherwise ``threshold``.
+
+    Attributes
+    ----------
+    adapters : QueryAdapters
     """
 
     def __init__(self, settings: Settings, stores: Stores, models: LanguageModels) -> None:
         self._settings = settings
         self._stores = stores
         self._models = models
+        self.adapters = QueryAdapters(stores)
 
     @property
     def threshold(self) -> float:

@@ -20,8 +20,12 @@ from rag_core.store.folder_lock import FolderLock
 from rag_core.store.jobs import JobStore
 from rag_core.store.model_keys import ModelKeyStore
 from rag_core.store.preferences import PreferenceStore
+from rag_core.store.snapshots import SnapshotStore, SnapshotView
+from rag_core.store.themes import ThemeStore
+from rag_core.store.trainings import TrainingStore
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
+from rag_core.types import AsOf
 
 # Name of the preference that stores the id of the library.
 LIBRARY = "library"
@@ -44,6 +48,7 @@ class Stores:
             self.database = Database(url.get_secret_value() if url else folder / "footnote.sqlite", exclusive=True)
             self.documents = DocumentStore(self.database)
             self.names = NameStore(self.database)
+            self.snapshots = SnapshotStore(self.database, self.documents)
             self.embeddings = EmbeddingStore(self.database, settings.token_cache_mb << 20)
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
@@ -51,7 +56,9 @@ class Stores:
             self.model_keys = ModelKeyStore(folder)
             self.watches = WatchStore(self.database)
             self.evaluations = EvaluationStore(self.database)
+            self.trainings = TrainingStore(self.database)
             self.usage = UsageStore(self.database)
+            self.themes = ThemeStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")
             self.word_index = WordIndex(folder / "words.sqlite")
             self._sparse_database = open_sparse_database(folder / "sparse.sqlite")
@@ -67,6 +74,10 @@ class Stores:
         self._chroma: Any = None
         self._dense: dict[int, DenseIndex] = {}
         self._chroma_lock = threading.Lock()
+
+    def view(self, as_of: AsOf | None) -> DocumentStore | SnapshotView:
+        """Return the library as of a snapshot, or the present library if ``as_of`` is ``None``."""
+        return self.documents if as_of is None else SnapshotView(self.documents, self.snapshots, as_of)
 
     def dense_index(self, generation_id: int) -> DenseIndex:
         """Return the dense index of a generation. The first call is slow, because it opens Chroma."""

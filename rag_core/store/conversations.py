@@ -41,7 +41,12 @@ class ConversationStore:
         """Create an empty conversation."""
         moment = now()
         values = {"id": new_id(), "title": UNTITLED, "created_at": moment, "updated_at": moment, "pinned": False}
-        values |= {"documents": list(scope.documents), "model": model, "instructions": instructions}
+        values |= {
+            "documents": list(scope.documents),
+            "as_of": scope.as_of,
+            "model": model,
+            "instructions": instructions,
+        }
         with self._db.begin() as connection:
             connection.execute(insert(conversations).values(**values))
             _add_collections(connection, str(values["id"]), scope.collections)
@@ -131,7 +136,7 @@ class ConversationStore:
         condition = conversation_collections.c.conversation_id == conversation_id
         query = update(conversations).where(conversations.c.id == conversation_id)
         with self._db.begin() as connection:
-            connection.execute(query.values(documents=list(scope.documents)))
+            connection.execute(query.values(documents=list(scope.documents), as_of=scope.as_of))
             connection.execute(delete(conversation_collections).where(condition))
             _add_collections(connection, conversation_id, scope.collections)
 
@@ -176,7 +181,7 @@ def _conversation_from_row(row: Any, collections: Mapping[str, Sequence[str]]) -
         created_at=as_utc(row.created_at),
         updated_at=as_utc(row.updated_at),
         pinned=bool(row.pinned),
-        scope=Scope(tuple(row.documents), tuple(collections.get(row.id, ()))),
+        scope=Scope(tuple(row.documents), tuple(collections.get(row.id, ())), row.as_of),
         model=row.model,
         instructions=row.instructions,
     )

@@ -309,7 +309,7 @@ class DocumentQueries:
 
     def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[ChunkRow]:
         """Return the chunks of a version in order, or only the chunks that have text on a page."""
-        query = _select_chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
+        query = select_chunk_rows(ALL_CHUNKS).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
         if page_index is not None:
             query = query.where(and_(chunks.c.page_index <= page_index, chunks.c.page_index_end >= page_index))
         with self._db.read() as connection:
@@ -318,7 +318,7 @@ class DocumentQueries:
     def adjacent_chunks(self, version_id: str, ordinal: int) -> tuple[ChunkRow | None, ChunkRow | None]:
         """Return the chunks before and after a chunk of a version; ``None`` for a chunk that does not exist."""
         is_neighbour = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
-        query = _select_chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id, is_neighbour)
+        query = select_chunk_rows(ALL_CHUNKS).where(chunks.c.version_id == version_id, is_neighbour)
         with self._db.read() as connection:
             rows = [ChunkRow._make(row) for row in connection.execute(query)]
         by_ordinal = {row.ordinal: row for row in rows}
@@ -326,7 +326,7 @@ class DocumentQueries:
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
         """Return those of the given chunks that searches find now, by id."""
-        query = _select_chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
+        query = select_chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
         visible: dict[int, ChunkRow] = {}
         with self._db.read() as connection:
             for batch in batches(list(chunk_ids)):
@@ -364,12 +364,12 @@ class DocumentQueries:
             return list(connection.execute(select(chunks.c.id)).scalars())
 
 
-_OF_VERSION = chunks.join(versions, versions.c.id == chunks.c.version_id).join(
+ALL_CHUNKS = chunks.join(versions, versions.c.id == chunks.c.version_id).join(
     documents, documents.c.id == versions.c.document_id
 )
 
 
-def _select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
+def select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
     """Return a query whose rows have the fields of `ChunkRow`, in the same order."""
     chunk_columns = [chunks.c[name] for name in ChunkRow._fields[: ChunkRow._fields.index("document_id")]]
     of_page = and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index)

@@ -25,8 +25,12 @@ from rag_core.store.schema import (
     versions,
 )
 from rag_core.store.serialization import chunk_to_row, pack_tables, page_to_row
+from rag_core.store.themes import remove_theme_texts
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
+from rag_core.types.documents import PageHeading
 
+# Characters at the top of a page that contain its title.
+_TOP = 300
 # A condition for updates: the state of a version must not change once the removal of its document has started.
 _IS_NOT_REMOVED = versions.c.state != "removing"
 
@@ -63,16 +67,27 @@ class DocumentStore(DocumentQueries):
         All changes are one transaction, so that a question searches either the old index or the new index, never a
         mixture.
         """
+        # The generation also contains content that a document had before and that snapshots contain.
+        searched = versions.alias()
+        content = (
+            select(searched.c.sha256)
+            .where(searched.c.id == documents.c.active_version)
+            .correlate(documents)
+            .scalar_subquery()
+        )
         built = select(versions.c.id).where(
             versions.c.document_id == documents.c.id,
             versions.c.generation_id == generation_id,
             versions.c.state == "full",
+            versions.c.sha256 == func.coalesce(content, versions.c.sha256),
         )
         with self._db.begin() as connection:
             connection.execute(update(generations).where(generations.c.state == "active").values(state="retired"))
             connection.execute(update(generations).where(generations.c.id == generation_id).values(state="active"))
             connection.execute(
-                update(documents).where(built.exists()).values(active_version=built.limit(1).scalar_subquery())
+                update(documents)
+                .where(built.exists())
+                .values(active_version=built.order_by(versions.c.added_at.desc()).limit(1).scalar_subquery())
             )
             # Searches no longer find documents that have no version in the new generation. These documents stay
             # listed with their file and reason, so that users can retry them.
@@ -190,6 +205,14 @@ class DocumentStore(DocumentQueries):
         with self._db.begin() as connection:
             connection.execute(update(versions).where(versions.c.id == version_id).values(**values))
 
+    def page_headings(self, version_id: str) -> list[PageHeading]:
+        """Return the label, the heading and the first `_TOP` characters of each page of a version, in order."""
+        top = func.substr(pages.c.text, 1, _TOP)
+        query = select(pages.c.page_index, pages.c.page_label, pages.c.heading, top)
+        with self._db.read() as connection:
+            rows = connection.execute(query.where(pages.c.version_id == version_id).order_by(pages.c.page_index))
+            return [PageHeading(*row) for row in rows]
+
     def save_pages(self, version_id: str, extracted: Sequence[Page]) -> None:
         """Store the pages of a version with their tables, and set the numbers of pages by state in its row."""
         rows = [{"version_id": version_id, **page_to_row(page)} for page in extracted]
@@ -303,8 +326,9 @@ class DocumentStore(DocumentQueries):
             return list(connection.execute(query).scalars())
 
     def clear_version(self, version_id: str) -> None:
-        """Delete a version's pages, tables and chunks."""
+        """Delete a version's pages, tables, chunks and entities, and the summaries of themes that quote it."""
         with self._db.begin() as connection:
+            remove_theme_texts(connection, version_id)
             for table in (chunks, pages, hidden_texts, page_tables):
                 connection.execute(delete(table).where(table.c.version_id == version_id))
 

@@ -12,15 +12,19 @@ from rag_core.errors import UnknownEvaluation
 from rag_core.store.database import Database, as_utc, new_id, now
 from rag_core.store.schema import evaluations, feedback, labels
 from rag_core.types import (
+    Agreement,
     Evaluation,
     Feedback,
     Interval,
+    JudgeReport,
     Label,
     LabelKind,
     LabelledPage,
     Metric,
     QuestionResult,
     RiskPoint,
+    StatementVerdict,
+    Usage,
 )
 
 
@@ -51,6 +55,8 @@ class EvaluationStore:
         evidence: Sequence[LabelledPage],
         answers: Sequence[str],
         message_id: str | None = None,
+        *,
+        is_pseudo: bool = False,
     ) -> Label:
         """Store a label. It replaces labels that were created from the same message before."""
         values = {
@@ -59,6 +65,7 @@ class EvaluationStore:
             "kind": kind.value,
             "evidence": [asdict(page) for page in evidence],
             "answers": list(answers),
+            "is_pseudo": is_pseudo,
             "message_id": message_id,
             "created_at": now(),
         }
@@ -72,6 +79,11 @@ class EvaluationStore:
     def remove_label(self, label_id: str) -> None:
         with self._db.begin() as connection:
             connection.execute(delete(labels).where(labels.c.id == label_id))
+
+    def remove_pseudo_labels(self) -> None:
+        """Delete the labels of pseudo-questions."""
+        with self._db.begin() as connection:
+            connection.execute(delete(labels).where(labels.c.is_pseudo))
 
     def remove_labels_of(self, message_id: str) -> None:
         """Delete the labels created from a message."""
@@ -133,6 +145,7 @@ def _label_from_row(row: Any) -> Label:
         evidence=tuple(LabelledPage(**page) for page in row.evidence),
         answers=tuple(row.answers),
         where=f"The label “{row.question[:80]}”",
+        is_pseudo=row.is_pseudo,
     )
 
 
@@ -149,6 +162,21 @@ def _evaluation_from_row(row: Any) -> Evaluation:
             "outcomes": tuple(_result_from_json(data) for data in result["outcomes"]),
             "precision_recall": tuple(result["precision_recall"]),
             "risk_coverage": tuple(RiskPoint(**data) for data in result["risk_coverage"]),
+            "judge_report": _judge_report_from_json(result.get("judge_report")),
+        }
+    )
+
+
+def _judge_report_from_json(data: dict[str, Any] | None) -> JudgeReport | None:
+    if data is None:
+        return None
+    return JudgeReport(
+        **{
+            **data,
+            "agreements": tuple(Agreement(**one) for one in data["agreements"]),
+            "statements": tuple(StatementVerdict(**one) for one in data["statements"]),
+            "usage": Usage(**data["usage"]),
+            "problems": tuple(data["problems"]),
         }
     )
 

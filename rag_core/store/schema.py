@@ -21,6 +21,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     UniqueConstraint,
+    false,
 )
 
 from rag_core.store.columns import String, Text
@@ -85,6 +86,28 @@ versions = Table(
     Column("added_at", DateTime(timezone=True), nullable=False),
 )
 
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    # Empty for a snapshot of the whole library.
+    Column("collection", Text, nullable=False),
+    Column("as_of", DateTime(timezone=True), nullable=False, index=True),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+)
+
+# The content that each document of a snapshot had. A snapshot refers to content and not to versions, because a re-index
+# creates a new version of the same content.
+snapshot_contents = Table(
+    "snapshot_contents",
+    metadata,
+    Column("snapshot_id", String(32), ForeignKey("snapshots.id", ondelete="CASCADE"), primary_key=True),
+    Column("document_id", String(32), ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("sha256", String(64), nullable=False),
+    Index("snapshot_contents_by_document", "document_id", "sha256"),
+)
+
 pages = Table(
     "pages",
     metadata,
@@ -118,6 +141,53 @@ page_tables = Table(
     Column("version_id", String(32), ForeignKey("versions.id"), primary_key=True),
     Column("page_index", Integer, primary_key=True),
     Column("tables", LargeBinary, nullable=False),
+)
+
+# The entities of a version and the statements that mention them, as compressed JSON. ``rules`` names what found them.
+document_entities = Table(
+    "document_entities",
+    metadata,
+    Column("version_id", String(32), ForeignKey("versions.id"), primary_key=True),
+    Column("rules", Text, nullable=False),
+    Column("entities", LargeBinary, nullable=False),
+)
+
+# Themes: communities of entities. ``build`` is the id of the job that found them; only one build is shown.
+themes = Table(
+    "themes",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("build", String(32), nullable=False, index=True),
+    Column("position", Integer, nullable=False),
+    Column("digest", String(64), nullable=False, index=True),
+    Column("generator", Text, nullable=False),
+    # The sentences of a language model with the positions of their statements; empty for an extractive summary.
+    Column("summary", JSON, nullable=False),
+    Column("cited", Integer, nullable=False),
+)
+
+# Entities and statements have a row for each version, so that those of a removed version can be deleted with it.
+theme_entities = Table(
+    "theme_entities",
+    metadata,
+    Column("theme_id", String(32), ForeignKey("themes.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("version_id", String(32), ForeignKey("versions.id"), nullable=False, index=True),
+    Column("key", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("mentions", Integer, nullable=False),
+)
+
+theme_statements = Table(
+    "theme_statements",
+    metadata,
+    Column("theme_id", String(32), ForeignKey("themes.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("version_id", String(32), ForeignKey("versions.id"), nullable=False, index=True),
+    Column("chunk_id", Integer, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
 )
 
 embeddings = Table(
@@ -208,6 +278,8 @@ conversations = Table(
     # Null stands for the model in use, and an empty text for quotes only.
     Column("model", Text),
     Column("instructions", Text, nullable=False, server_default=""),
+    # Name of a snapshot or a date; empty for the present.
+    Column("as_of", Text, nullable=False, server_default=""),
 )
 
 # The collections that a conversation searches. A question searches the documents that they contain when it is asked.
@@ -247,9 +319,24 @@ labels = Table(
     Column("kind", String(16), nullable=False),
     Column("evidence", JSON, nullable=False),
     Column("answers", JSON, nullable=False),
+    # Whether the question was made from a sentence of the document.
+    Column("is_pseudo", Boolean, nullable=False, server_default=false()),
     # The answer that the label was created from; the label stays when the answer is deleted.
     Column("message_id", String(32), index=True),
     Column("created_at", DateTime(timezone=True), nullable=False),
+)
+
+trainings = Table(
+    "trainings",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("created_at", DateTime(timezone=True), nullable=False, index=True),
+    # The embedder to whose vectors the matrices belong.
+    Column("weights", String(64), nullable=False),
+    Column("projection", String(64), nullable=False),
+    Column("report", JSON, nullable=False),
+    # Missing if the adapter was refused.
+    Column("matrices", LargeBinary),
 )
 
 evaluations = Table(

@@ -191,6 +191,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         quotes_start=data.get("quotes_start"),
         interrupted=data.get("interrupted", ""),
         tables=tuple(map(CitedTable.from_json, data.get("tables", ()))),
+        as_of=data.get("as_of", ""),
     )
 
 

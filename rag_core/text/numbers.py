@@ -23,7 +23,16 @@ SCALES = {
 CURRENCIES = {
     "$": "dollar", "us$": "dollar", "usd": "dollar", "dollars": "dollar", "dollar": "dollar", "€": "euro",
     "eur": "euro", "euros": "euro", "euro": "euro", "£": "pound", "gbp": "pound", "¥": "yen", "yen": "yen",
+    "jpy": "yen",
 }  # fmt: skip
+# The ISO 4217 codes of other currencies that reports often use.
+_OTHER_CODES = (
+    "AED AUD BRL CAD CHF CLP CNY COP CZK DKK EGP HKD HUF IDR ILS INR KRW MXN MYR NGN NOK NZD PHP PLN RON RUB SAR SEK "
+    "SGD THB TRY TWD UAH VND ZAR"
+).split()
+CURRENCIES |= {code.casefold(): code for code in _OTHER_CODES}
+# Codes count in capitals only, because "try" is a word.
+CURRENCY_CODE = rf"(?-i:USD|EUR|GBP|JPY|{'|'.join(_OTHER_CODES)})"
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen".split()
@@ -50,7 +59,7 @@ SCALE_WORDS = "|".join(sorted((name for name in SCALES if len(name) > 1), key=le
 
 def _digit_pattern(grouped: str) -> re.Pattern[str]:
     return re.compile(
-        rf"(?P<currency>US\$|[$€£¥]|\b(?:USD|EUR|GBP)\b)?\s?(?<![\w.,])(?P<number>{grouped}|\.\d+)"
+        rf"(?P<currency>US\$|[$€£¥]|\b{CURRENCY_CODE}\b)?\s?(?<![\w.,])(?P<number>{grouped}|\.\d+)"
         r"(?P<suffix>st|nd|rd|th|s|k|m|mn|bn|b|tn|M|K|B)?(?![A-Za-z]|\d)"
     )
 
@@ -60,7 +69,7 @@ _AFTER = re.compile(
     rf"[\s\u00a0-]{{0,2}}(?P<scale>(?:{SCALE_WORDS}|m)\b)?\.?"
     r"[\s\u00a0-]{0,2}(?P<percent>%|per\s?cento?\b|percentage points?\b|pp\b|prozent\b|pour cent\b|por ciento\b)?"
     r"[\s\u00a0]{0,2}"
-    r"(?:(?:d['’]|de\s|di\s)?(?P<currency>dollars?\b|euros?\b|yen\b|USD\b|EUR\b|GBP\b|[€£](?!\s?\d)))?",
+    rf"(?:(?:d['’]|de\s|di\s)?(?P<currency>dollars?\b|euros?\b|yen\b|usd\b|eur\b|gbp\b|{CURRENCY_CODE}\b|[€£](?!\s?\d)))?",
     re.I,
 )
 # Superscript digits between a figure and its unit are footnote marks. Only after the number 10 are they an exponent.
@@ -114,7 +123,7 @@ class Number:
     kind : str
         ``""``, ``percent``, ``month`` or ``decade``; only numbers of the same kind are equal.
     currency : str
-        ``dollar``, ``euro``, ``pound`` or ``yen``; empty if the text names no currency.
+        ``dollar``, ``euro``, ``pound``, ``yen`` or an ISO 4217 code such as ``SEK``; empty if the text names none.
     unscaled : bool
         Whether the number has no scale word. The scale of a table, such as "in millions", applies to such a number.
     hedged : bool

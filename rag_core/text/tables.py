@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from rag_core.text.dates import MONTH, QUARTER, YEAR
-from rag_core.text.numbers import CURRENCIES, SCALE_WORDS, SCALES, Number, parse_numbers
+from rag_core.text.numbers import CURRENCIES, CURRENCY_CODE, SCALE_WORDS, SCALES, Number, parse_numbers
 from rag_core.text.words import tokenize
 
 _NUMBER = re.compile(r"\d[\d.,]*")
@@ -42,7 +42,7 @@ _CAPTION_LINES = 4
 _LONGEST_CAPTION = 110
 # Most digits in the number of a note. The amounts in the same row have more digits.
 _NOTE_DIGITS = 2
-_MONEY = r"(?:US\$|[$€£¥]|\b(?:USD|EUR|GBP|CHF|euros?|dollars?|pounds?)\b)"
+_MONEY = rf"(?:US\$|[$€£¥]|\b(?:USD|EUR|GBP|CHF|{CURRENCY_CODE}|euros?|dollars?|pounds?)\b)"
 # Matches "in millions", "(millions", "$ million", "£m", "Mio. EUR", "millions of euros", "£'000", but not "5 million".
 _SCALE = re.compile(
     rf"(?:^|[(,;:]|\b(?:in|en)\s(?:[A-Za-z]+\s)?)\s*(?:{_MONEY}\s?)?(?P<a>{SCALE_WORDS})\b"

@@ -20,7 +20,7 @@ from rag_core.types.answers import (
     Stage,
     Suggestions,
 )
-from rag_core.types.arrays import BoolArray, FloatArray, Int8Array, Int64Array, IntArray
+from rag_core.types.arrays import BoolArray, Float64Array, FloatArray, Int8Array, Int64Array, IntArray
 from rag_core.types.chunks import (
     PAGE_BREAK,
     ChunkRow,
@@ -32,6 +32,7 @@ from rag_core.types.chunks import (
     embedded_text,
 )
 from rag_core.types.cited_tables import CitedTable
+from rag_core.types.closed_book import ClosedBookAnswer
 from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, Conversation, Feedback, Message, Scope
 from rag_core.types.documents import (
     DEFAULT_COLLECTION,
@@ -39,6 +40,7 @@ from rag_core.types.documents import (
     DocumentInfo,
     DocumentStatus,
     DocumentVersion,
+    OutlineEntry,
     Page,
     PageImage,
     PageKey,
@@ -49,6 +51,7 @@ from rag_core.types.documents import (
     WordBoxes,
 )
 from rag_core.types.evaluation import (
+    EVIDENCE_STATES,
     TABLE_METRICS,
     Baseline,
     Comparison,
@@ -56,6 +59,7 @@ from rag_core.types.evaluation import (
     EvaluationEvent,
     EvaluationProgress,
     EvaluationState,
+    EvidenceState,
     Interval,
     Label,
     LabelKind,
@@ -63,6 +67,7 @@ from rag_core.types.evaluation import (
     MethodRow,
     Metric,
     QuestionResult,
+    ReleaseCheck,
     RiskPoint,
     ThresholdAdvice,
 )
@@ -79,8 +84,44 @@ from rag_core.types.explanations import (
 )
 from rag_core.types.formatting import count_decimals, escape_formula, format_count, format_size
 from rag_core.types.jobs import Job, JobState, SyncResult, WatchedFolder
+from rag_core.types.judgements import (
+    Agreement,
+    JudgeConfig,
+    Judgement,
+    JudgeReport,
+    StatementVerdict,
+    Verdict,
+)
+from rag_core.types.learning import (
+    DEFAULT_PSEUDO_QUESTIONS,
+    HeldOutFigure,
+    Objective,
+    Training,
+    TrainingConfig,
+    TrainingEvent,
+    TrainingProgress,
+    TrainingState,
+)
+from rag_core.types.marginalization import (
+    MARGINALIZATIONS,
+    Decoding,
+    GeneratedToken,
+    Hypothesis,
+    MarginalAnswer,
+    MarginalCandidate,
+    Marginalization,
+    TokenDistribution,
+)
+from rag_core.types.mixtures import (
+    UNKNOWN,
+    AnswerProbabilities,
+    EvidenceMixture,
+    MixtureVerdict,
+    WorkedMixture,
+)
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
+    Context,
     Excluding,
     Gate,
     Hit,
@@ -94,19 +135,27 @@ from rag_core.types.retrieval import (
     VersionFilter,
     build_unembedded_question,
 )
+from rag_core.types.snapshots import AsOf, Snapshot, SnapshotComparison, SnapshotSide
 from rag_core.types.status import NEWER_READER, ModelCheck, ModelChoice, ModelHost, Readiness, Status
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
     "DEFAULT_COLLECTION",
+    "DEFAULT_PSEUDO_QUESTIONS",
+    "EVIDENCE_STATES",
+    "MARGINALIZATIONS",
     "MAX_INSTRUCTION_CHARS",
     "NEWER_READER",
     "PAGE_BREAK",
     "REFUSAL",
     "TABLE_METRICS",
+    "UNKNOWN",
+    "Agreement",
     "Answer",
+    "AnswerProbabilities",
     "AnswerState",
+    "AsOf",
     "AskEvent",
     "Baseline",
     "BoolArray",
@@ -116,8 +165,11 @@ __all__ = [
     "Citation",
     "CitedTable",
     "Claim",
+    "ClosedBookAnswer",
     "Comparison",
+    "Context",
     "Conversation",
+    "Decoding",
     "DeleteReceipt",
     "Delta",
     "DocumentInfo",
@@ -130,31 +182,46 @@ __all__ = [
     "EvaluationState",
     "EvidenceCase",
     "EvidenceMass",
+    "EvidenceMixture",
+    "EvidenceState",
     "Excluding",
     "Explanation",
     "Feedback",
     "Fingerprint",
+    "Float64Array",
     "FloatArray",
     "Gate",
+    "GeneratedToken",
+    "HeldOutFigure",
     "Hit",
+    "Hypothesis",
     "Int8Array",
     "Int64Array",
     "IntArray",
     "Interval",
     "Job",
     "JobState",
+    "JudgeConfig",
+    "JudgeReport",
+    "Judgement",
     "Label",
     "LabelKind",
     "LabelledPage",
+    "MarginalAnswer",
+    "MarginalCandidate",
+    "Marginalization",
     "Mark",
     "Message",
     "MethodRow",
     "Metric",
+    "MixtureVerdict",
     "ModelCheck",
     "ModelChoice",
     "ModelHost",
     "ModelOffer",
     "ModelSetup",
+    "Objective",
+    "OutlineEntry",
     "Page",
     "PageImage",
     "PageKey",
@@ -167,6 +234,7 @@ __all__ = [
     "RankBy",
     "Readiness",
     "Reading",
+    "ReleaseCheck",
     "Restart",
     "RetrievalConfig",
     "Rewritten",
@@ -177,10 +245,14 @@ __all__ = [
     "ScoredPassage",
     "SearchResult",
     "SetupStep",
+    "Snapshot",
+    "SnapshotComparison",
+    "SnapshotSide",
     "Span",
     "SparseVector",
     "Stage",
     "StageRanking",
+    "StatementVerdict",
     "Status",
     "Strategy",
     "Suggestions",
@@ -190,16 +262,24 @@ __all__ = [
     "TableRow",
     "TextTable",
     "ThresholdAdvice",
+    "TokenDistribution",
     "TokenMatch",
     "TokenMatches",
+    "Training",
+    "TrainingConfig",
+    "TrainingEvent",
+    "TrainingProgress",
+    "TrainingState",
     "Usage",
     "UsageTotal",
+    "Verdict",
     "VersionFilter",
     "VersionRow",
     "WatchedFolder",
     "WeightedPassage",
     "WeightingConfig",
     "WordBoxes",
+    "WorkedMixture",
     "build_unembedded_question",
     "count_decimals",
     "embedded_text",

@@ -139,6 +139,8 @@ class Answer:
         wrote is kept.
     tables : tuple of CitedTable
         The tables of which the answer cites rows, in the order of the citations.
+    as_of : str
+        Description of the snapshots that were searched; empty if the present documents were searched.
     """
 
     question: str
@@ -161,6 +163,7 @@ class Answer:
     quotes_start: int | None = None
     interrupted: str = ""
     tables: tuple[CitedTable, ...] = ()
+    as_of: str = ""
 
     @property
     def written_text(self) -> str:

@@ -25,15 +25,19 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The documents (names or ids) and the collections to search. If both are empty, all documents are searched."""
+    """The documents (names or ids) and the collections to search. If both are empty, all documents are searched.
+
+    ``as_of`` is the name of a snapshot or a date (YYYY-MM-DD), whose content is searched; empty for the present.
+    """
 
     documents: tuple[str, ...] = ()
     collections: tuple[str, ...] = ()
+    as_of: str = ""
 
     @classmethod
-    def of(cls, documents: Sequence[str] | None = None, collections: Sequence[str] = ()) -> Scope:
+    def of(cls, documents: Sequence[str] | None = None, collections: Sequence[str] = (), as_of: str = "") -> Scope:
         """Return the scope of these documents and collections; without arguments, the scope of all documents."""
-        return cls(tuple(documents or ()), tuple(collections))
+        return cls(tuple(documents or ()), tuple(collections), as_of)
 
     def __bool__(self) -> bool:
         return bool(self.documents or self.collections)

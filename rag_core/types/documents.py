@@ -104,6 +104,33 @@ class Page:
     tables: tuple[Table, ...] = ()
 
 
+class PageHeading(NamedTuple):
+    """The index, the printed number, the heading and the first lines of a page.
+
+    The heading is a path of titles, and may be empty.
+    """
+
+    page_index: int
+    page_label: str
+    heading: str
+    top: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A section in the outline of a document.
+
+    ``level`` is 0 for the outermost sections. The section begins on the page ``page_index`` and ends on the page
+    ``page_index_end``.
+    """
+
+    level: int
+    title: str
+    page_index: int
+    page_label: str
+    page_index_end: int
+
+
 @dataclass(frozen=True, slots=True)
 class PageReference:
     """A page of a document, with the document's name and the page's label."""
@@ -155,13 +182,15 @@ class DocumentInfo:
 class DocumentVersion:
     """The content of a document's file at one time.
 
-    ``size`` is in bytes. ``is_replaced`` is true if a later file replaced the version; only its file is stored then.
+    ``size`` is in bytes. ``is_replaced`` is true if a later file replaced the version. ``snapshots`` contains the
+    names of the snapshots that contain the version. The index contains a replaced version only if a snapshot does.
     """
 
     version_id: str
     added_at: datetime
     size: int
     is_replaced: bool
+    snapshots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +248,8 @@ class VersionRow(NamedTuple):
 
     - ``building``: the version is queued or being indexed, and no search finds it.
     - ``words``: word search finds the version, but its embeddings are not complete.
-    - ``full``: indexing is complete.
+    - ``full``: indexing is complete. Searches find the version if it is active, or as of a snapshot that contains its
+      content.
     - ``ended``: indexing ended before the version could become searchable.
     - ``replaced``: a version with other content replaced it. Only its file is stored.
     - ``removing``: the document is being deleted.

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Literal
 
+from rag_core.types.judgements import JudgeReport
+
 # Metrics that the table of retrieval methods shows.
 TABLE_METRICS = ("recall@1", "recall@5", "mrr@10", "ndcg@10", "exact_match", "token_f1")
 
@@ -26,19 +28,32 @@ class LabelKind(str, Enum):
     ADVERSARIAL = "adversarial"
 
 
+# Whether a labelled page states the answer that holds now, one that no longer holds, or one that may not be used.
+EvidenceState = Literal["current", "stale", "inadmissible"]
+EVIDENCE_STATES: tuple[EvidenceState, ...] = ("current", "stale", "inadmissible")
+
+
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A page that answers a question, identified by its index from 0, its printed number or words on the page."""
+    """A page that answers a question, identified by its index from 0, its printed number or words on the page.
+
+    A page whose ``state`` is not ``current`` is about the question, but does not count as a page that answers it.
+    """
 
     document: str
     page_index: int | None = None
     page: str = ""
     quote: str = ""
+    state: EvidenceState = "current"
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A question with its expected evidence and answers. ``where`` names the file and line of the label in messages."""
+    """A question with its expected evidence and answers. ``where`` names the file and line of the label in messages.
+
+    ``is_pseudo`` says whether the question was made from a sentence of the document; see
+    `rag_core.learning.inverse_cloze`.
+    """
 
     label_id: str
     question: str
@@ -46,6 +61,7 @@ class Label:
     evidence: tuple[LabelledPage, ...] = ()
     answers: tuple[str, ...] = ()
     where: str = ""
+    is_pseudo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +109,7 @@ class QuestionResult:
     threshold of the evaluation. ``wrong`` says whether the answer is wrong; if the question is not answered, it says
     whether the answer would be wrong at a lower threshold. ``problem`` says what is wrong with the result; it is empty
     if nothing is wrong. ``search_ms`` is the time in milliseconds that the method needed to rank passages; ``None`` in
-    evaluations of earlier versions.
+    evaluations of earlier versions. ``is_pseudo`` says whether the question was made from a sentence of the document.
     """
 
     label_id: str
@@ -108,6 +124,7 @@ class QuestionResult:
     wrong: bool = False
     problem: str = ""
     search_ms: float | None = None
+    is_pseudo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +177,9 @@ class Evaluation:
 
     ``figures`` contains the metrics over all questions, ``outcomes`` the result of each question.
     ``precision_recall`` contains the interpolated precision at the recalls 0.0, 0.1, 0.2 and so on to 1.0; it is empty
-    if no label names a page. ``threshold`` is the threshold of the gate during the evaluation. ``index_bytes`` is the
-    size of the indexes that the configuration reads; ``None`` in evaluations of earlier versions.
+    if no label names a page. ``threshold`` is the threshold of the gate during the evaluation. ``judge_report`` is
+    ``None`` if no language model judged the answers. ``index_bytes`` is the size of the indexes that the configuration
+    reads; ``None`` in evaluations of earlier versions.
     """
 
     evaluation_id: str
@@ -175,7 +193,13 @@ class Evaluation:
     outcomes: tuple[QuestionResult, ...]
     precision_recall: tuple[float, ...]
     risk_coverage: tuple[RiskPoint, ...]
+    judge_report: JudgeReport | None = None
     index_bytes: int | None = None
+
+    @property
+    def pseudo_questions(self) -> int:
+        """Number of questions that were made from sentences of the documents."""
+        return sum(one.is_pseudo for one in self.outcomes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,3 +274,15 @@ class MethodRow:
     median_ms: float | None
     p95_ms: float | None
     index_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseCheck:
+    """Whether a change may be released, with the reason in words.
+
+    ``refused`` means that faithfulness certainly falls, and ``uncertain`` that it falls, but perhaps by chance.
+    ``unmeasured`` means that no figure of faithfulness was measured.
+    """
+
+    verdict: Literal["passed", "uncertain", "refused", "unmeasured"]
+    reason: str

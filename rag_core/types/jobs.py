@@ -25,9 +25,9 @@ class JobState(str, Enum):
 class Job:
     """A background job. ``done`` of ``total`` pages, chunks or documents of the current stage are finished.
 
-    ``kind`` is ``index`` or ``reindex``. ``seconds`` is the time since the job started; for a finished job, it is the
-    duration of the job. ``remaining_s`` is an estimate of the time until all stages are complete; it is ``None`` if too
-    little is finished to estimate it.
+    ``kind`` is ``index``, ``reindex`` or ``themes``. ``seconds`` is the time since the job started; for a finished job,
+    it is the duration of the job. ``remaining_s`` is an estimate of the time until all stages are complete; it is
+    ``None`` if too little is finished to estimate it.
     """
 
     job_id: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from rag_core.types import (
     ChunkRow,
@@ -14,8 +14,10 @@ from rag_core.types import (
     IntArray,
     Passage,
     Question,
+    TokenDistribution,
     VersionFilter,
 )
+from rag_core.types.themes import StatementSource, StoredTheme, ThemeEntity
 
 
 class Retriever(Protocol):
@@ -106,6 +108,18 @@ class QuestionEmbedder(Protocol):
         ...
 
 
+class QuestionAdapter(Protocol):
+    """Maps the vectors of questions; see `rag_core.embedding.query_adapter.QueryAdapter`."""
+
+    def find_problems(self, identity: ModelIdentity) -> list[str]:
+        """Return why the adapter cannot map vectors of this embedder; empty if it can."""
+        ...
+
+    def apply(self, question: Question) -> Question:
+        """Return the question with mapped vectors."""
+        ...
+
+
 class LookupPlan(Protocol):
     """A look-up that runs in addition to the search for a question, for example for rows of a financial statement.
 
@@ -154,4 +168,34 @@ class DomainLookup(Protocol):
 
         ``names`` are the names that occur in the question, such as the name of a company.
         """
+        ...
+
+
+class ThemeWriter(Protocol):
+    """Summarizes themes."""
+
+    def write_theme(
+        self,
+        title: str,
+        entities: Sequence[ThemeEntity],
+        sources: Sequence[StatementSource],
+        model: Any,
+    ) -> StoredTheme:
+        """Return a theme with its summary: by a language model, or sentences of the sources if ``model`` is ``None``.
+
+        May raise `GeneratorError`.
+        """
+        ...
+
+
+class CausalModel(Protocol):
+    """A model that predicts the next token of a sequence of tokens."""
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        """The tokens that end an answer."""
+        ...
+
+    def predict(self, contexts: Sequence[Sequence[int]]) -> Sequence[TokenDistribution]:
+        """Return the distribution of the next token after each context; a context is a non-empty sequence of tokens."""
         ...

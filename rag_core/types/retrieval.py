@@ -154,11 +154,26 @@ class Gate:
         return count_decimals(self.threshold)
 
 
-# Search strategies; see `rag_core.answering.strategies`. All except ``plain`` and ``summary`` need a language
-# model.
-Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "summary"]
+# Search strategies; see `rag_core.answering.strategies`. All except ``plain``, ``summary`` and ``themes`` need a
+# language model.
+Strategy = Literal[
+    "plain",
+    "queries",
+    "hyde",
+    "iterative",
+    "compare",
+    "fid",
+    "long_context",
+    "summary",
+    "themes",
+    "rag-sequence",
+    "rag-token",
+]
 # The stages whose scores can determine the order of the passages, from the first stage to the last.
 RankBy = Literal["dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"]
+
+# What the reader and a language model read of a passage: only itself, also the chunks before and after it, or its page.
+Context = Literal["passage", "neighbours", "page"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +183,8 @@ class RetrievalConfig:
     ``rank_by`` names the score that determines the order of the passages. Retrievers that do not contribute to this
     score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
     determines which searches are made for a question. If ``sparse`` is false, learned sparse retrieval does not run,
-    even if the index has a learned sparse part.
+    even if the index has a learned sparse part. ``adapter`` says whether the trained query adapter is applied.
+    ``context`` determines what of the page of a passage is read.
     """
 
     rank_by: RankBy | None = None
@@ -178,6 +194,8 @@ class RetrievalConfig:
     top_k: int | None = None
     strategy: Strategy = "plain"
     sparse: bool = True
+    adapter: bool | None = None
+    context: Context | None = None
 
     @property
     def label(self) -> str:
@@ -185,7 +203,10 @@ class RetrievalConfig:
         changed = [(name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k")]
         strategy = [] if self.strategy == "plain" else [f"strategy {self.strategy}"]
         without = [] if self.sparse else ["without sparse"]
+        if self.adapter is not None:
+            strategy.append("with adapter" if self.adapter else "without adapter")
         values = [f"{name} {value:g}" for name, value in changed if value is not None]
+        values += [f"context {self.context}"] if self.context else []
         return ", ".join([self.rank_by or "as set", *strategy, *without, *values])
 
 

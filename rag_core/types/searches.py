@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rag_core.types.answers import Citation
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkRow, ChunkVectors
-from rag_core.types.protocols import LookupPlan, QuestionEmbedder
+from rag_core.types.protocols import LookupPlan, QuestionAdapter, QuestionEmbedder
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
+from rag_core.types.snapshots import AsOf
 
 # The plain strategy, with every other parameter as in the settings or on the Admin page.
 DEFAULT_CONFIGURATION = RetrievalConfig()
@@ -106,7 +108,8 @@ class Query:
     that a plain search replaces the search strategy, or that quotes replace the answer. If ``gated`` is false, the
     passages are ranked, but the scores that only the gate needs are not computed. ``writer`` contains all instructions,
     those for every conversation first. If ``text`` is only a part of the question, ``asked`` is the whole question,
-    which may define the figure that it asks for.
+    which may define the figure that it asks for. ``adapter`` maps the vectors of the question; without it, they are
+    those of the embedder. ``as_of`` names the snapshots to search instead of the present documents.
     """
 
     text: str
@@ -118,6 +121,8 @@ class Query:
     gated: bool = True
     writer: Writer = DEFAULT_WRITER
     asked: str = ""
+    adapter: QuestionAdapter | None = None
+    as_of: AsOf | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +130,12 @@ class SearchOutcome:
     """The result of a search, with further data for answers, explanations and evaluations.
 
     ``passages`` contains the passages of the result, and after them passages with lower ranks. ``tokens`` maps chunk
-    ids to the tokens of the highest-ranked passages, which the gate and the extractive reader use.
+    ids to the tokens of the highest-ranked passages, which the gate and the extractive reader use. ``computed`` is the
+    text of the values that were computed for the question, in pieces, each with the citations of its operands.
     """
 
     result: SearchResult
     ranked: RankedChunks
     passages: tuple[Passage, ...]
     tokens: Mapping[int, PassageTokens]
+    computed: tuple[tuple[str, tuple[Citation, ...]], ...] = ()

@@ -140,9 +140,17 @@ class Table:
         return "" if any(self.unit in cell.text for row in self.headers for cell in row.cells) else self.unit
 
     def column_header(self, column: int) -> str:
-        """Return the headers of a column, from all levels, such as "Year ended December 31 › 2023"; it may be empty."""
+        """Return the headers of a column, from all levels, such as "Year ended December 31 › 2023"; it may be empty.
+
+        A level that consists of a unit in brackets belongs to the level above it, as in "Mass (kg)".
+        """
         found = (row.cell(column) for row in self.headers)
-        levels = dict.fromkeys(cell.text for cell in found if cell)
+        levels: list[str] = []
+        for text in dict.fromkeys(cell.text for cell in found if cell):
+            if levels and text[0] == "(" and text.find(")") == len(text) - 1:
+                levels[-1] += f" {text}"
+            else:
+                levels.append(text)
         return HEADING_SEPARATOR.join(levels)
 
     def row_label(self, row: TableRow) -> str:

@@ -292,6 +292,14 @@ def test_documents_of_an_older_reader_can_be_read_again(
     assert engine.index.differences() == {}
 
 
+def test_outline_shows_the_sections_with_their_pages(open_page: OpenPage, engine: Engine) -> None:
+    pages = [["ANNUAL REPORT", "The harbour grew."], ["RISK FACTORS", "Storms may come."], "Fog may come too."]
+    document_id = str(add_document(engine, "report.pdf", make_pdf(*pages)).document_id)
+    app = open_page("documents", d=document_id)
+    (frame,) = [one.value for one in app.dataframe if "Section" in one.value.columns]
+    assert [tuple(row) for row in frame.to_numpy()] == [("1", "ANNUAL REPORT"), ("2–3", "RISK FACTORS")]
+
+
 def test_replaced_version_is_listed_restored_and_removed(open_page: OpenPage, engine: Engine) -> None:
     document_id = str(add_document(engine, "a.pdf", BRIDGE).document_id)
     add_document(engine, "a.pdf", CANAL)
@@ -307,7 +315,7 @@ def test_replaced_version_is_listed_restored_and_removed(open_page: OpenPage, en
     app = open_page("documents", d=document_id)
     app.button(key=f"remove_version_{replaced.version_id}").click().run()
     assert len(engine.documents.versions(document_id)) == 1
-    assert [tab.label for tab in app.tabs] == ["Pages", "Chunks"]
+    assert [tab.label for tab in app.tabs] == ["Pages", "Outline", "Chunks"]
 
 
 def test_both_names_of_a_file_are_listed_and_found(open_page: OpenPage, engine: Engine) -> None:

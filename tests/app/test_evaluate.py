@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -10,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 from rag_core.engine import Engine
 from rag_core.types import Evaluation, Feedback, LabelKind, LabelledPage, RetrievalConfig
 from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, ask, conversation_of, settle, table, texts
+from tests.support.judges import judging, verdicts
+from tests.support.servers import ScriptedEndpoint
 
 CHESS = "Who won the chess match in Reykjavik in 1972?"
 ROWS = [
@@ -177,3 +180,35 @@ def test_ratings_become_labels_that_can_be_evaluated(open_page: OpenPage, librar
     assert [label.kind for label in library.labels.list()] == [LabelKind.ANSWERABLE]
     page = run(open_page("evaluate"))
     assert column(page, "named")["recall@5"].startswith("1.000")
+
+
+def plain(text: str) -> str:
+    """Return a text without the backslashes that escape Markdown."""
+    return text.replace("\\", "")
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Set a model that answers and judges; it rejects all statements."""
+    rejecting = verdicts(lambda number, prompt: False)
+    with ScriptedEndpoint(judging("The Harrow Bridge is 412 metres long [1].", statements=rejecting)) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("RAG_OPENAI_MODEL", "writer")
+        yield
+
+
+def test_model_judges_the_answers_if_asked(model: None, open_page: OpenPage, library: Engine) -> None:
+    app = open_page("evaluate")
+    app.file_uploader[0].upload(*FILE).run()
+    app.toggle(key="with_judge").set_value(True).run()
+    run(app)
+    assert column(app, "named")["judge_faithfulness"].startswith("0.000")
+    assert column(app, "named")["verifier_faithfulness"].startswith("1.000")
+    assert "self-preference" in plain(app.warning[0].value)
+    first = table(app, "Raters").iloc[0]
+    assert (first["Raters"], first["Kappa"]) == ("judge and verifier: statements", "0.00")
+    assert "Judge: not supported (so) · verifier: supported" in plain(texts(app))
+    app.text_input(key="judge_model").set_value("referee").run()
+    run(app)
+    assert not app.warning
+    assert "The judge, openai:referee, used" in plain(texts(app))

@@ -8,12 +8,22 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.lab.marks import COLOURS, OTHERS, to_letters
+from pages.lab.token_chart import build_token_table
 from pages.lab.verdicts import describe_case, format_percent
 from pages.lab.weighing import NOT_HERE, replace_dates
 from pages.lab.words import Word, group_matches_by_word, split_into_segments
 from pages.shared import keys
 from rag_core.engine import Engine
-from rag_core.types import EvidenceCase, EvidenceMass, LabelledPage, TokenMatch, TokenMatches, WeightingConfig
+from rag_core.types import (
+    EvidenceCase,
+    EvidenceMass,
+    GeneratedToken,
+    LabelledPage,
+    MarginalAnswer,
+    TokenMatch,
+    TokenMatches,
+    WeightingConfig,
+)
 from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, metric, shown, texts
 from tests.support.colours import CONFIG, GRAPHIC, TEXT, contrast
 from tests.support.pdfs import make_pdf
@@ -163,12 +173,56 @@ def test_sliders_change_the_weight_of_the_right_passage(open_page: OpenPage, lib
     assert "No stage found the right passage" in texts(app)
 
 
+def test_mixture_reports_the_answers_of_the_passages(open_page: OpenPage, engine: Engine) -> None:
+    stale = make_pdf("The Harrow Bridge is 99 metres long. Length of the Harrow Bridge: 99 metres.")
+    add(engine, bridge=BRIDGE, old=stale)
+    engine.labels.add(
+        LENGTH,
+        evidence=[LabelledPage("bridge.pdf", 0), LabelledPage("old.pdf", 0, state="stale")],
+        answers=["412 metres"],
+    )
+    app = open_page("lab", question=LENGTH)
+    app.select_slider(key="lab_temperature").set_value(0.005).run()
+    assert not app.exception, app.exception
+    # The label of the question names the right passage and the right answer.
+    assert metric(app, "Coverage").startswith("read")
+    assert (metric(app, "Correctness"), metric(app, "Source support")) == ("wrong", "supported")
+    assert "Covered but wrong: a stale chunk, A, outweighs the right passage" in texts(app).replace("\\", "")
+    app.slider(key="lab_k").set_value(1).run()
+    assert "Wrong, because the right passage is not read" in texts(app).replace("\\", "")
+    # Without a GGUF file, there are no probabilities of tokens.
+    assert "needs a language model in a GGUF file" in "\n".join(one.value for one in app.info)
+
+
+def test_worked_example_needs_no_documents(open_page: OpenPage) -> None:
+    app = open_page("lab")
+    assert (metric(app, "Coverage"), metric(app, "Evidence mass")) == ("read", "44 %")
+    assert metric(app, "Correctness") == "wrong"
+    assert "a stale chunk, “Returns policy, replaced”, outweighs" in texts(app).replace("\\", "")
+    app.slider(key="example_decay").set_value(0.12).run()
+    assert (metric(app, "Evidence mass"), metric(app, "Correctness")) == ("56 %", "right")
+    app.slider(key="example_k").set_value(1).run()
+    app.slider(key="example_decay").set_value(0.0).run()
+    assert metric(app, "Coverage") == "not read"
+    assert not app.exception
+
+
+def test_matrix_has_a_row_for_each_token_and_passage() -> None:
+    tokens = (GeneratedToken("4", (0.75, 0.25)), GeneratedToken("4", (0.5, 0.5)), GeneratedToken("", (0.9, 0.1)))
+    answer = MarginalAnswer("rag-token", "44", 0.5, ("1", "2"), (0.6, 0.4), tokens, (("44", 0.5),), 6, 20, 0.1)
+    frame = build_token_table(answer, ["A", "B"])
+    assert frame["percent"].tolist() == ["75 %", "25 %", "50 %", "50 %", "90 %", "10 %"]
+    assert frame["passage"].tolist() == ["A", "B"] * 3
+    # Equal tokens are different values of the axis.
+    assert frame["token"].nunique() == 3
+
+
 def test_noise_can_be_redrawn(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH)
     assert app.button(key="lab_draw").disabled
     app.slider(key="lab_noise").set_value(0.1).run()
     app.button(key="lab_draw").click().run()
-    assert app.session_state[keys.LAB_SEED] == 1
+    assert app.session_state["lab_seed"] == 1
     assert not app.exception
 
 

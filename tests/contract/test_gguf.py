@@ -12,6 +12,7 @@ import pytest
 from rag_core.errors import GeneratorError, GeneratorUnavailable
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf import GgufServer
+from rag_core.llm.tool_calls import Tool, parse_arguments
 from rag_core.settings import Settings
 from rag_core.types import AnswerState
 from tests.support.engines import ASK_BUDGET, BUDGET, indexed, opened
@@ -47,6 +48,17 @@ def test_prompt_beyond_the_context_names_the_setting() -> None:
     model = LanguageModel(settings(MODEL_FILE))
     with pytest.raises(GeneratorUnavailable, match="RAG_OPENAI_CONTEXT_TOKENS"):
         model.complete([{"role": "user", "content": "word " * 3000}])
+    model.close()
+
+
+def test_calls_of_tools_follow_their_schema() -> None:
+    model = LanguageModel(settings(MODEL_FILE).model_copy(update={"openai_answer_tokens": 200}))
+    tools = [Tool("finish", "End.", {}), Tool("search", "Search.", {"query": "Words."}, ("query",))]
+    messages = [{"role": "system", "content": "Use tools."}, {"role": "user", "content": "How tall is the tower?"}]
+    reply = model.call_tools(messages, tools)
+    (call,) = reply.calls
+    assert set(parse_arguments(call, next(one for one in tools if one.name == call.name))) <= {"query"}
+    assert model.tools_problem == ""
     model.close()
 
 

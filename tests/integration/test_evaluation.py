@@ -116,6 +116,54 @@ def test_evaluation_has_figures_curves_and_outcomes(library: Engine, labels: lis
     assert library.evaluations.list()[0] == evaluation
 
 
+OLD_TERMS = "Warranty terms. The warranty of the Brook pump is 12 months. Brook pump warranty claims need the receipt."
+NEW_TERMS = (
+    "Service notice for customers. From March, the Brook pump has cover against defects for 36 months, not longer."
+)
+ASK_WARRANTY = "How long is the warranty of the Brook pump?"
+
+
+def test_stale_page_that_outweighs_the_right_one_is_named(tmp_path: Path) -> None:
+    row = {
+        "id": "warranty",
+        "question": ASK_WARRANTY,
+        "answers": ["36 months"],
+        "evidence": [
+            {"document": "new.pdf", "page_index": 0},
+            {"document": "old.pdf", "page_index": 0, "state": "stale"},
+        ],
+    }
+    with open_library(tmp_path / "data", {"old.pdf": [OLD_TERMS], "new.pdf": [NEW_TERMS]}) as engine:
+        evaluation = run(engine, parsed(engine, row))
+        (outcome,) = evaluation.outcomes
+        assert outcome.evidence == ("new.pdf, page 1",)
+        assert outcome.problem.startswith("Covered but wrong: a stale chunk outweighs it (old.pdf, page 1: ")
+        values = {name: outcome.values[name] for name in ("coverage", "correct", "covered_but_wrong")}
+        assert values == {"coverage": 1.0, "correct": 0.0, "covered_but_wrong": 1.0}
+        # The answer is wrong, but its source supports it.
+        assert (outcome.values["source_support"], outcome.values["stale_outweighs"]) == (1.0, 1.0)
+        assert 0 < outcome.values["evidence_mass"] < 0.5
+        assert 0 <= outcome.values["answer_probability"] < 0.5
+        # Without the stale document, the same label is answered rightly. A label of a removed page is an error.
+        engine.documents.delete(engine.documents.find_ids(["old.pdf"]))
+        with pytest.raises(LabelError, match=r"old\.pdf is not in the library"):
+            run(engine, parsed(engine, row))
+        row["evidence"] = row["evidence"][:1]
+        (outcome,) = run(engine, parsed(engine, row)).outcomes
+        assert outcome.values["evidence_mass"] == pytest.approx(1.0)
+        assert "stale_outweighs" not in outcome.values
+
+
+def test_evidence_of_a_ranking_without_answers_is_not_measured(library: Engine, labels: list[Label]) -> None:
+    evaluation = run(library, labels, answers=False)
+    assert metrics(evaluation).isdisjoint({"coverage", "evidence_mass", "correct", "source_support"})
+    with_answers = run(library, labels)
+    assert metrics(with_answers) >= {"coverage", "evidence_mass", "correct", "source_support", "answer_probability"}
+    assert (
+        value(with_answers, "coverage") == value(with_answers, "correct") == value(with_answers, "source_support") == 1
+    )
+
+
 def test_any_threshold_can_be_judged_from_one_run(library: Engine, labels: list[Label]) -> None:
     never = run(library, labels, RetrievalConfig(threshold=1.0))
     assert (value(never, "answered"), value(never, "refused")) == (0, 1)

@@ -15,7 +15,9 @@ from tests.support.engines import add_document
 from tests.support.pdfs import make_pdf
 
 ROOT = Path(__file__).parents[2]
-PAGES = {name: str(ROOT / "pages" / name / "page.py") for name in ("chat", "documents", "evaluate", "lab", "admin")}
+PAGES = {
+    name: str(ROOT / "pages" / name / "page.py") for name in ("chat", "documents", "themes", "evaluate", "lab", "admin")
+}
 # A generous limit for a busy machine; a run without waiting takes a tenth of a second.
 SECONDS = 60
 OpenPage = Callable[..., AppTest]

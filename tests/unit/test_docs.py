@@ -112,3 +112,9 @@ def test_contributing_names_every_folder_of_tests() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     folders = {file.relative_to(ROOT / "tests").parts[0] for file in ROOT.glob("tests/*/**/*.py")}
     assert sorted(folder for folder in folders if f"`tests/{folder}`" not in text) == []
+
+
+def test_modules_and_tests_of_the_textbook_exist() -> None:
+    named = re.findall(r"`((?:rag_core|pages|tests)/[\w/.]+)`", (ROOT / "docs" / "textbook.md").read_text("utf-8"))
+    assert len(named) > 60
+    assert [path for path in named if not (ROOT / path).exists()] == []

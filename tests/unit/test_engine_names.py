@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from rag_core.answering.closed_book import ClosedBook
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
+from rag_core.answering.mixtures import Mixtures
+from rag_core.answering.snapshot_comparison import SnapshotComparisons
 from rag_core.engine import Engine
 from rag_core.evaluation.evaluations import Evaluations
+from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.labels import Labels
 from rag_core.indexing.collections import Collections
 from rag_core.indexing.documents import Documents
 from rag_core.indexing.index import Index
 from rag_core.indexing.jobs import Jobs
+from rag_core.indexing.snapshots import Snapshots
 from rag_core.indexing.watches import Watches
+from rag_core.learning.learning import Learning
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
 from rag_core.runtime.preferences import Preferences
@@ -21,25 +27,33 @@ from rag_core.services import Services
 NAMES = {
     Engine: "GUIDE_QUESTIONS answer ask explain load_search readiness search status warm_up",
     Services: "close",
-    Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours page pages "
-    "remove_version render_page restore_version retry submit tables title versions",
+    Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours outline page "
+    "pages remove_version render_page restore_version retry submit tables title versions",
     Jobs: "as_completed cancel list wait",
     Index: "differences estimate_seconds outdated_ids rebuild",
     Collections: "list move_documents",
+    Snapshots: "create delete index_missing list",
+    ClosedBook: "answer",
+    SnapshotComparisons: "compare",
     Watches: "add find list remove start stop sync",
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
     "replace_answer set_follow_ups set_instructions set_model set_pinned set_scope",
-    Labels: "add confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
-    Evaluations: "advise_threshold cancel close compare gate_scores_plot get list plots recent_gate_scores remove run "
-    "start state write_report",
+    Labels: "add answers_for confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
+    Judge: "find_judge judge_answer",
+    Evaluations: "advise_threshold cancel check_release close compare gate_scores_plot get list list_methods plots "
+    "recent_gate_scores remove run start state tabulate write_report",
+    Learning: "add_pseudo_questions cancel close find_problems has_adapter is_on remove remove_pseudo_questions set_on "
+    "start state train trainings write_pseudo_questions",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "
     "find_host find_local_servers find_models find_name generator get is_from_environment key_place "
-    "key_problem list names offers_environment_key presets read_key_again select settings test usage_totals warm_up",
+    "key_problem list names offers_environment_key predicts_tokens presets read_key_again select settings test "
+    "usage_totals warm_up",
     ModelDownloads: "cancel close current find_file install_command list pause remove start",
     Preferences: "add_instructions default_threshold find_gate gate hide_model_offer instructions is_model_offered "
     "quotes_gate quotes_threshold set_instructions set_threshold set_top_k threshold top_k",
     Continuations: "continue_answer",
     Explanations: "evidence_mass explain token_matches weight_passages",
+    Mixtures: "compute_example generate mix read_answers score_answers",
 }
 
 

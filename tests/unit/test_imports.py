@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "app.py", *ROOT.glob("rag_core/**/*.py"), *ROOT.glob("pages/**/*.py")]
 DOMAIN_PACKAGES = {
     *("parsing", "chunking", "embedding", "index", "retrieval", "gate", "reading", "finance", "verification"),
-    "llm",
+    *("llm", "marginalization", "themes"),
 }
 # A package imports only packages of earlier sets, none of its set.
 LAYERS = (
@@ -26,6 +26,7 @@ LAYERS = (
     {"runtime", "guide"},
     {"answering", "indexing"},
     {"evaluation"},
+    {"learning"},
     {"services"},
     {"engine"},
     {"cli"},
@@ -34,7 +35,7 @@ LAYERS = (
 HEAVY = {
     *("torch", "sentence_transformers", "transformers", "tokenizers", "chromadb", "pypdfium2", "pypdf"),
     *("openai", "tiktoken", "fsspec", "rapidocr", "openvino", "safetensors", "xllamacpp"),
-    *("ir_measures", "vl_convert", "psycopg"),
+    *("ir_measures", "vl_convert", "psycopg", "networkx"),
 }
 
 

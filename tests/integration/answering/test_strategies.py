@@ -113,42 +113,6 @@ def test_hypothetical_answer_only_changes_the_dense_search(folder: Path) -> None
         assert (birds.scores["dense"] or 0) > (by_name["birds.pdf"]["dense"] or 0) + 0.05
 
 
-def test_iterative_strategy_searches_for_missing_facts(folder: Path) -> None:
-    missing = "purity of the copper of the Atacama mine"
-    reply = complete("The bridge costs 42 million euros [1]. The copper has ninety percent purity [2].")
-    with scripted_engine(folder, complete(missing), complete("ENOUGH"), reply) as (engine, endpoint):
-        answer = engine.answer(BOTH, configuration=by("iterative", top_k=2))
-        assert answer.steps == (
-            f"Searched for “{BOTH}”",
-            f"Searched for “{missing}”",
-            "The model found nothing more to search for.",
-        )
-        assert f"- {missing}" in prompt(endpoint, 1)
-        assert documents(answer) == ["bridge.pdf", "mine.pdf"]
-        assert [passage.rank for passage in answer.passages] == [1, 2]
-        assert answer.state is AnswerState.ANSWERED
-
-
-@pytest.mark.parametrize(
-    ("limits", "notice"),
-    [({"strategy_rounds": 3}, ""), ({"strategy_rounds": 9, "strategy_calls": 2}, "RAG_STRATEGY_CALLS")],
-)
-def test_rounds_and_calls_are_limited(folder: Path, limits: dict[str, int], notice: str) -> None:
-    script = [complete(f"copper purity, source {number}") for number in range(9)]
-    with scripted_engine(folder, *script, **limits) as (engine, endpoint):
-        result = engine.search(ASK_COPPER, configuration=by("iterative"))
-        assert len(result.steps) == 3
-        assert len(endpoint.requests) == result.usage.calls == 2
-        assert notice in " ".join(result.notices)
-
-
-def test_off_topic_round_is_skipped(folder: Path) -> None:
-    with scripted_engine(folder, complete(ASK_PENGUINS), complete("Four thousand [1].")) as (engine, _):
-        answer = engine.answer(OFF_TOPIC, configuration=by("iterative"))
-        assert answer.state is AnswerState.ABSTAINED
-        assert answer.steps == (f"Searched for “{OFF_TOPIC}”", "The model found nothing more to search for.")
-
-
 def test_comparison_searches_for_each_part(folder: Path) -> None:
     reply = complete("The bridge costs 42 million euros [1]. The copper has ninety percent purity [2].")
     with scripted_engine(folder, complete(f"{ASK_BUDGET}\n{ASK_COPPER}"), reply) as (engine, endpoint):
@@ -196,17 +160,6 @@ def test_failing_model_falls_back_to_plain_search(folder: Path, strategy: Strate
         assert answer.notices[0].endswith("A plain search was used instead.")
 
 
-def test_failure_after_a_round_keeps_its_passages(folder: Path) -> None:
-    script = complete("copper of the Atacama mine"), lambda exchange: exchange.error(500)
-    with scripted_engine(folder, *script) as (engine, _):
-        answer = engine.answer(ASK_COPPER, configuration=by("iterative"))
-        assert len(answer.steps) == 2
-        assert answer.notices[0].endswith("The answer uses the passages found before.")
-        assert answer.notices[1].endswith("Quoted from the documents instead.")
-        assert answer.state is AnswerState.ANSWERED
-        assert "ninety percent" in answer.text
-
-
 def test_token_limit_is_checked_before_each_call(folder: Path) -> None:
     with scripted_engine(folder, REPLY, strategy_tokens=1000, openai_answer_tokens=950) as (engine, endpoint):
         answer = engine.answer(ASK_BUDGET, configuration=by("queries"))
@@ -216,8 +169,8 @@ def test_token_limit_is_checked_before_each_call(folder: Path) -> None:
 
 
 def test_stream_of_strategy_can_be_closed_early(folder: Path) -> None:
-    with scripted_engine(folder, complete("copper purity"), complete("ENOUGH"), REPLY) as (engine, _):
-        close_at_each_event(lambda: engine.ask(ASK_COPPER, configuration=by("iterative")), 5)
+    with scripted_engine(folder, complete("copper purity"), REPLY) as (engine, _):
+        close_at_each_event(lambda: engine.ask(ASK_COPPER, configuration=by("queries")), 5)
         assert engine.answer(ASK_COPPER).state is AnswerState.ANSWERED
 
 

@@ -24,6 +24,7 @@ from rag_core.types import DeleteReceipt
 from tests.support.cli import HARBOUR, QUESTION, ROOT, Run
 from tests.support.drawn_pdfs import PROSE, SALES, lines, make, rows
 from tests.support.engines import read_by_older_parser
+from tests.support.pdfs import make_pdf
 from tests.support.servers import ScriptedEndpoint, complete
 
 ADDED = {"file", "document_id", "status", "pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed",
@@ -63,6 +64,21 @@ def test_only_the_user_can_read_the_data_folder(tmp_path: Path) -> None:
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [data, *data.rglob("*")]}
     assert len(modes) > 5
     assert {path: oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
+
+
+def test_outline_lists_the_sections_of_a_document(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "report.pdf"
+    pages = [["ANNUAL REPORT", "The harbour grew."], ["RISK FACTORS", "Storms may come."], "Fog may come too."]
+    path.write_bytes(make_pdf(*pages))
+    run("add", str(path))
+    code, rows, _ = run("outline", "report.pdf")
+    assert code == 0
+    assert [(row["level"], row["title"], row["page_index"], row["page_index_end"]) for row in rows] == [
+        (0, "ANNUAL REPORT", 0, 0),
+        (0, "RISK FACTORS", 1, 2),
+    ]
+    _, (shown,), _ = run("outline", "report.pdf", as_json=False)
+    assert shown["shown"].splitlines() == ["ANNUAL REPORT  1", "RISK FACTORS  2"]
 
 
 def test_list_delete_and_status(run: Run, library: Path) -> None:

@@ -13,6 +13,8 @@ from rag_core.cli import app as cli
 from rag_core.cli import console
 from tests.support.cli import QUESTION, Run
 from tests.support.engines import opened
+from tests.support.judges import judging
+from tests.support.servers import ScriptedEndpoint
 
 ROWS = [
     {"question": QUESTION, "document": "harbour.pdf", "page_index": 0, "answers": ["1931"]},
@@ -165,3 +167,37 @@ def test_interrupted_run_stores_nothing(
     assert (code, rows) == (cli.FAILED, [])
     assert "Stopped before the end" in errors
     assert not (tmp_path / "out").exists()
+
+
+def test_judge_prints_agreement_cost_and_the_warning(
+    run: Run, library: Path, labels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = "The harbour of Brennick was dredged in 1931 by forty men [1]."
+    with ScriptedEndpoint(judging(answer, questions=lambda _: "no JSON")) as endpoint:
+        monkeypatch.setenv("RAG_OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("RAG_OPENAI_MODEL", "writer")
+        code, rows, _ = run("evaluate", str(labels), "--judge")
+        assert code == 0
+        by_metric = {row["metric"]: row for row in rows}
+        assert by_metric["judge_faithfulness"]["value"] == by_metric["verifier_faithfulness"]["value"] == 1.0
+        kappa = by_metric["kappa, judge and verifier: statements"]
+        assert (kappa["value"], kappa["agreement"], kappa["both_positive"]) == (None, 1.0, 2)
+        assert by_metric["judge_answer_relevance not judged"]["value"] == 2
+        calls = by_metric["judge calls"]
+        assert (calls["judge"], calls["self_judged"], calls["output_tokens"]) == (
+            "openai:writer",
+            True,
+            10 * calls["value"],
+        )
+        _, shown, notes = run("evaluate", str(labels), "--judge-model", "referee", as_json=False)
+        assert "undefined" in shown[0]["shown"]
+        assert "The judge, openai:referee, used" in notes
+        assert "judge_answer_relevance 2." in notes
+        assert "self-preference" not in notes
+
+
+def test_judge_needs_answers_and_a_model(run: Run, library: Path, labels: Path) -> None:
+    code, _, errors = run("evaluate", str(labels), "--judge", "--no-answers")
+    assert (code, "Leave out --no-answers" in errors) == (2, True)
+    code, _, errors = run("evaluate", str(labels), "--judge")
+    assert (code, "needs a language model" in errors) == (2, True)

@@ -35,10 +35,15 @@ def test_library_of_the_first_schema_answers_as_before(settings: Settings) -> No
         "DROP TABLE page_tables",
         "ALTER TABLE conversations DROP COLUMN model",
         "ALTER TABLE conversations DROP COLUMN instructions",
+        "ALTER TABLE conversations DROP COLUMN as_of",
+        "DROP TABLE snapshot_contents",
+        "DROP TABLE snapshots",
         "UPDATE preferences SET value = '1' WHERE name = 'schema'",
     )
     with Engine(settings) as engine:
         after = engine.answer(ASK_BUDGET)
+        engine.snapshots.create("first")
+        assert engine.answer(ASK_BUDGET, as_of="first").text == before.text
     assert (after.text, after.citations) == (before.text, before.citations)
     assert after.citations
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.evaluation.answer_metrics import contains_answer, exact_match, normalise, token_f1
+from rag_core.evaluation.answer_metrics import contains_answer, exact_match, token_f1
+from rag_core.text.short_answers import normalize_answer
 from rag_core.types.answers import strip_markers
 
 
 def test_answers_are_normalised() -> None:
-    assert normalise("  The  Eiffel-Tower, a  landmark!") == "eiffeltower landmark"
-    assert normalise("Theatre and another") == "theatre and another"
+    assert normalize_answer("  The  Eiffel-Tower, a  landmark!") == "eiffeltower landmark"
+    assert normalize_answer("Theatre and another") == "theatre and another"
 
 
 @pytest.mark.parametrize(

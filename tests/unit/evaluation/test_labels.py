@@ -74,6 +74,31 @@ def test_kind_and_answers(row: dict[str, str], kind: LabelKind, answers: tuple[s
     assert (label.kind, label.answers) == (kind, answers)
 
 
+def test_pages_may_be_stale_or_inadmissible() -> None:
+    label = parse_row(
+        {
+            "question": "q",
+            "document": "new.pdf",
+            "evidence": [
+                {"page_index": 0},
+                {"document": "old.pdf", "page": "3", "state": "stale"},
+                {"document": "forum.pdf", "quote": "forty", "state": "inadmissible"},
+            ],
+        }
+    )
+    assert label.evidence == (
+        LabelledPage("new.pdf", 0),
+        LabelledPage("old.pdf", page="3", state="stale"),
+        LabelledPage("forum.pdf", quote="forty", state="inadmissible"),
+    )
+    (row,) = parse_labels("l.csv", b"question,document,page,state,answer\nq,old.pdf,3,stale,42\n")
+    assert row.evidence == (LabelledPage("old.pdf", page="3", state="stale"),)
+    with pytest.raises(LabelError, match='line 1: "state" is "old"\\. Use one of current, stale, inadmissible'):
+        parse_row({"question": "q", "document": "a.pdf", "page": 1, "state": "old"})
+    with pytest.raises(LabelError, match="has neither a page nor an answer"):
+        parse_row({"question": "q", "document": "a.pdf", "page": 1, "state": "stale"})
+
+
 def test_generated_id_depends_on_question_and_evidence() -> None:
     row = {"question": "q", "document": "a.pdf", "page_index": 3}
     assert (
@@ -178,3 +203,14 @@ def test_duplicate_question_is_rejected() -> None:
     row = {"id": "x", "question": "q", "answer": "a"}
     with pytest.raises(LabelError, match=r"line 2: the same question is in labels\.jsonl, line 1"):
         parse_labels("labels.jsonl", lines(row, row))
+
+
+@pytest.mark.parametrize(("value", "is_pseudo"), [(True, True), ("true", True), (False, False), (None, False)])
+def test_pseudo_questions_are_marked_in_files(value: object, is_pseudo: bool) -> None:
+    row = {"question": "q", "document": "a.pdf", "page_index": 0}
+    assert parse_row(row if value is None else {**row, "pseudo": value}).is_pseudo is is_pseudo
+
+
+def test_wrong_mark_of_a_pseudo_question_is_refused() -> None:
+    with pytest.raises(LabelError, match='line 1: "pseudo" is 7'):
+        parse_row({"question": "q", "document": "a.pdf", "page_index": 0, "pseudo": 7})

@@ -12,7 +12,8 @@ from rag_core.types import Baseline, Evaluation, LabelKind, QuestionResult, Retr
 
 
 def labels(**options: bool) -> list[str]:
-    return [one.label for one in list_methods("named", k=1.5, b=0.5, **options)]
+    defaults = {"has_sparse": False, "has_adapter": False, "has_cross_encoder": False}
+    return [one.label for one in list_methods("named", k=1.5, b=0.5, **(defaults | options))]
 
 
 def evaluation(name: str, recalls: list[float], times: list[float | None], size: int | None = None) -> Evaluation:
@@ -22,22 +23,26 @@ def evaluation(name: str, recalls: list[float], times: list[float | None], size:
     )
     figures = compute_metrics(outcomes)
     moment = datetime.now(UTC)
-    return Evaluation(name, "set", name, "extractive", 0.8, moment, 1.0, figures, outcomes, (), (), size)
+    return Evaluation(name, "set", name, "extractive", 0.8, moment, 1.0, figures, outcomes, (), (), index_bytes=size)
 
 
 def test_methods_go_from_the_textbook_to_all_stages() -> None:
     plain = ["tf-idf baseline", "bm25 baseline, k 1.5, b 0.5", "bm25", "dense", "rrf", "rerank", "named"]
-    assert labels(has_sparse=False, has_cross_encoder=False) == plain
-    assert labels(has_sparse=False, has_cross_encoder=True) == [*plain, "cross_encoder"]
+    assert labels() == plain
+    assert labels(has_cross_encoder=True) == [*plain, "cross_encoder"]
 
 
 def test_sparse_retrieval_is_compared_with_and_without() -> None:
-    found = labels(has_sparse=True, has_cross_encoder=False)
+    found = labels(has_sparse=True)
     assert found[4:] == ["sparse", "rrf, without sparse", "rrf", "rerank", "named, without sparse", "named"]
 
 
+def test_default_is_compared_with_and_without_an_adapter() -> None:
+    assert labels(has_adapter=True)[-2:] == ["named, without adapter", "named, with adapter"]
+
+
 def test_configurations_are_distinct() -> None:
-    methods = list_methods("cross_encoder", has_sparse=True, has_cross_encoder=True, k=1.2, b=0.75)
+    methods = list_methods("cross_encoder", has_sparse=True, has_adapter=True, has_cross_encoder=True, k=1.2, b=0.75)
     assert len({one.label for one in methods}) == len(methods)
     assert {type(one) for one in methods} == {Baseline, RetrievalConfig}
 

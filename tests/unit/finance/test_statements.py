@@ -103,9 +103,10 @@ def test_other_years_have_no_figures() -> None:
     assert statements().years == {2018, 2019, 2020}
 
 
-def test_columns_of_a_part_of_the_year_are_left_out() -> None:
+@pytest.mark.parametrize("part", ["Three months ended June 30, 2020", "1Q 2020", "H1 2020", "First half 2020"])
+def test_columns_of_a_part_of_the_year_are_left_out(part: str) -> None:
     income = (
-        ("", "Three months ended June 30, 2020", "Year ended June 30, 2020"),
+        ("", part, "Year ended June 30, 2020"),
         ("Revenue", "4", "16"),
         ("Net income", "1", "5"),
     )

@@ -92,6 +92,13 @@ def test_windows_cover_every_sentence(words: int) -> None:
     assert windows == sorted(windows)
 
 
+def test_windows_contain_no_part_of_a_table() -> None:
+    text = "Prices\n\nModel Power\nA 5\nB 7\n\nThe prices are valid in May."
+    table = (text.index("Model"), text.index("\n\nThe"))
+    windows = split_windows(text, [table])
+    assert [text[start:end].strip() for start, end in windows] == ["Prices", "The prices are valid in May."]
+
+
 def test_answer_in_the_best_passage_is_preferred() -> None:
     first, second = on_page(PROSE), on_page("The bridge was opened in 1950.", "v2")
 

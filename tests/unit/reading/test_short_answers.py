@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.reading.short_answers import extend_answer, has_limit, is_denied_elsewhere
+from rag_core.reading.short_answers import (
+    extend_answer,
+    extend_definition,
+    has_limit,
+    is_denied_elsewhere,
+    is_figure_asked_for,
+    is_of_other_period,
+    names_measure,
+    select_count,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +29,10 @@ from rag_core.reading.short_answers import extend_answer, has_limit, is_denied_e
         ("It was built by the mayor.", "mayor", "the mayor"),
         ("It was built by Eiffel.", "Eiffel", "Eiffel"),
         ("It was built by the mayor.", "the mayor", "the mayor"),
+        ("The rate is 0.38 euros per kilometre.", "0.38", "0.38 euros"),
+        ("Levers and gears are not covered.", "Levers", "Levers and gears"),
+        ("No panels and goods made to order.", "panels", ""),
+        ("He was mayor and opened the bridge in 1912.", "mayor", ""),
     ],
 )
 def test_limits_and_articles_are_added(sentence: str, found: str, extended: str) -> None:
@@ -45,3 +58,63 @@ def test_limits_before_and_after_a_value() -> None:
 )
 def test_negation_after_an_answer_may_concern_another_verb(following: str, denied: bool) -> None:
     assert is_denied_elsewhere(following) is denied
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "found", "definition"),
+    [
+        ("What does Delay mean?", "Delay means a day off in Bern.", "a day", "a day off in Bern"),
+        ("What is a lapse?", "A lapse is a time in which it is off.", "a time", "a time in which it is off"),
+        ("How is a lapse defined?", "A lapse is a period; it ends at noon.", "a period", "a period"),
+        ("Who looks?", "The warden in the tower looks.", "The warden", "The warden"),
+    ],
+)
+def test_definition_goes_on_to_the_end_of_its_clause(question: str, sentence: str, found: str, definition: str) -> None:
+    assert extend_definition(question, found, sentence) == definition
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "found", "count"),
+    [
+        ("How many days does it take?", "It takes 30 days.", "30", "30 days"),
+        ("How many guests came?", "500 guests came.", "500 guests", "500 guests"),
+        ("How many guests came?", "They were 500.", "500", "500"),
+        ("How many species are there?", "406 beetles of 71 species", "406 beetles of 71", "71 species"),
+    ],
+)
+def test_count_contains_the_counted_thing(question: str, sentence: str, found: str, count: str) -> None:
+    assert select_count(question, found, sentence) == count
+
+
+@pytest.mark.parametrize(
+    ("found", "is_asked_for"),
+    [("4%", True), ("5 million euros", True), ("120 million euros", False)],
+)
+def test_question_for_a_change_is_not_answered_by_a_level(found: str, is_asked_for: bool) -> None:
+    sentence = "Sales rose by 4% or by 5 million euros to 120 million euros."
+    assert is_figure_asked_for("How much did sales rise?", found, sentence) is is_asked_for
+    assert is_figure_asked_for("What were sales?", found, sentence)
+
+
+def test_long_answer_with_several_figures_is_no_figure() -> None:
+    answer = "9.1% because of the cost of closing it of 3.4 million euros"
+    assert not is_figure_asked_for("What did it cost?", answer, f"The margin fell to {answer}.")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_other"),
+    [
+        ("What were sales in 2019?", "Sales were 4 in 2020.", True),
+        ("What were sales in 2019?", "Sales were 4 in 2020 and 3 in 2019.", False),
+        ("What were sales in Q2 2020?", "In the first quarter of 2020, sales were 4.", True),
+        ("What were sales?", "Sales were 4 in 2020.", False),
+    ],
+)
+def test_text_may_be_about_another_period(question: str, text: str, is_other: bool) -> None:
+    assert is_of_other_period(question, text) is is_other
+
+
+def test_noun_of_the_measure_is_in_the_text() -> None:
+    assert names_measure("What was the operating margin in 2024?", "The margins fell.")
+    assert not names_measure("What was the operating margin in 2024?", "Revenue fell.")
+    assert names_measure("Who led it?", "Revenue fell.")

@@ -9,7 +9,7 @@ import pytest
 from rag_core.reading.answer_finding import find_answers
 from rag_core.reading.quote_spans import select_quote
 from rag_core.reading.statement_reading import ReadStatement, read_statements
-from rag_core.reading.statements import split_statements
+from rag_core.reading.statements import names_label, read_label, split_statements
 from rag_core.reading.tick_boxes import read_boxes
 from rag_core.types import Reading
 from tests.support.passages import passage
@@ -46,6 +46,15 @@ def test_headings_and_lines_of_forms_are_statements_of_their_own() -> None:
         "Surname: Berg",
         "Age: 40",
     ]
+
+
+def test_lines_with_labels_are_statements_of_their_own() -> None:
+    lines = ["First name: Karolina", "Born on: 17 August 1989", "Supervisor: Rashid Khan"]
+    assert split("\n".join(lines)) == lines
+    assert quote("\n".join(lines), lines[1], is_certain=False) == lines[1]
+    assert read_label(lines[2]) == ("Supervisor", "Rashid Khan")
+    assert names_label("Who is the supervisor of Karolina?", lines[2])
+    assert not names_label("Who is Karolina?", lines[2])
 
 
 def test_line_that_is_full_or_goes_on_in_lower_case_is_not_split() -> None:

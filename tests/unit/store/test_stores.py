@@ -258,10 +258,16 @@ def test_swap_replaces_the_visible_generation(library: DocumentStore) -> None:
     document_id, first, _ = version(library, "a", "one")
     library.update_version(first, generation_id=old)
     new = library.add_generation(PRINT, "building")
-    _, second = library.add_version("a", "default", "0" * 64, 1, document_id=document_id, generation_id=new)
-    library.publish(second, DocumentStatus.INDEXED, "", active=False)
+    added = [
+        library.add_version("a", "default", content.ljust(64, "0"), 1, document_id=document_id, generation_id=new)[1]
+        for content in ("former", "a", "later")
+    ]
+    for one in added:
+        library.publish(one, DocumentStatus.INDEXED, "", active=False)
     assert set(library.visible_versions()) == {first}
     library.swap_generation(new)
+    # Of several contents in the new generation, the one that searches use becomes active.
+    second = added[1]
     assert set(library.visible_versions()) == {second}
     assert [generation for generation, _ in library.generations("active")] == [new]
     assert [generation for generation, _ in library.generations("retired")] == [old]

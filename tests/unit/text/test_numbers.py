@@ -78,3 +78,10 @@ def test_grouped_number_equals_plain_number(value: int) -> None:
     (grouped,), (plain,) = parse_numbers(f"{value:,}"), parse_numbers(str(value))
     assert numbers_equal(grouped, plain)
     assert numbers_equal(plain, grouped)
+
+
+@pytest.mark.parametrize(
+    ("text", "currency"), [("SEK 3.4 million", "SEK"), ("12 CHF", "CHF"), ("JPY 500", "yen"), ("5 try again", "")]
+)
+def test_code_of_a_currency_counts_in_capitals(text: str, currency: str) -> None:
+    assert [number.currency for number in parse_numbers(text)] == [currency]

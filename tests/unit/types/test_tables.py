@@ -36,6 +36,19 @@ def test_header_of_a_column_joins_its_levels(table: Table) -> None:
     assert table.column_header(0) == ""
 
 
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        (("Mass", "(kg)"), "Mass (kg)"),
+        (("Sales", "2023", "(restated)"), "Sales › 2023 (restated)"),
+        (("(kg)", "Mass"), "(kg) › Mass"),
+    ],
+)
+def test_unit_in_brackets_is_no_header_level_of_its_own(levels: tuple[str, ...], expected: str) -> None:
+    rows = tuple(TableRow((header(level, 0),)) for level in levels)
+    assert Table(rows, len(rows), ((0.0, 1.0),)).column_header(0) == expected
+
+
 def test_label_of_a_row_begins_with_its_section(table: Table) -> None:
     assert table.row_label(table.body[1]) == "Assets › Cash"
     assert TableRow((TableCell("5", (), 1),)).label == ""

@@ -1,0 +1,54 @@
+"""The snapshot that a conversation asks instead of the present documents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.problems import show_errors
+from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
+from rag_core.types import Conversation
+
+_PRESENT = ""
+
+
+def choose_snapshot(engine: Engine, conversation: Conversation | None) -> str:
+    """Let the reader choose a snapshot, or type a date; return the choice, which is empty for the present.
+
+    The choice is stored with the conversation, or in the session until the conversation starts. Nothing is shown while
+    there are no snapshots.
+    """
+    labels = {one.name: one.label for one in engine.snapshots.list()}
+    stored = conversation.scope.as_of if conversation else _PRESENT
+    if not labels and not stored:
+        return _PRESENT
+    key = f"{keys.AS_OF}_{conversation.conversation_id if conversation else 'new'}"
+    st.session_state.setdefault(key, stored)
+
+    def changed() -> None:
+        if conversation:
+            with show_errors():
+                scope = engine.conversations.get(conversation.conversation_id).scope
+                chosen = st.session_state[key] or _PRESENT
+                engine.conversations.set_scope(conversation.conversation_id, replace(scope, as_of=chosen))
+
+    chosen = st.selectbox(
+        "As of",
+        list(dict.fromkeys([_PRESENT, *labels, st.session_state[key] or _PRESENT])),
+        key=key,
+        format_func=lambda one: labels.get(one, one) or "Documents as they are now",
+        accept_new_options=True,
+        label_visibility="collapsed",
+        on_change=changed,
+        help="A snapshot, or a date such as 2026-03-31.",
+    )
+    if chosen:
+        st.info(
+            f"As of {escape_markdown(labels.get(chosen, chosen))}: questions are answered from what the documents said "
+            "then, and not from what they say now.",
+            icon=":material/history:",
+        )
+    return chosen or _PRESENT

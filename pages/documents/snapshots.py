@@ -1,0 +1,96 @@
+"""Snapshots: what documents said at a date, kept for questions after later files have replaced it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from pages.shared.jobs import track_jobs
+from pages.shared.library import collection_label
+from pages.shared.problems import show_errors_next_run
+from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
+from rag_core.types import Snapshot, format_count
+
+_NAME, _COLLECTION, _DATE = "snapshot_name", "snapshot_collection", "snapshot_date"
+_ALL = ""
+
+
+def show_snapshots(engine: Engine, collections: Iterable[str]) -> None:
+    """List the snapshots, with a form for a new one."""
+    snapshots = engine.snapshots.list()
+    with st.expander(f"Snapshots ({len(snapshots):,})", icon=":material/history:"):
+        st.caption(
+            "A snapshot keeps what the documents say, so that you can ask about it after newer files have replaced it: "
+            "choose it in Chat, or compare two in the Lab. A document that you delete is deleted from all snapshots "
+            "too, and is never cited again."
+        )
+        _list(engine, snapshots)
+        _form(engine, collections)
+
+
+def _list(engine: Engine, snapshots: Sequence[Snapshot]) -> None:
+    for one in snapshots:
+        with st.container(horizontal=True, vertical_alignment="center", border=True):
+            parts = [
+                f"**{escape_markdown(one.name)}**",
+                f"{one.as_of:%d %B %Y}",
+                *([escape_markdown(one.collection)] if one.collection else []),
+                format_count(one.documents, "document"),
+                f"{one.superseded:,} with other content now" if one.superseded else "as now",
+            ]
+            st.markdown(" · ".join(parts))
+            if one.searchable < one.documents:
+                st.button(
+                    f"Index {format_count(one.documents - one.searchable, 'document')}",
+                    icon=":material/sync:",
+                    key=f"index_snapshot_{one.snapshot_id}",
+                    on_click=lambda: track_jobs([engine.snapshots.index_missing()]),
+                    help="They are in the snapshot, but not in the index, so searches do not find them.",
+                )
+            st.button(
+                "Delete",
+                icon=":material/delete:",
+                key=f"delete_snapshot_{one.snapshot_id}",
+                on_click=_delete,
+                args=[engine, one.name],
+                help="The documents stay as they are now. Files of replaced versions are kept.",
+            )
+
+
+def _form(engine: Engine, collections: Iterable[str]) -> None:
+    today = datetime.now(UTC).date()
+    with st.form("snapshot_form", border=False):
+        name, collection, day = st.columns([2, 1, 1])
+        name.text_input("Name", key=_NAME, placeholder="Annual reports 2025")
+        collection.selectbox(
+            "Documents",
+            [_ALL, *collections],
+            key=_COLLECTION,
+            format_func=lambda one: collection_label(one) if one else "All documents",
+        )
+        day.date_input(
+            "Date",
+            today,
+            max_value=today,
+            key=_DATE,
+            help="For a past date, the snapshot contains what had been added until then, from the files that are still "
+            "stored.",
+        )
+        st.form_submit_button("Create snapshot", icon=":material/add_a_photo:", on_click=_create, args=[engine])
+
+
+def _create(engine: Engine) -> None:
+    state = st.session_state
+    with show_errors_next_run():
+        _, job = engine.snapshots.create(state[_NAME] or "", collection=state[_COLLECTION] or "", as_of=state[_DATE])
+        if job:
+            track_jobs([job])
+        state[_NAME] = ""
+
+
+def _delete(engine: Engine, name: str) -> None:
+    with show_errors_next_run():
+        engine.snapshots.delete(name)

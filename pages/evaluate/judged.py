@@ -1,0 +1,79 @@
+"""What a language model that judges answers found, beside the verifier and the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared.text import escape_markdown
+from rag_core.types import Evaluation, JudgeReport, StatementVerdict, format_count
+
+_SHOWN = 20
+
+
+def show_judge_reports(evaluations: Sequence[Evaluation]) -> None:
+    """Show the judge of each evaluation: its warning and cost, its agreement with others, and the disagreements."""
+    for evaluation in evaluations:
+        if evaluation.judge_report:
+            title = f"Judge of {evaluation.configuration}" if len(evaluations) > 1 else "Judge"
+            st.subheader(escape_markdown(title), anchor=False)
+            _show_report(evaluation.judge_report, evaluation.evaluation_id)
+
+
+def _show_report(report: JudgeReport, key: str) -> None:
+    if report.warning:
+        st.warning(escape_markdown(report.warning), icon=":material/balance:")
+    for note in report.notes:
+        if note != report.warning:
+            st.caption(escape_markdown(note))
+    if report.agreements:
+        st.dataframe(
+            _agreement_table(report),
+            hide_index=True,
+            height="content",
+            column_config={"Raters": st.column_config.TextColumn(width="medium", pinned=True)},
+            key=f"agreement_{key}",
+            alt="Agreement of the judge with the verifier and with the labels",
+        )
+        st.caption(
+            "Yes means: a statement is supported; a passage is useful, or on a labelled page; all statements of an "
+            "answer are supported, or it contains the expected answer. Kappa (Cohen) is the agreement beyond chance: 1 "
+            "is full agreement, 0 is chance, and it is undefined if both always say the same."
+        )
+    _show_disagreements(report.statements)
+
+
+def _agreement_table(report: JudgeReport) -> pd.DataFrame:
+    rows = [
+        (
+            one.raters,
+            "undefined" if one.kappa is None else f"{one.kappa:.2f}",
+            f"{100 * one.share:.0f} %",
+            one.both_positive,
+            one.first_only,
+            one.second_only,
+            one.both_negative,
+        )
+        for one in report.agreements
+    ]
+    columns = ["Raters", "Kappa", "Agree", "Both yes", "Only the judge", "Only the other", "Both no"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _show_disagreements(statements: Sequence[StatementVerdict]) -> None:
+    """List the statements on which the judge and the verifier differ, and those that were not judged."""
+    listed = [one for one in statements if one.judge is not one.verifier]
+    if not listed:
+        return
+    with st.expander(f"{format_count(len(listed), 'statement')} on which judge and verifier differ", type="compact"):
+        for one in listed[:_SHOWN]:
+            with st.container(border=True, gap="xsmall"):
+                st.text(one.statement)
+                verdict = {True: "supported", False: "not supported", None: "not judged"}
+                reason = f" ({one.reason})" if one.reason else ""
+                words = f"Judge: {verdict[one.judge]}{reason} · verifier: {verdict[one.verifier]}  \n{one.question}"
+                st.caption(escape_markdown(words))
+        if len(listed) > _SHOWN:
+            st.caption(f"The first {_SHOWN} are shown. A report of the command line (--out) has all.")

@@ -1,0 +1,46 @@
+"""Pseudo-questions from the sentences of the documents, for libraries without labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.problems import show_errors_next_run, show_stored_error
+from rag_core.engine import Engine
+from rag_core.types import Label, format_count
+
+
+def show_pseudo_questions(engine: Engine, labels: Sequence[Label]) -> None:
+    """Let the reader make and remove pseudo-questions."""
+    stored = sum(one.is_pseudo for one in labels)
+    with st.expander("Make pseudo-questions", icon=":material/science:", key="pseudo_questions"):
+        st.caption(
+            "A sentence of a document becomes a question: one of its names or figures is replaced by a question word "
+            "(inverse cloze). Use them where there are no labels; they are closer to the text than real questions."
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            count = st.number_input("Number", 10, 1000, 100, step=10, key="pseudo_count", width=140)
+            st.button(
+                "Replace them" if stored else "Make them",
+                icon=":material/science:",
+                key="make_pseudo",
+                on_click=_make,
+                args=[engine, count],
+            )
+            st.button(
+                f"Remove {format_count(stored, 'pseudo-question')}",
+                icon=":material/delete:",
+                type="tertiary",
+                disabled=not stored,
+                key="remove_pseudo",
+                on_click=engine.learning.remove_pseudo_questions,
+            )
+        show_stored_error(keys.PSEUDO_PROBLEM)
+
+
+def _make(engine: Engine, count: int) -> None:
+    with show_errors_next_run(keys.PSEUDO_PROBLEM):
+        made = engine.learning.add_pseudo_questions(count)
+        st.toast(f"{format_count(made, 'pseudo-question')} made", icon=":material/check:")

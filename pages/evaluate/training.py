@@ -1,0 +1,84 @@
+"""Train the query adapter on labelled questions, and switch it on and off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.evaluate.training_results import OBJECTIVES, show_trainings
+from pages.shared import keys
+from pages.shared.problems import show_errors_next_run, show_stored_error
+from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
+from rag_core.types import Label, TrainingConfig
+
+
+def show_training(engine: Engine, name: str, labels: Sequence[Label]) -> None:
+    """Show the section of the query adapter: training, the switch, and the held-out figures."""
+    st.subheader("Learn from these questions", anchor=False)
+    st.caption(
+        "A query adapter changes how questions are compared with passages; passages and index stay as they are. It is "
+        "measured on documents that were not used to train it, and is only used if their figures rise."
+    )
+    objective = st.selectbox(
+        "Learn from", list(OBJECTIVES), format_func=lambda one: OBJECTIVES[one][0], key="objective"
+    )
+    st.caption(OBJECTIVES[objective][1])
+    state = engine.learning.state()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Train",
+            icon=":material/model_training:",
+            disabled=bool(state and state.running) or (not labels and objective != "inverse_cloze"),
+            key="train",
+            on_click=_start,
+            args=[engine, labels, TrainingConfig(objective), name],
+        )
+        st.toggle(
+            "Use the adapter",
+            value=engine.learning.is_on,
+            disabled=not engine.learning.has_adapter,
+            key=f"adapter_{engine.learning.has_adapter}_{engine.learning.is_on}",
+            help="Nothing is re-indexed. Without an accepted training, there is no adapter.",
+            on_change=_switch,
+            args=[engine, not engine.learning.is_on],
+        )
+    show_stored_error(keys.TRAINING_PROBLEM)
+    if engine.learning.is_on:
+        for problem in engine.learning.find_problems():
+            st.warning(escape_markdown(problem), icon=":material/error:")
+    _show_progress(engine)
+    if trainings := engine.learning.trainings():
+        show_trainings(engine, trainings)
+
+
+def _show_progress(engine: Engine) -> None:
+    state = engine.learning.state()
+    if state is None:
+        return
+    if not state.running:
+        if state.problem:
+            st.warning(escape_markdown(state.problem), icon=":material/error:")
+        return
+
+    @st.fragment(run_every=1.0)
+    def progress() -> None:
+        now = engine.learning.state()
+        if now is None or not now.running:
+            st.rerun()
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+            st.progress(now.done / now.total if now.total else 0.0, text=f"{now.stage}: {now.done:,} of {now.total:,}")
+            st.button("Cancel", key="cancel_training", type="tertiary", on_click=engine.learning.cancel)
+
+    progress()
+
+
+def _start(engine: Engine, labels: Sequence[Label], config: TrainingConfig, name: str) -> None:
+    with show_errors_next_run(keys.TRAINING_PROBLEM):
+        engine.learning.start(labels, config, name=name)
+
+
+def _switch(engine: Engine, on: bool) -> None:
+    with show_errors_next_run(keys.TRAINING_PROBLEM):
+        engine.learning.set_on(on)

@@ -1,0 +1,48 @@
+"""The same question with passages and without, to see what retrieval adds."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.problems import show_errors
+from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
+from rag_core.types import ClosedBookAnswer, Scope, format_count
+
+
+def show_closed_book(engine: Engine, question: str, scope: Scope) -> None:
+    """Let the model answer from memory, beside the answer from passages."""
+    st.subheader("With and without passages", anchor=False)
+    model = engine.models.find_name(None)
+    if not model:
+        st.caption("Connect a language model on the Admin page to see what it answers from memory, without passages.")
+        return
+    st.caption("What the model answers from memory has no source. Compare it to see what the passages add.")
+    signature = (question, scope, model)
+    if st.button("Ask with and without passages", icon=":material/menu_book:", key="lab_ask_closed_book"):
+        with st.spinner(f"{model} answers twice"), show_errors():
+            answer = engine.closed_book.answer(question, documents=scope.documents, collections=scope.collections)
+            st.session_state[keys.LAB_CLOSED_BOOK] = (signature, answer)
+    kept = st.session_state.get(keys.LAB_CLOSED_BOOK)
+    if kept and kept[0] == signature:
+        _show(kept[1])
+
+
+def _show(answer: ClosedBookAnswer) -> None:
+    closed, grounded = st.columns(2)
+    with closed.container(border=True):
+        st.markdown(":material/psychology: **Without passages**")
+        st.warning("Unsupported: from the model's memory, without any source.", icon=":material/gpp_maybe:")
+        st.text(answer.text or "The model wrote nothing.")
+        if answer.statements:
+            stated = format_count(answer.statements, "statement")
+            st.caption(f"The passages beside support {answer.supported:,} of {stated}; the model has not seen them.")
+        st.caption(escape_markdown(answer.usage.label))
+    with grounded.container(border=True):
+        st.markdown(":material/menu_book: **From passages**")
+        st.text(answer.grounded.text)
+        for one in answer.grounded.citations:
+            where = f"[{one.marker}] {one.document} · p. {one.page_label}"
+            st.caption(escape_markdown(where))
+        st.caption(escape_markdown(answer.grounded.usage.label))

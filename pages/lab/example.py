@@ -1,0 +1,50 @@
+"""The worked example of a mixture, with which the sliders can be tried without documents."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.lab.marks import COLOURS
+from pages.lab.mixture_chart import show_answer_chart, show_mixture_report
+from pages.lab.sliders import choose_weighting
+from pages.lab.verdicts import format_percent
+from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
+from rag_core.types import WeightingConfig
+
+_DEFAULT = WeightingConfig(k=2, temperature=0.25)
+
+
+def show_worked_example(engine: Engine) -> None:
+    """Show the worked example in an expander."""
+    with st.expander("Worked example: a replaced policy outweighs the one in force", icon=":material/science:"):
+        _example(engine)
+
+
+@st.fragment
+def _example(engine: Engine) -> None:
+    number = len(engine.mixtures.compute_example(_DEFAULT).names)
+    side, main = st.columns([1, 2], gap="large")
+    with side:
+        weighting = choose_weighting(_DEFAULT, number, prefix="example")
+    example = engine.mixtures.compute_example(weighting)
+    with main:
+        st.markdown(
+            escape_markdown(
+                f"{example.question} The right answer is {example.expected}, from “{example.names[example.right]}”. "
+                "Raise λ to 0.12 to see the fresh document win."
+            )
+        )
+        covered, mass = st.columns(2)
+        covered.metric("Coverage", "read" if example.mixture.covered else "not read")
+        mass.metric("Evidence mass", format_percent(example.mixture.mass))
+        show_mixture_report(example.mixture, f"“{example.names[example.mixture.cited]}”")
+        passages = {
+            chunk_id: (name, COLOURS[position]) for position, (chunk_id, name) in enumerate(example.names.items())
+        }
+        show_answer_chart(example.weighted, example.probabilities, example.mixture, passages, "example_chart")
+        weights = [
+            f"{example.names[one.candidate.chunk_id]} {one.adjusted:.3f} → {format_percent(one.weight)}"
+            for one in example.weighted
+        ]
+        st.caption(escape_markdown(f"Score and weight: {'; '.join(weights)}."))

@@ -1,0 +1,92 @@
+"""The mixture of the answers that the passages of a search give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from pages.lab.marks import OTHERS, Mark
+from pages.lab.mixture_chart import show_answer_chart, show_mixture_report
+from pages.shared import keys
+from pages.shared.problems import show_errors
+from pages.shared.text import truncate
+from rag_core.engine import Engine
+from rag_core.types import UNKNOWN, Explanation, Passage, WeightedPassage
+
+_READER, _MODEL = "Reading model", "Language model"
+
+
+def show_mixture(
+    engine: Engine,
+    explanation: Explanation,
+    weighted: Sequence[WeightedPassage],
+    right: str | None,
+    marks: Mapping[str, Mark],
+) -> None:
+    """Show the answers of the passages with a weight, mixed by these weights."""
+    st.subheader("Answers, mixed by weight", anchor=False)
+    st.caption(
+        "p(y|x) = Σ p(d|x) p(y|x, d): each passage gives its own answers, and they count as much as the passage weighs."
+    )
+    by_id = {one.chunk_id: one for one in explanation.passages}
+    read = [by_id[one.candidate.chunk_id] for one in weighted if one.weight > 0]
+    probabilities = _probabilities(engine, explanation.question, read)
+    if probabilities is None:
+        return
+    answers = list(dict.fromkeys(answer for one in probabilities.values() for answer in one if answer != UNKNOWN))
+    labelled = engine.labels.answers_for(explanation.question)
+    matching = (at for at, one in enumerate(answers) if any(text.casefold() in one.casefold() for text in labelled))
+    expected = st.selectbox(
+        "Which answer is right?",
+        answers,
+        index=next(matching, None),
+        key=f"lab_expected_{hash((explanation.question, *answers))}",
+        format_func=lambda one: truncate(one, 80),
+        placeholder="Choose the right answer",
+    )
+    outdated = engine.labels.pages_for(explanation.question, current=False)
+    mixture = engine.mixtures.mix(
+        weighted,
+        probabilities,
+        right=[right] if right in by_id else [],
+        expected=[expected] if expected else [],
+        stale=[one.chunk_id for one in read if (one.document_id, one.page_index) in outdated],
+    )
+    names = {
+        one.chunk_id: (marks[one.chunk_id].letter, marks[one.chunk_id].colour)
+        if one.chunk_id in marks
+        else (f"{one.document}, p. {one.page_label}", OTHERS)
+        for one in read
+    }
+    show_mixture_report(mixture, names[mixture.cited][0])
+    show_answer_chart(weighted, probabilities, mixture, names, "lab_answers_chart")
+
+
+def _probabilities(engine: Engine, question: str, read: Sequence[Passage]) -> dict[str, dict[str, float]] | None:
+    """Return the answers of each passage, which the session keeps; ``None`` if they cannot be computed."""
+    signature = (question, tuple(sorted(one.chunk_id for one in read)))
+    kept = st.session_state.get(keys.LAB_ANSWERS)
+    if kept is None or kept["signature"] != signature:
+        kept = st.session_state[keys.LAB_ANSWERS] = {"signature": signature}
+    with show_errors():
+        if _READER not in kept:
+            kept[_READER] = engine.mixtures.read_answers(question, read)
+        if not engine.models.predicts_tokens:
+            st.caption("p(y|x, d) is the reading model's probability of an answer, normalised for each passage.")
+            return dict(kept[_READER])
+        source = st.segmented_control(
+            "Probabilities p(y|x, d) from", [_READER, _MODEL], default=_READER, required=True, key="lab_answers_from"
+        )
+        if source == _READER:
+            st.caption("The reading model's probability of an answer, normalised for each passage.")
+            return dict(kept[_READER])
+        st.caption("The likelihood of each of these answers under the language model, normalised for each passage.")
+        if _MODEL not in kept:
+            if not st.button("Compute likelihoods", key="lab_likelihoods", help="A few seconds for each passage"):
+                return None
+            answers = list(dict.fromkeys(answer for one in kept[_READER].values() for answer in one))
+            with st.spinner("Reading the passages with the language model"):
+                kept[_MODEL] = engine.mixtures.score_answers(question, read, answers)
+        return dict(kept[_MODEL])
+    return None

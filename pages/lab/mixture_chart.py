@@ -1,0 +1,99 @@
+"""The answers of a mixture: a chart with the part of each passage, and what is reported about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages.lab.verdicts import describe_mixture, format_percent
+from pages.shared.text import escape_markdown, truncate
+from rag_core.types import AnswerProbabilities, EvidenceMixture, WeightedPassage
+
+# Most answers in the chart, the lowest probability of an answer in it, and the longest answer in columns.
+_SHOWN, _LEAST, _WIDTH = 8, 0.005, 36
+
+
+def show_mixture_report(mixture: EvidenceMixture, cited: str) -> None:
+    """Show the four quantities, and a sentence if they are known to be right or wrong; ``cited`` names a passage."""
+    correct, support = st.columns(2)
+    known = mixture.correct_probability is not None
+    correct.metric(
+        "Correctness",
+        {None: "not known", True: "right", False: "wrong"}[mixture.is_correct],
+        help="Whether the most probable answer is the right one.",
+    )
+    support.metric(
+        "Source support",
+        "supported" if mixture.is_supported else "not supported",
+        help="Whether the cited passage alone gives the same answer. A stale passage can support a wrong answer.",
+    )
+    probability = f" The right answer has {format_percent(mixture.correct_probability or 0.0)}." if known else ""
+    st.markdown(
+        escape_markdown(
+            f"Most probable answer: “{truncate(mixture.answer, 120)}” with {format_percent(mixture.answers[0][1])}, "
+            f"cited from {cited}.{probability}"
+        )
+    )
+    if mixture.verdict is not None:
+        st.markdown(f"**{escape_markdown(describe_mixture(mixture, cited))}**")
+
+
+def show_answer_chart(
+    weighted: Sequence[WeightedPassage],
+    probabilities: AnswerProbabilities,
+    mixture: EvidenceMixture,
+    passages: Mapping[str, tuple[str, str]],
+    key: str,
+) -> None:
+    """Draw the probability of each answer as a bar, divided among the passages that contribute to it.
+
+    ``passages`` maps chunk ids to the name and colour of each passage.
+    """
+    shown = {answer: total for answer, total in mixture.answers[:_SHOWN] if total >= _LEAST}
+    rows = [
+        {
+            "answer": f"{truncate(answer, _WIDTH)} · {format_percent(total)}",
+            "order": order,
+            "passage": passages[one.candidate.chunk_id][0],
+            "colour": passages[one.candidate.chunk_id][1],
+            "rank": one.rank,
+            "part": one.weight * probabilities[one.candidate.chunk_id].get(answer, 0.0),
+            "given": format_percent(probabilities[one.candidate.chunk_id].get(answer, 0.0)),
+            "weight": format_percent(one.weight),
+        }
+        for order, (answer, total) in enumerate(shown.items())
+        for one in weighted
+        if one.weight > 0
+    ]
+    titles = {"passage": "Passage", "weight": "Weight p(d|x)", "given": "Given the passage, p(y|x, d)"}
+    st.vega_lite_chart(
+        pd.DataFrame(rows),
+        {
+            "height": {"step": 26},
+            "mark": "bar",
+            "encoding": {
+                "y": {
+                    "field": "answer",
+                    "type": "nominal",
+                    "sort": {"field": "order"},
+                    "title": None,
+                    "axis": {"labelLimit": 320},
+                },
+                "x": {
+                    "field": "part",
+                    "type": "quantitative",
+                    "stack": True,
+                    "title": "Probability of the answer",
+                    "scale": {"domain": [0, 1]},
+                    "axis": {"format": ".0%", "tickCount": 5},
+                },
+                "color": {"field": "colour", "type": "nominal", "scale": None},
+                "order": {"field": "rank"},
+                "tooltip": [{"field": field, "title": title} for field, title in titles.items()],
+            },
+        },
+        key=key,
+        alt="Probability of each answer, divided among the passages that contribute to it",
+    )

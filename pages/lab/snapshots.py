@@ -1,0 +1,77 @@
+"""One question as of two snapshots, side by side."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.nodes import build_marked_text
+from pages.shared.problems import show_errors
+from pages.shared.richtext import show_richtext
+from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
+from rag_core.types import AnswerState, Scope, SnapshotComparison, SnapshotSide
+
+_PRESENT = ""
+_PREVIEW = 400
+
+
+def show_snapshot_comparison(engine: Engine, question: str, scope: Scope) -> None:
+    """Let the reader choose two snapshots, and show the answers and passages of both."""
+    labels = {one.name: one.label for one in engine.snapshots.list()}
+    if not labels:
+        return
+    st.subheader("Two snapshots", anchor=False)
+    st.caption("The same question, asked of what the documents said at two dates. What only one side has is marked.")
+
+    def choose(label: str, place: int) -> str:
+        return str(
+            st.selectbox(
+                label,
+                [*labels, _PRESENT],
+                index=place,
+                key=f"lab_snapshot_{place == 0}",
+                format_func=lambda one: labels.get(one, "Documents as they are now"),
+            )
+        )
+
+    left, right = st.columns(2)
+    with left:
+        first = choose("First snapshot", 0)
+    with right:
+        second = choose("Second snapshot", len(labels))
+    signature = (question, scope, first, second)
+    if st.button("Compare", icon=":material/compare_arrows:", key="lab_compare_snapshots"):
+        with st.spinner("Asking twice"), show_errors():
+            compared = engine.snapshot_comparisons.compare(
+                question, first, second, documents=scope.documents, collections=scope.collections
+            )
+            st.session_state[keys.LAB_SNAPSHOTS] = (signature, compared)
+    kept = st.session_state.get(keys.LAB_SNAPSHOTS)
+    if kept and kept[0] == signature:
+        _show(kept[1])
+
+
+def _show(compared: SnapshotComparison) -> None:
+    if compared.is_same:
+        st.info("Both have the same answer and the same passages.", icon=":material/check:")
+    for column, side in zip(st.columns(2), (compared.first, compared.second), strict=True):
+        with column:
+            _show_side(side, "first" if side is compared.first else "second")
+
+
+def _show_side(side: SnapshotSide, key: str) -> None:
+    answer = side.answer
+    st.markdown(f"**{escape_markdown(f'As of {side.as_of}' if side.as_of else 'Documents as they are now')}**")
+    state = "Answer" if answer.state is AnswerState.ANSWERED else "Refused"
+    with st.container(border=True):
+        st.caption(state)
+        show_richtext(build_marked_text(side.text, side.own_words), key=f"lab_snapshot_answer_{key}")
+    for passage in answer.passages:
+        only = passage.chunk_id in side.own_passages
+        with st.container(border=True):
+            where = f"[{passage.rank}] {passage.document} · p. {passage.page_label}"
+            st.caption(f"{escape_markdown(where)}{' · :material/difference: only on this side' if only else ''}")
+            text = passage.text if len(passage.text) <= _PREVIEW else f"{passage.text[:_PREVIEW]}…"
+            marked = build_marked_text(text, side.own_passages.get(passage.chunk_id, ()))
+            show_richtext(marked, key=f"lab_snapshot_{key}_{passage.rank}", small=True)

@@ -1,0 +1,72 @@
+"""The state of the themes, and the button that builds or updates them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.jobs import track_jobs
+from pages.shared.problems import show_errors
+from pages.shared.text import escape_markdown, format_duration, format_time
+from rag_core.engine import Engine
+from rag_core.types import format_count
+from rag_core.types.themes import ModelUse, ThemesState
+
+_USES: dict[ModelUse, str] = {
+    "none": "Without a model",
+    "summaries": "The model writes the summaries",
+    "entities": "The model also finds the entities",
+}
+_HELP = "Summaries take one request for each theme, entities one request for each chunk of each document."
+
+
+def show_building(engine: Engine) -> None:
+    """Show when the themes were built, and let the reader build or update them."""
+    state = engine.theme_builder.state()
+    st.caption(_describe(state))
+    if not state.documents and not state.added:
+        st.info("The library is empty. Add PDFs on the page Documents first.", icon=":material/info:")
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if engine.models.current:
+            st.selectbox(
+                "Language model",
+                list(_USES),
+                format_func=lambda use: _USES[use],
+                key=keys.THEME_MODEL_USE,
+                label_visibility="collapsed",
+                help=_HELP,
+                width=300,
+            )
+        st.button(
+            "Build themes" if state.built_at is None else "Update",
+            icon=":material/hub:" if state.built_at is None else ":material/refresh:",
+            type="primary" if not state.is_current else "secondary",
+            key="build_themes",
+            on_click=_build,
+            args=[engine],
+        )
+        if engine.models.current and st.session_state.get(keys.THEME_MODEL_USE, "none") != "none":
+            st.caption(f"{escape_markdown(engine.models.current)}. {_HELP}", width="content")
+
+
+def _describe(state: ThemesState) -> str:
+    if state.built_at is None:
+        return (
+            "Names and terms that the documents mention together form themes. Each theme gets a summary with its "
+            "sources, and questions about all documents can be answered from the themes."
+        )
+    parts = [
+        f"Built {format_time(state.built_at)} over {format_count(state.documents, 'document')} "
+        f"in {format_duration(state.seconds)}."
+    ]
+    if state.added:
+        parts.append(f"{format_count(state.added, 'document is', 'documents are')} not in them yet.")
+    if state.removed:
+        parts.append(f"{format_count(state.removed, 'document was', 'documents were')} removed or replaced since.")
+    return " ".join(parts)
+
+
+def _build(engine: Engine) -> None:
+    with show_errors():
+        track_jobs([engine.theme_builder.build(st.session_state.get(keys.THEME_MODEL_USE, "none"))])

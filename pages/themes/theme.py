@@ -1,0 +1,35 @@
+"""A theme: its title, its summary with sources, and its entities."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.blocks import build_answer_blocks
+from pages.shared.evidence import find_linked_sources, format_for_copy, name_sources
+from pages.shared.richtext import show_richtext
+from pages.shared.source import open_source
+from pages.shared.text import escape_markdown
+from rag_core.types import Answer, format_count
+from rag_core.types.themes import Theme
+
+
+def show_theme(theme: Theme) -> dict[str, Answer]:
+    """Show a theme; return the answers whose sources can be opened, by the id to open them with."""
+    st.subheader(escape_markdown(theme.title), anchor=False)
+    summary = theme.summary
+    written = "quoted from the documents" if summary.generator == "extractive" else f"written by {summary.generator}"
+    counts = f"{format_count(len(theme.entities), 'entity', 'entities')} in {format_count(theme.documents, 'document')}"
+    st.caption(escape_markdown(f"{counts} · summary {written}"))
+    return show_cited(theme.theme_id, summary)
+
+
+def show_cited(message_id: str, answer: Answer) -> dict[str, Answer]:
+    """Show a cited text whose citations open the source drawer; return the text by its id."""
+    show_richtext(
+        build_answer_blocks(answer, name_sources(answer)),
+        key=f"cited_{message_id}",
+        sources=find_linked_sources(answer),
+        on_cite=lambda marker: open_source(message_id, marker),
+        copy=format_for_copy(answer),
+    )
+    return {message_id: answer}

@@ -1,0 +1,184 @@
+"""Let a language model look things up with tools, step by step, and collect the passages that it finds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from rag_core.answering.agent_evidence import ComputedValue, NamedCell
+from rag_core.answering.agent_prompt import TOOLS, build_conversation, find_room, fit_results
+from rag_core.answering.agent_tools import Toolbox
+from rag_core.answering.answer_text import cite_span
+from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.page_reading import PageReader
+from rag_core.answering.search import Searcher
+from rag_core.answering.steps import run_plan, run_search
+from rag_core.answering.trace import AnswerTrace
+from rag_core.errors import CallLimit, GeneratorError
+from rag_core.llm.tool_calls import ToolCall, build_call_message, build_result_message
+from rag_core.retrieval.fusion import fuse_rankings, reciprocal_rank_fusion
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
+from rag_core.types import Citation, Hit, Passage, Stage
+from rag_core.types.retrieval import Ranking
+from rag_core.types.searches import Query, RankedChunks, SearchOutcome
+
+# Most calls in one reply that are run; a model can repeat the others.
+_MAX_CALLS = 4
+_TOO_MANY = f"Not run: at most {_MAX_CALLS} tools can be called at once."
+_FOUND_BEFORE = "The answer uses the passages found before."
+# What a tool does, while it runs.
+_DOING = {
+    "list_documents": "Listing the documents",
+    "search": "Searching",
+    "open_outline": "Opening an outline",
+    "read_page": "Reading a page",
+    "look_up": "Looking up values",
+    "compute": "Computing",
+}
+_ENDED = "The model found nothing more to look up."
+_REPEATED = "The model repeated the same call, so the search ended."
+# A small model may repeat a call until a limit is reached. Some repetitions help, because old results are left out.
+_MAX_REPETITIONS = 3
+
+
+class Agent:
+    """Runs the loop of a language model and its tools.
+
+    The model chooses what to look up; it does not write the answer here. The outcome contains the passages that the
+    tools returned, so that the answer is gated, written, cited and checked as after any search. The method is that of
+    Yao et al., "ReAct: Synergizing reasoning and acting in language models", ICLR 2023, with the calls of tools that
+    endpoints define.
+
+    Parameters
+    ----------
+    settings : Settings
+    stores : Stores
+    searcher : Searcher
+    generators : LanguageModels
+    reader : PageReader
+    """
+
+    def __init__(
+        self, settings: Settings, stores: Stores, searcher: Searcher, generators: LanguageModels, reader: PageReader
+    ) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._searcher = searcher
+        self._generators = generators
+        self._reader = reader
+
+    def search(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Generator[Stage, None, SearchOutcome]:
+        """Search for the question, then run the tools that the model calls, until it calls none or a limit is reached.
+
+        Raises
+        ------
+        GeneratorError
+            The query is strict, and the endpoint fails.
+        """
+        toolbox = Toolbox(query, self._stores, self._searcher, self._reader, trace.timer)
+        first = yield from run_search(query.text, trace, partial(self._searcher.search, query, trace.timer))
+        room = find_room(self._generators.settings.openai_context_tokens, self._settings.openai_answer_tokens)
+        passages = self._reader.write_tables(toolbox.add_search(first))
+        messages = build_conversation(query.text, passages, toolbox.document_names, room)
+        number = 0
+        called: Counter[tuple[str, str]] = Counter()
+        while True:
+            number += 1
+            try:
+                reply = yield from run_plan(
+                    "Choosing what to look up" if number == 1 else f"Reading what step {number - 1} found",
+                    trace.timer,
+                    partial(budget.call_tools, fit_results(messages, room), list(TOOLS.values())),
+                    number,
+                )
+            except (GeneratorError, CallLimit) as error:
+                if query.strict and isinstance(error, GeneratorError):
+                    raise
+                trace.notices.append(f"{error} {_FOUND_BEFORE}")
+                break
+            messages.append(build_call_message(reply.text, reply.calls))
+            for position, call in enumerate(reply.calls):
+                text = _TOO_MANY
+                if position < _MAX_CALLS and call.name != "finish":
+                    text = yield from _run_tool(toolbox, call, trace)
+                elif call.name == "finish":
+                    toolbox.run(call)
+                messages.append(build_result_message(call, text))
+            called.update((call.name, call.arguments) for call in reply.calls)
+            has_ended = not reply.calls or any(call.name == "finish" for call in reply.calls)
+            if has_ended or max(called.values()) > _MAX_REPETITIONS:
+                trace.steps.append(_ENDED if has_ended else _REPEATED)
+                break
+        return self._merge(query, toolbox, first)
+
+    def _merge(self, query: Query, toolbox: Toolbox, first: SearchOutcome) -> SearchOutcome:
+        """Return one outcome for the question with the passages of all tools.
+
+        The passages with the values of computations come first, then those that the model named, then the others by
+        reciprocal rank fusion. If a search passes the gate, those that do not are ignored. The gate is that of the best
+        search, or that of the question with all passages. It does not decide about computed values, because it judges
+        passages.
+        """
+        evidence = toolbox.evidence
+        cells = {cell.name: cell for value in evidence.computed for cell in value.cells.values()}
+        operands = [cell.chunk_id for cell in cells.values() if cell.chunk_id is not None]
+        named = list(dict.fromkeys([*operands, *(evidence.chunk_ids[number] for number in toolbox.named)]))
+        if len(toolbox.searches) == 1 and not (evidence.rows or named):
+            return first
+        answering = [one for one in toolbox.searches if one.result.gate.answerable] or toolbox.searches
+        found = [[int(one.chunk_id) for one in outcome.result.passages] for outcome in answering]
+        k = query.configuration.rrf_k or self._settings.rrf_k
+        fused = reciprocal_rank_fusion(_to_hits([*found, list(evidence.rows)]), k)
+        ranked = fuse_rankings([*(one.ranked for one in answering), self._rank_read(toolbox, first)], k)
+        order = dict.fromkeys([*named, *(hit.chunk_id for hit in fused), *ranked.ranking.order])
+        ranked = replace(ranked, ranking=replace(ranked.ranking, order=tuple(order)))
+        outcome = self._searcher.apply_gate(replace(query, top_k=query.top_k + len(named)), ranked)
+        gates = [outcome.result.gate, *(one.result.gate for one in answering)]
+        gate = max(gates, key=lambda gate: gate.score)
+        computed = _cite_cells(evidence.computed, cells, outcome.result.passages)
+        gate = replace(gate, answerable=gate.answerable or bool(computed))
+        return replace(outcome, result=replace(outcome.result, gate=gate), computed=computed)
+
+    def _rank_read(self, toolbox: Toolbox, first: SearchOutcome) -> RankedChunks:
+        """Return the chunks of the pages that were read, in the order of reading."""
+        rows = toolbox.evidence.rows
+        vectors = self._stores.embeddings.read_tokens(list(rows))
+        return replace(first.ranked, ranking=Ranking(tuple(rows), {}), rows=rows, vectors=dict(vectors))
+
+
+def _run_tool(toolbox: Toolbox, call: ToolCall, trace: AnswerTrace) -> Generator[Stage, None, str]:
+    """Run a tool as a step, and return the text of its result."""
+    number = len(trace.steps) + 1
+    yield Stage(f"search_{number}", _DOING.get(call.name, "Calling a tool"))
+    result = toolbox.run(call)
+    trace.steps.append(result.step)
+    yield Stage(f"search_{number}", result.step, done=True)
+    return result.text
+
+
+def _cite_cells(
+    computed: Sequence[ComputedValue], cells: Mapping[str, NamedCell], passages: Sequence[Passage]
+) -> tuple[tuple[str, tuple[Citation, ...]], ...]:
+    """Return the texts of computed values in pieces with the citations of their cells.
+
+    A value is left out if no passage contains one of its cells.
+    """
+    citations: dict[str, Citation] = {}
+    for name, cell in cells.items():
+        placed = cell.found.placed
+        if citation := cite_span(cell.page, placed.start, placed.end, passages):
+            citations[name] = citation
+    return tuple(
+        (text, (citations[cell.name],) if cell else ())
+        for value in computed
+        if value.cells.keys() <= citations.keys()
+        for text, cell in (*value.pieces(), (". ", None))
+    )
+
+
+def _to_hits(rankings: Sequence[Sequence[int]]) -> list[list[Hit]]:
+    return [[Hit(chunk_id, 0.0) for chunk_id in ranking] for ranking in rankings]

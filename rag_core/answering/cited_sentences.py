@@ -1,0 +1,143 @@
+"""Sentences of chunks with their vectors, and texts that are made of cited sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_core.reading.key_sentences import is_complete_sentence
+from rag_core.retrieval.chunk_data import load_passage_tokens
+from rag_core.retrieval.passages import build_passage
+from rag_core.runtime.index_generations import IndexGenerations
+from rag_core.runtime.stores import Stores
+from rag_core.text.sentences import sentence_spans
+from rag_core.types import ChunkRow, Citation, Claim, FloatArray, Passage
+from rag_core.types.searches import PassageTokens
+from rag_core.verification.verifier import VerifiedAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a chunk, with its place in the text of the chunk.
+
+    ``tokens`` are the vectors of its tokens, of about unit length, shape (n, dimension), and ``vector`` is their mean,
+    of unit length.
+    """
+
+    row: ChunkRow
+    start: int
+    end: int
+    tokens: FloatArray
+    vector: FloatArray
+
+    @property
+    def text(self) -> str:
+        """The sentence without line breaks."""
+        return " ".join(self.row.text[self.start : self.end].split())
+
+
+class SentenceReader:
+    """Reads sentences of chunks with the vectors of their tokens.
+
+    Parameters
+    ----------
+    stores : Stores
+    generations : IndexGenerations
+    """
+
+    def __init__(self, stores: Stores, generations: IndexGenerations) -> None:
+        self._stores = stores
+        self._generations = generations
+
+    def read_whole(self, rows: Sequence[ChunkRow]) -> list[Sentence]:
+        """Return the whole sentences of chunks, without those in tables and without repeated ones."""
+        tokens = self._load_tokens(rows)
+        tables = self._stores.documents.tables([(row.version_id, row.page_index) for row in rows])
+        found: dict[str, Sentence] = {}
+        for row in (one for one in rows if one.id in tokens):
+            passage = build_passage(0, row, {})
+            inside = [(one.start - row.start, one.end - row.start) for one in tables.get(passage.page_key, ())]
+            for start, end in sentence_spans(passage.first_page_text):
+                text = " ".join(row.text[start:end].split())
+                if not is_complete_sentence(text) or text in found:
+                    continue
+                if any(first < end and start < last for first, last in inside):
+                    continue
+                if (sentence := _build_sentence(row, start, end, tokens[row.id])) is not None:
+                    found[text] = sentence
+        return list(found.values())
+
+    def read_spans(self, spans: Iterable[tuple[ChunkRow, int, int]]) -> list[Sentence | None]:
+        """Return a sentence for each span of a chunk; ``None`` if the chunk has no token vectors."""
+        spans = list(spans)
+        tokens = self._load_tokens(list({row.id: row for row, _, _ in spans}.values()))
+        return [
+            _build_sentence(row, start, end, tokens[row.id]) if row.id in tokens else None for row, start, end in spans
+        ]
+
+    def _load_tokens(self, rows: Sequence[ChunkRow]) -> Mapping[int, PassageTokens]:
+        vectors = self._stores.embeddings.read_tokens([row.id for row in rows])
+        return load_passage_tokens(rows, vectors, self._generations.active().embedder)
+
+
+def _build_sentence(row: ChunkRow, start: int, end: int, tokens: PassageTokens) -> Sentence | None:
+    covered = (tokens.offsets[:, 0] >= start) & (tokens.offsets[:, 1] <= end)
+    if not covered.any():
+        return None
+    vectors = tokens.vectors.to_float()[covered]
+    mean = vectors.mean(axis=0)
+    return Sentence(row, start, end, vectors, mean / max(float(np.linalg.norm(mean)), 1e-6))
+
+
+class CitedText:
+    """A text of sentences from documents, each with its citation."""
+
+    def __init__(self) -> None:
+        self.passages: list[Passage] = []
+        self.citations: list[Citation] = []
+        self._claims: list[Claim] = []
+        self._text = ""
+
+    @property
+    def answer(self) -> VerifiedAnswer:
+        return VerifiedAnswer(self._text, tuple(self.citations), tuple(self._claims))
+
+    def begin(self, title: str) -> None:
+        """Begin a part with a title."""
+        self._text += f"\n\n{title}\n\n" if self._text else f"{title}\n\n"
+
+    def begin_paragraph(self) -> None:
+        """Begin a paragraph, unless the text is empty."""
+        self._text += "\n\n" if self._text else ""
+
+    def add_text(self, text: str) -> None:
+        """Add a text that is not quoted."""
+        self._text += text
+
+    def add_sentence(self, sentence: Sentence) -> None:
+        """Add a sentence and its citation."""
+        self.add(sentence.row, sentence.start, sentence.end)
+
+    def add(self, row: ChunkRow, start: int, end: int) -> None:
+        """Add a span of a chunk and its citation."""
+        self.add_claim(" ".join(row.text[start:end].split()), [(row, start, end)])
+
+    def add_claim(self, text: str, spans: Iterable[tuple[ChunkRow, int, int]]) -> None:
+        """Add a statement that spans of chunks support, and their citations."""
+        self._text += "" if not self._text or self._text.endswith("\n") else " "
+        begin = len(self._text)
+        self._text += text
+        self._claims.append(Claim(begin, len(self._text), True))
+        for row, start, end in spans:
+            citation = Citation.of(self._find_passage(row), start, end)
+            self._text += f" [{citation.marker}]"
+            self.citations.append(citation)
+
+    def _find_passage(self, row: ChunkRow) -> Passage:
+        passage = next((one for one in self.passages if one.chunk_id == str(row.id)), None)
+        if passage is None:
+            passage = build_passage(len(self.passages) + 1, row, {})
+            self.passages.append(passage)
+        return passage

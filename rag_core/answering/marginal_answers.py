@@ -1,0 +1,162 @@
+"""Short answers that a causal model gives for several passages at once: RAG-Sequence and RAG-Token."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+
+import numpy as np
+
+from rag_core.answering.prompt_evidence import PromptEvidence
+from rag_core.answering.steps import report_tokens
+from rag_core.answering.trace import AnswerTrace
+from rag_core.errors import GeneratorError
+from rag_core.llm.generator import LanguageModel
+from rag_core.llm.gguf_causal import GgufCausalModel
+from rag_core.llm.prompts import build_short_answer_messages
+from rag_core.marginalization import rag_sequence, rag_token
+from rag_core.marginalization.predictions import Predictions
+from rag_core.retrieval.passage_weights import softmax
+from rag_core.types import (
+    MARGINALIZATIONS,
+    AskEvent,
+    Decoding,
+    Delta,
+    GeneratedToken,
+    MarginalAnswer,
+    MarginalCandidate,
+    Marginalization,
+    Passage,
+    WeightingConfig,
+)
+from rag_core.types.searches import Query
+from rag_core.verification.attribution import contains_words
+
+# Number of beams, the longest short answer in tokens, and the smallest probability of a candidate relative to the best.
+BEAMS, MAX_TOKENS, MIN_RATIO = 3, 24, 0.01
+# Number of passages; the time grows with it.
+MAX_PASSAGES = 5
+# Number of answers that are reported.
+MAX_CANDIDATES = 5
+_NAMES: dict[Marginalization, str] = {"rag-sequence": "RAG-Sequence", "rag-token": "RAG-Token"}
+NO_SCORES = "The passages have no rerank scores, so all have the same weight."
+
+
+def generate_marginal_answer(
+    writer: LanguageModel,
+    question: str,
+    passages: Sequence[Passage],
+    weights: Sequence[float],
+    method: Marginalization,
+    decoding: Decoding = "thorough",
+) -> Generator[None, None, MarginalAnswer]:
+    """Return the most probable short answer over passages; yield after each token, so that a caller can stop.
+
+    Parameters
+    ----------
+    writer : LanguageModel
+    question : str
+    passages : sequence of Passage
+        Each is in a prompt of its own.
+    weights : sequence of float
+        ``p(z|x)`` of each passage, above 0.
+    method : {"rag-sequence", "rag-token"}
+    decoding : {"thorough", "fast"}
+        For RAG-Sequence.
+
+    Raises
+    ------
+    SettingsError
+        The model is not a GGUF file.
+    GeneratorError
+        The model cannot be loaded, or a passage does not fit into its context.
+    """
+    started = time.perf_counter()
+    model = writer.causal_model()
+    prompts = [model.encode_prompt(build_short_answer_messages(question, one)) for one in passages]
+    predictions = Predictions(model, prompts)
+    log_weights = np.log(np.array(weights, np.float64))
+    if method == "rag-sequence":
+        candidates = yield from rag_sequence.decode_sequence(
+            predictions,
+            log_weights,
+            beams=BEAMS,
+            max_tokens=MAX_TOKENS,
+            min_ratio=MIN_RATIO,
+            decoding=decoding,
+        )
+        share_tokens = rag_sequence.share_tokens
+    else:
+        candidates = yield from rag_token.decode_token(
+            predictions, log_weights, beams=BEAMS, max_tokens=MAX_TOKENS, min_ratio=MIN_RATIO
+        )
+        share_tokens = rag_token.share_tokens
+    texts = [_decode(model, one) for one in candidates]
+    best = next((at for at, text in enumerate(texts) if contains_words(text)), 0)
+    shares = share_tokens(candidates[best], log_weights)
+    return MarginalAnswer(
+        method=method,
+        text=texts[best],
+        probability=float(np.exp(candidates[best].log_probability)),
+        chunk_ids=tuple(one.chunk_id for one in passages),
+        weights=tuple(weights),
+        tokens=tuple(
+            GeneratedToken("" if token in model.end_tokens else model.decode([token]), tuple(row))
+            for token, row in zip(candidates[best].tokens, shares.tolist(), strict=True)
+        ),
+        candidates=tuple(
+            (text, float(np.exp(one.log_probability)))
+            for text, one in list(zip(texts, candidates, strict=True))[best : best + MAX_CANDIDATES]
+        ),
+        predictions=predictions.computed,
+        prompt_tokens=sum(map(len, prompts)),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def write_marginal_answer(
+    writer: LanguageModel, query: Query, evidence: PromptEvidence, trace: AnswerTrace
+) -> Generator[AskEvent, None, tuple[str, str]]:
+    """Yield the short answer of a query with its citation; return it, and why there is none.
+
+    The cited passage is the one with the largest share in the answer. If the model fails, the text is empty; for a
+    strict query, the error is raised.
+    """
+    method = next(one for one in MARGINALIZATIONS if one == query.configuration.strategy)
+    passages = evidence.prompt_passages[:MAX_PASSAGES]
+    weights = weigh_by_rerank(passages, trace)
+    steps = generate_marginal_answer(writer, evidence.outcome.result.question, passages, weights, method)
+    label = f"Generating with {_NAMES[method]} over {len(passages)} passages"
+    try:
+        answer = yield from report_tokens("marginalize", label, steps)
+    except GeneratorError as error:
+        if query.strict:
+            raise
+        return "", str(error)
+    trace.usage += writer.record_tokens(answer.prompt_tokens, answer.predictions)
+    trace.steps.append(_describe(answer))
+    text = f"{answer.text.rstrip('.')} [{passages[answer.main_passage].rank}]"
+    if not contains_words(text):
+        return "", ""
+    trace.record_first_token()
+    yield Delta(text)
+    return text, ""
+
+
+def weigh_by_rerank(passages: Sequence[Passage], trace: AnswerTrace) -> list[float]:
+    """Return the softmax of the rerank scores; if a passage has none, add a notice and return equal weights."""
+    scores = [one.scores.get("rerank") for one in passages]
+    known = [one for one in scores if one is not None]
+    if len(known) < len(scores):
+        trace.notices.append(NO_SCORES)
+        known = [0.0] * len(scores)
+    return [float(one) for one in softmax(known, WeightingConfig().temperature)]
+
+
+def _decode(model: GgufCausalModel, candidate: MarginalCandidate) -> str:
+    return model.decode([token for token in candidate.tokens if token not in model.end_tokens]).strip()
+
+
+def _describe(answer: MarginalAnswer) -> str:
+    listed = "; ".join(f"“{text}” {probability:.3f}" for text, probability in answer.candidates)
+    return f"{_NAMES[answer.method]} over {len(answer.weights)} passages, most probable first: {listed}"

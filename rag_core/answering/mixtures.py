@@ -1,0 +1,132 @@
+"""Mixtures of the answers that single passages give, and answers that are marginalised over passages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Sequence
+
+import numpy as np
+
+from rag_core.answering.marginal_answers import generate_marginal_answer
+from rag_core.answering.page_reading import PageReader
+from rag_core.errors import SettingsError
+from rag_core.llm.generator import LanguageModel
+from rag_core.llm.prompts import build_short_answer_messages
+from rag_core.marginalization.predictions import Predictions
+from rag_core.reading.answer_probabilities import compute_answer_probabilities, unify_answers
+from rag_core.retrieval.evidence_mixture import mix_answers
+from rag_core.retrieval.worked_mixture import compute_worked_mixture
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.types import (
+    UNKNOWN,
+    AnswerProbabilities,
+    Decoding,
+    EvidenceMixture,
+    MarginalAnswer,
+    Marginalization,
+    Passage,
+    WeightedPassage,
+    WeightingConfig,
+    WorkedMixture,
+)
+
+# What a language model writes if a passage does not state the answer.
+_NOT_STATED = "not stated"
+
+
+class Mixtures:
+    """Mixes the answers of single passages by the weights of the passages.
+
+    Parameters
+    ----------
+    reader : PageReader
+    models : LanguageModels
+    """
+
+    def __init__(self, reader: PageReader, models: LanguageModels) -> None:
+        self._reader = reader
+        self._models = models
+
+    def read_answers(self, question: str, passages: Sequence[Passage]) -> dict[str, dict[str, float]]:
+        """Return ``p(y|x, d)`` by chunk id, from the reading model; see `compute_answer_probabilities`.
+
+        These are probabilities of the reading model that a text answers the question, normalised for each passage, and
+        no likelihoods of the texts of the answers.
+        """
+        read = [compute_answer_probabilities(self._reader.find_answers_inside(question, one)) for one in passages]
+        return dict(zip([one.chunk_id for one in passages], unify_answers(read), strict=True))
+
+    def score_answers(
+        self, question: str, passages: Sequence[Passage], answers: Collection[str]
+    ) -> dict[str, dict[str, float]]:
+        """Return ``p(y|x, d)`` by chunk id, from the likelihoods of the answers under the language model.
+
+        The likelihood of an answer is the product of the probabilities of its tokens and of the end of the text after
+        it. The likelihoods of the ``answers`` are divided by their sum; `UNKNOWN` stands for a reply that the passage
+        does not state the answer.
+
+        Raises
+        ------
+        SettingsError
+            The model in use is not a GGUF file.
+        GeneratorError
+        """
+        writer = self._require_model()
+        model = writer.causal_model()
+        prompts = [
+            model.encode_prompt(build_short_answer_messages(question, one, or_else=_NOT_STATED)) for one in passages
+        ]
+        predictions = Predictions(model, prompts)
+        texts = {one: _NOT_STATED if one == UNKNOWN else one for one in answers}
+        tokens = {one: (*model.encode(text), model.message_end) for one, text in texts.items()}
+        scored = {}
+        for position, passage in enumerate(passages):
+            likelihoods = np.array([predictions.score(position, tokens[one]).sum() for one in answers])
+            shares = np.exp(likelihoods - np.logaddexp.reduce(likelihoods))
+            scored[passage.chunk_id] = dict(zip(answers, shares.tolist(), strict=True))
+        writer.record_tokens(sum(map(len, prompts)), predictions.computed)
+        return scored
+
+    def mix(
+        self,
+        weighted: Sequence[WeightedPassage],
+        probabilities: AnswerProbabilities,
+        *,
+        right: Collection[str] = (),
+        expected: Collection[str] = (),
+        stale: Collection[str] = (),
+    ) -> EvidenceMixture:
+        """Return the mixture of the answers; see `rag_core.retrieval.evidence_mixture.mix_answers`."""
+        return mix_answers(weighted, probabilities, right=right, expected=expected, stale=stale)
+
+    def compute_example(self, weighting: WeightingConfig) -> WorkedMixture:
+        """Return the worked example, in which a stale passage can outweigh the right one."""
+        return compute_worked_mixture(weighting)
+
+    def generate(
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        weights: Sequence[float],
+        method: Marginalization,
+        decoding: Decoding = "thorough",
+    ) -> Generator[None, None, MarginalAnswer]:
+        """Return the most probable short answer, marginalised over passages; yield after each token.
+
+        Raises
+        ------
+        SettingsError
+            The model in use is not a GGUF file.
+        GeneratorError
+        """
+        writer = self._require_model()
+        answer = yield from generate_marginal_answer(writer, question, passages, weights, method, decoding)
+        writer.record_tokens(answer.prompt_tokens, answer.predictions)
+        return answer
+
+    def _require_model(self) -> LanguageModel:
+        writer = self._models.active()
+        if writer is None:
+            raise SettingsError(
+                "No language model is set. Set RAG_GGUF to a GGUF file, or connect one on the page Admin."
+            )
+        return writer

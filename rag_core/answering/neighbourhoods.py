@@ -1,0 +1,72 @@
+"""Search around the entities that a question names: in the statements that mention them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag_core.answering.search import Searcher
+from rag_core.retrieval.fusion import fuse_rankings
+from rag_core.retrieval.late_interaction import rerank_chunks
+from rag_core.runtime.entity_graphs import EntityGraphs
+from rag_core.runtime.stores import Stores
+from rag_core.themes.graph import EntityGraph
+from rag_core.types.retrieval import Ranking, Timer
+from rag_core.types.searches import Query, RankedChunks, SearchOutcome
+
+# The most chunks of a neighbourhood that are compared with the question.
+_MAX_CHUNKS = 300
+
+
+class NeighbourhoodSearch:
+    """Searches the chunks that mention the entities of a question if a plain search does not answer it.
+
+    The chunks are fused with the ranking of the plain search.
+
+    Parameters
+    ----------
+    stores : Stores
+    graphs : EntityGraphs
+    searcher : Searcher
+    """
+
+    def __init__(self, stores: Stores, graphs: EntityGraphs, searcher: Searcher) -> None:
+        self._stores = stores
+        self._graphs = graphs
+        self._searcher = searcher
+
+    def search(self, query: Query, timer: Timer, rrf_k: int) -> tuple[SearchOutcome, list[str]]:
+        """Return the outcome of the search, and the names of the entities whose neighbourhood was searched."""
+        plain = self._searcher.search(query, timer)
+        if plain.result.gate.answerable:
+            return plain, []
+        ranked, graph = plain.ranked, self._graphs.load()
+        entities = graph.find_in_question(query.text)
+        with timer.measure("themes"):
+            chunk_ids = self._select_chunks(graph, entities, query.documents)
+            near = self._rank_chunks(ranked, chunk_ids)
+        if not near.ranking.order:
+            return plain, []
+        ranked = fuse_rankings([ranked, near], rrf_k)
+        with timer.measure("gate"):
+            return self._searcher.apply_gate(query, ranked), [graph.name(one) for one in entities]
+
+    def _select_chunks(self, graph: EntityGraph, entities: Sequence[int], documents: Sequence[str] | None) -> list[int]:
+        """Return the chunks whose statements mention the most of the entities, rare entities first."""
+        visible = self._stores.documents.visible_versions(documents)
+        scores: Counter[int] = Counter()
+        for entity in entities:
+            positions = graph.by_entity[entity]
+            for position in positions:
+                source = graph.statements[position].source
+                if source.version_id in visible:
+                    scores[source.chunk_id] += 1 / len(positions) ** 0.5
+        return [chunk_id for chunk_id, _ in scores.most_common(_MAX_CHUNKS)]
+
+    def _rank_chunks(self, ranked: RankedChunks, chunk_ids: Sequence[int]) -> RankedChunks:
+        rows = self._stores.documents.visible_chunks(chunk_ids)
+        vectors = self._stores.embeddings.read_tokens(list(rows))
+        hits = rerank_chunks(ranked.question, ranked.token_weights, lambda _: vectors, list(rows))
+        ranking = Ranking(tuple(hit.chunk_id for hit in hits), {"rerank": {hit.chunk_id: hit.score for hit in hits}})
+        return replace(ranked, ranking=ranking, rows=rows, vectors=vectors)

@@ -1,0 +1,115 @@
+"""Strategies that change which text the prompt contains instead of what is searched for.
+
+``fid``
+    The model reads each passage apart and extracts what it says about the question; the prompt contains the extracts.
+    This is fusion-in-decoder (Izacard and Grave, "Leveraging passage retrieval with generative models for open domain
+    question answering", EACL 2021) for models behind an endpoint: passages are encoded apart and fused in the decoder.
+``long_context``
+    The prompt contains as many passages as fit into the context of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from functools import partial
+
+from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.prompt_evidence import PromptEvidence
+from rag_core.answering.search import Searcher
+from rag_core.answering.steps import run_step
+from rag_core.answering.trace import AnswerTrace
+from rag_core.errors import CallLimit, GeneratorError
+from rag_core.llm.context_budget import fit_context
+from rag_core.llm.generator import LanguageModel
+from rag_core.llm.passage_extraction import extract_from_passage
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.settings import Settings
+from rag_core.types import Passage, Stage
+from rag_core.types.searches import Query, SearchOutcome
+
+# With ``fid``, the model reads this many times as many passages as a plain prompt contains.
+FID_PASSAGES = 2
+# Tokens that even short chunks take in a prompt; it limits how many chunks are ranked for a long context.
+_SHORT_CHUNK = 64
+_MOST_RANKED = 1000
+
+
+class PromptStrategies:
+    """Selects and shortens the passages of the prompt.
+
+    Parameters
+    ----------
+    settings : Settings
+    searcher : Searcher
+    generators : LanguageModels
+    """
+
+    def __init__(self, settings: Settings, searcher: Searcher, generators: LanguageModels) -> None:
+        self._settings = settings
+        self._searcher = searcher
+        self._generators = generators
+
+    def search_for_extracts(
+        self, query: Query, _: CallBudget, trace: AnswerTrace
+    ) -> Generator[Stage, None, SearchOutcome]:
+        """Search for the passages to read one by one: more than a plain prompt contains, within the limit of calls."""
+        most = max(1, min(FID_PASSAGES * query.top_k, self._settings.strategy_calls))
+        search = partial(self._searcher.search, replace(query, top_k=most), trace.timer)
+        return (yield from run_step("search_1", "Searching for passages to read one by one", search))
+
+    def search_for_all(self, query: Query, _: CallBudget, trace: AnswerTrace) -> Generator[Stage, None, SearchOutcome]:
+        """Search for as many passages as fit into the context; the gate considers those of a plain search."""
+        settings = self._generators.settings
+        most = max(query.top_k, min(_MOST_RANKED, settings.openai_context_tokens // _SHORT_CHUNK))
+        configuration = query.configuration
+        candidates = max(most, configuration.candidates or self._settings.candidates)
+        deep = replace(query, depth=max(most, query.depth), configuration=replace(configuration, candidates=candidates))
+        search = partial(self._searcher.search, deep, trace.timer)
+        outcome = yield from run_step("search_1", "Searching for passages that fit into the context", search)
+        fitted = fit_context(
+            outcome.passages,
+            query.text,
+            (),
+            context_tokens=settings.openai_context_tokens,
+            answer_tokens=settings.openai_answer_tokens,
+            instructions=query.writer.instructions,
+            names=self._generators.names,
+        )
+        # Only the passages before the first one that does not fit, so that their ranks have no gaps.
+        read = max(1, min(fitted.left_out, default=len(outcome.passages) + 1) - 1)
+        passages = outcome.passages[:read]
+        trace.steps.append(f"Put {len(passages)} of {len(outcome.passages)} passages that were found into the prompt")
+        return replace(outcome, result=replace(outcome.result, passages=passages))
+
+    def shorten_evidence(
+        self, model: LanguageModel, query: Query, evidence: PromptEvidence, trace: AnswerTrace
+    ) -> Generator[Stage, None, PromptEvidence]:
+        """Return the evidence with extracts instead of passages if the strategy is ``fid``; else return it unchanged.
+
+        If the endpoint fails or the limit of calls is reached, the remaining passages stay whole, and a notice says so.
+        For a strict query, an error of the endpoint is raised.
+        """
+        if query.configuration.strategy != "fid":
+            return evidence
+        budget = CallBudget(self._settings, model, trace)
+        question = evidence.outcome.result.question
+        passages = [one for one in evidence.prompt_passages if one.chunk_id]
+        extracts: list[Passage] = []
+        for number, passage in enumerate(passages, 1):
+            label = f"Reading passage {number} of {len(passages)}"
+            try:
+                text = yield from run_step(
+                    f"extract_{number}", label, partial(extract_from_passage, budget.complete, question, passage)
+                )
+            except (GeneratorError, CallLimit) as error:
+                if query.strict and isinstance(error, GeneratorError):
+                    raise
+                trace.notices.append(f"{error} The passages from [{passage.rank}] on were not shortened.")
+                extracts += passages[number - 1 :]
+                break
+            if text:
+                extracts.append(replace(passage, text=text))
+        trace.steps.append(f"Read {len(passages)} passages one by one, of which {len(extracts)} concern the question")
+        facts = [one for one in evidence.prompt_passages if not one.chunk_id]
+        return replace(evidence, prompt_passages=(*extracts, *facts))

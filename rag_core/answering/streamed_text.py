@@ -1,0 +1,57 @@
+"""The text that a language model writes from the passages in its prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+
+from rag_core.answering.prompt_evidence import PromptEvidence
+from rag_core.answering.trace import AnswerTrace
+from rag_core.errors import GeneratorError
+from rag_core.gate.features import ANSWERABLE_SCORE
+from rag_core.llm.generator import LanguageModel
+from rag_core.llm.reasoning import retract_reasoning
+from rag_core.types import AskEvent, Delta, Message, Restart
+from rag_core.types.searches import Query
+from rag_core.verification.attribution import EMPTY_ANSWER, contains_words
+
+# If no passage answers the question with at least this probability, the prompt contains rules with which models refuse
+# more often.
+ALL_BUT_CERTAIN = 0.99
+
+
+def stream_text(
+    writer: LanguageModel,
+    query: Query,
+    evidence: PromptEvidence,
+    history: Sequence[Message],
+    trace: AnswerTrace,
+) -> Generator[AskEvent, None, tuple[str, str]]:
+    """Yield the model's text while it is written; return it, and the problem if the endpoint fails."""
+    pieces: list[str] = []
+    scores = (one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in evidence.outcome.passages)
+    stream = writer.stream_answer(
+        evidence.outcome.result.question,
+        evidence.prompt_passages,
+        history,
+        doubtful=max(scores, default=0.0) < ALL_BUT_CERTAIN,
+        instructions=query.writer.instructions,
+        hint=evidence.hint,
+    )
+    problem = ""
+    try:
+        for piece in stream:
+            trace.record_first_token()
+            pieces.append(piece)
+            yield Delta(piece)
+    except GeneratorError as error:
+        if query.strict:
+            raise
+        problem = str(error)
+    finally:
+        stream.close()
+        trace.usage += stream.usage
+    trace.notices += stream.notices
+    text = (yield from retract_reasoning(pieces)).strip()
+    if pieces and not contains_words(text):
+        yield Restart(EMPTY_ANSWER)
+    return text, problem

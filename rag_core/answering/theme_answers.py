@@ -1,0 +1,219 @@
+"""Answer questions about whole collections from their themes: map over the themes, and reduce what they contribute.
+
+The method follows Edge et al., "From local to global: A graph RAG approach to query-focused summarization", 2024.
+Without a language model, each theme contributes sentences that are about the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rag_core.answering.answer_building import build_answer
+from rag_core.answering.cited_sentences import CitedText, Sentence, SentenceReader
+from rag_core.answering.summary import Summarizer
+from rag_core.answering.theme_selection import (
+    ThemeStatement,
+    find_stems,
+    find_topic_words,
+    find_topics,
+    select_diverse,
+)
+from rag_core.answering.themes import Themes, build_theme_title, load_spans
+from rag_core.answering.trace import AnswerTrace
+from rag_core.reading.key_sentences import is_complete_sentence, is_cross_reference, rank_sentences
+from rag_core.retrieval.late_interaction import compute_token_weights, max_sim, token_similarities
+from rag_core.retrieval.passages import build_passage
+from rag_core.runtime.entity_graphs import EntityGraphs
+from rag_core.runtime.index_generations import IndexGenerations
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.stores import Stores
+from rag_core.text.words import STOP_WORDS
+from rag_core.types import (
+    AskEvent,
+    Delta,
+    Gate,
+    Passage,
+    SearchResult,
+    Stage,
+    build_unembedded_question,
+    format_count,
+)
+from rag_core.types.searches import Query
+from rag_core.types.themes import StatementSource, StoredTheme
+from rag_core.verification.verifier import REFUSED
+
+NOT_BUILT = (
+    "No themes have been built yet, so a plain search was used. Build them on the page Themes, or with the command "
+    "themes build."
+)
+# Name and threshold of the score of an answer's gate: the share of the question's topics that one statement mentions.
+_SCORE, _THRESHOLD = "topic", 0.5
+# The most chunks that a word search adds, statements that are compared with the question, and passages that a model
+# reads.
+_MAX_CHUNKS, _MAX_COMPARED, _MAX_PASSAGES = 300, 500, 48
+# The title of statements that belong to no theme.
+_NO_THEME = "Further statements"
+# Weights of the centrality of a statement among all candidates, and of a heading that mentions the topics.
+_CENTRALITY, _HEADING = 0.1, 0.1
+
+
+class ThemeAnswerer:
+    """Answers questions that name no entity from the themes.
+
+    Parameters
+    ----------
+    stores : Stores
+    graphs : EntityGraphs
+    themes : Themes
+    generations : IndexGenerations
+    summarizer : Summarizer
+        Takes notes on the passages of the themes, and writes the answer, if a language model is set.
+    generators : LanguageModels
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        graphs: EntityGraphs,
+        themes: Themes,
+        generations: IndexGenerations,
+        summarizer: Summarizer,
+        generators: LanguageModels,
+    ) -> None:
+        self._stores = stores
+        self._graphs = graphs
+        self._themes = themes
+        self._generations = generations
+        self._summarizer = summarizer
+        self._generators = generators
+        self._reader = SentenceReader(stores, generations)
+
+    def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
+        """Yield the events of an answer from all themes; return false if the question asks about single entities.
+
+        The caller then searches around the entities (`NeighbourhoodSearch`).
+        """
+        state = self._graphs.state()
+        if state.built_at is None:
+            trace.notices.append(NOT_BUILT)
+            return False
+        if state.added:
+            added = format_count(state.added, "document is", "documents are")
+            trace.notices.append(f"{added} not part of the themes yet. Update them on the page Themes.")
+        if self._graphs.load().find_in_question(query.text, names_only=True):
+            return False
+        yield Stage("themes", "Reading the themes")
+        with trace.timer.measure("themes"):
+            themes = self._themes.stored(query.documents)
+            topics = find_topics(query.text)
+            candidates = self._map_themes(query.text, themes, topics)
+        yield Stage("themes", "Reading the themes", done=True)
+        used = len({one.theme for one in candidates})
+        trace.steps.append(f"Read {format_count(len(themes), 'theme')}; {used:,} contribute to the answer")
+        if self._generators.active(query.writer.model) is not None and candidates:
+            summary = yield from self._summarizer.summary(query, trace, _build_passages(candidates))
+            if summary is not None:
+                yield build_answer(query, summary.result, summary.verified, summary.generator, trace)
+                return True
+        yield from self._reduce(query, themes, candidates, trace)
+        return True
+
+    def _map_themes(self, question: str, themes: Sequence[StoredTheme], topics: frozenset[str]) -> list[ThemeStatement]:
+        """Return the statements of the themes that are about the question, best first.
+
+        If the question has no topic, as in "What are the main themes?", these are the statements of the summaries.
+        """
+        sources = self._collect_sources(question, themes) if topics else {}
+        if not topics:
+            sources = {one: number for number, theme in enumerate(themes) for one in theme.statements[: theme.cited]}
+        rows = self._stores.documents.visible_chunks(sorted({one.chunk_id for one in sources}))
+        # A word of a topic begins with its stem, unless the stem replaces letters.
+        begins = re.compile("|".join(rf"\b{re.escape(one[: max(3, len(one) - 1)])}" for one in topics), re.IGNORECASE)
+        headings = {prefix: topics & find_stems(prefix) for prefix in {row.prefix for row in rows.values()}}
+        in_heading = {row.id: headings[row.prefix] for row in rows.values()}
+        matched: dict[StatementSource, float] = {}
+        for source in (one for one in sources if one.chunk_id in rows):
+            text = " ".join(rows[source.chunk_id].text[source.start : source.end].split())
+            found = topics & find_stems(text) if topics and begins.search(text) else frozenset()
+            found |= in_heading[source.chunk_id]
+            if (found or not topics) and is_complete_sentence(text) and not is_cross_reference(text):
+                matched[source] = len(found) / len(topics) if topics else 1.0
+        # The sort keeps the order of the sources, in which the first statements of each theme come first.
+        best = max(matched.values(), default=0.0)
+        kept = [source for source in sorted(matched, key=lambda one: -matched[one]) if matched[source] >= best / 2]
+        kept = kept[:_MAX_COMPARED]
+        read = self._reader.read_spans(load_spans(kept, rows))
+        pairs = [(source, one) for source, one in zip(kept, read, strict=True) if one is not None]
+        if not pairs:
+            return []
+        scores = _CENTRALITY * rank_sentences(np.stack([one.vector for _, one in pairs]))
+        if topics:
+            embedded = self._generations.active().embedder.embed_question(" ".join(find_topic_words(question)))
+            weights = compute_token_weights(embedded, self._stores.word_index.idf, STOP_WORDS)
+            similar = [max_sim(token_similarities(embedded.tokens, one.tokens), weights) for _, one in pairs]
+            headed = [len(in_heading[source.chunk_id]) / len(topics) for source, _ in pairs]
+            scores = scores + np.array(similar, np.float32) + _HEADING * np.array(headed, np.float32)
+        candidates = [
+            ThemeStatement(sources[source], one, float(score), matched[source])
+            for (source, one), score in zip(pairs, scores, strict=True)
+        ]
+        return sorted(candidates, key=lambda one: -one.score)
+
+    def _collect_sources(self, question: str, themes: Sequence[StoredTheme]) -> dict[StatementSource, int]:
+        """Return the number of its theme for each statement that may be about the question.
+
+        These are the statements in the chunks that a word search finds for the topics of the question, best first, and
+        then the statements that stand for each theme. A statement belongs to the theme that contains most of its
+        entities. If none does, the number is that of no theme, ``len(themes)``.
+        """
+        graph = self._graphs.load()
+        versions = sorted({one.version_id for theme in themes for one in theme.statements})
+        theme_of = {one.key: number for number, theme in reversed(list(enumerate(themes))) for one in theme.entities}
+        topics = build_unembedded_question(" ".join(find_topic_words(question)))
+        found = self._stores.word_index.retrieve(topics, _MAX_CHUNKS, versions)
+        rank = {hit.chunk_id: place for place, hit in enumerate(found)}
+        sources: dict[StatementSource, int] = {}
+        in_chunks = [one for one in graph.statements if one.source.chunk_id in rank and one.kind != "row"]
+        for statement in sorted(in_chunks, key=lambda one: rank[one.source.chunk_id]):
+            numbers = Counter(theme_of.get(graph.keys[one], len(themes)) for one in statement.entities)
+            sources[statement.source] = min(numbers, key=lambda one: (one == len(themes), -numbers[one], one))
+        for place in range(max((len(theme.statements) for theme in themes), default=0)):
+            for number, theme in enumerate(themes):
+                if place < len(theme.statements):
+                    sources.setdefault(theme.statements[place], number)
+        return sources
+
+    def _reduce(
+        self,
+        query: Query,
+        themes: Sequence[StoredTheme],
+        candidates: Sequence[ThemeStatement],
+        trace: AnswerTrace,
+    ) -> Generator[AskEvent, None, None]:
+        chosen = select_diverse(candidates)
+        covered = max((one.topic_share for one in chosen), default=0.0)
+        gate = Gate(_SCORE, covered, _THRESHOLD, covered >= _THRESHOLD)
+        text = CitedText()
+        for number in dict.fromkeys(one.theme for one in chosen):
+            text.begin(build_theme_title(themes[number]) if number < len(themes) else _NO_THEME)
+            for one in chosen:
+                if one.theme == number:
+                    text.add_sentence(one.sentence)
+        answer = text.answer if gate.answerable else REFUSED
+        result = SearchResult(query.text, tuple(text.passages) if gate.answerable else (), gate, {})
+        yield result
+        yield Delta(answer.text)
+        yield build_answer(query, result, answer, "extractive", trace)
+
+
+def _build_passages(candidates: Sequence[ThemeStatement]) -> list[Passage]:
+    """Return the passages of the best statements, those of the same theme together."""
+    rows: Mapping[int, Sentence] = {one.sentence.row.id: one.sentence for one in reversed(candidates)}
+    best = list(dict.fromkeys((one.theme, one.sentence.row.id) for one in candidates))[:_MAX_PASSAGES]
+    ids = list(dict.fromkeys(chunk_id for _, chunk_id in sorted(best)))
+    return [replace(build_passage(rank, rows[one].row, {})) for rank, one in enumerate(ids, 1)]

@@ -1,0 +1,95 @@
+"""Select the statements of an answer about a whole collection."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_core.answering.cited_sentences import Sentence
+from rag_core.reading.document_words import is_any_document, is_kind_of_document
+from rag_core.text.noun_phrases import find_content_words
+from rag_core.text.words import stem, tokenize
+
+# The most statements that an answer cites without a language model.
+_MAX_CITED = 12
+# Least score of a cited statement relative to the best one, and what a further statement loses for each earlier one of
+# its document and of its theme, and for its similarity to an earlier one.
+_LEAST_SHARE, _SAME_DOCUMENT, _SAME_THEME, _SIMILAR = 0.7, 0.06, 0.02, 0.15
+# Two statements with a higher cosine are the same, for example in the reports of two years.
+_SAME_STATEMENT = 0.9
+_UNSPECIFIC = frozenset(
+    map(
+        stem,
+        "main key major most important common general overall big large principal significant different various theme "
+        "topic issue subject point thing aspect company firm business year describe discuss mention state say name "
+        "list explain give show tell face deal cover collection library text".split(),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeStatement:
+    """A statement of a theme with its score for the question, and the share of the question's topics in it."""
+
+    theme: int
+    sentence: Sentence
+    score: float
+    topic_share: float
+
+
+def find_topics(question: str) -> frozenset[str]:
+    """Return the stems of the words of a question that say what it is about.
+
+    >>> sorted(find_topics("What are the main risks over these reports?")), find_topics("What are the main themes?")
+    (['risk'], frozenset())
+    """
+    return frozenset(map(stem, find_topic_words(question)))
+
+
+def find_topic_words(question: str) -> list[str]:
+    """Return the words of a question that say what it is about, in lower case and in order."""
+    words = [word.casefold() for word in find_content_words(question)]
+    return [
+        word
+        for word in words
+        if len(word) > 1 and stem(word) not in _UNSPECIFIC and not (is_any_document(word) or is_kind_of_document(word))
+    ]
+
+
+def select_diverse(candidates: Sequence[ThemeStatement]) -> list[ThemeStatement]:
+    """Return the statements of an answer, from different documents and themes, in the order in which they were chosen.
+
+    The selection is greedy, as in maximal marginal relevance; statements far below the best one are left out.
+    """
+    if not candidates:
+        return []
+    left = [one for one in candidates if one.score >= _LEAST_SHARE * candidates[0].score]
+    vectors = np.stack([one.sentence.vector for one in left])
+    closest = np.zeros(len(left), np.float32)
+    documents: Counter[str] = Counter()
+    themes: Counter[int] = Counter()
+    chosen: dict[int, ThemeStatement] = {}
+
+    def gain(place: int) -> float:
+        one = left[place]
+        repeated = _SAME_DOCUMENT * documents[one.sentence.row.document_id] + _SAME_THEME * themes[one.theme]
+        return one.score - repeated - _SIMILAR * float(closest[place])
+
+    while len(chosen) < _MAX_CITED:
+        new = [place for place in range(len(left)) if place not in chosen and closest[place] < _SAME_STATEMENT]
+        if not new:
+            break
+        best = max(new, key=gain)
+        chosen[best] = left[best]
+        documents[left[best].sentence.row.document_id] += 1
+        themes[left[best].theme] += 1
+        closest = np.maximum(closest, vectors @ vectors[best])
+    return list(chosen.values())
+
+
+def find_stems(text: str) -> set[str]:
+    """Return the stems of the words of a text."""
+    return {word.stem for word in tokenize(text)}

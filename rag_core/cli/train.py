@@ -1,0 +1,123 @@
+"""``train``: train the query adapter. ``pseudo-questions``: write questions from the sentences of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_core.cli import console, json_rows
+from rag_core.cli.common import Json, open_engine
+from rag_core.engine import Engine
+from rag_core.errors import RagError
+from rag_core.types import DEFAULT_PSEUDO_QUESTIONS, Label, Training, TrainingConfig
+
+
+class ObjectiveName(str, Enum):
+    """An objective of training, by its name on the command line."""
+
+    CONTRASTIVE = "contrastive"
+    MARGINAL = "marginal"
+    INVERSE_CLOZE = "inverse_cloze"
+
+
+Labels = Annotated[
+    Path | None,
+    typer.Argument(
+        help="Labelled questions: JSON lines or CSV; by default those of the app, including rated answers.",
+        show_default=False,
+    ),
+]
+ObjectiveOption = Annotated[
+    ObjectiveName,
+    typer.Option(
+        help="Learn from labelled pages (contrastive), from answers without pages (marginal), or from sentences of the "
+        "documents (inverse_cloze)."
+    ),
+]
+PseudoQuestions = Annotated[
+    int, typer.Option("--pseudo-questions", min=10, max=5000, help="Number of pseudo-questions for inverse_cloze.")
+]
+Switch = Annotated[
+    bool | None,
+    typer.Option("--on/--off", help="Switch the trained adapter on or off, and train nothing.", show_default=False),
+]
+Count = Annotated[int, typer.Option("--count", min=1, max=5000, help="Largest number of questions.")]
+
+
+def train(
+    labels: Labels = None,
+    objective: ObjectiveOption = ObjectiveName.CONTRASTIVE,
+    pseudo_questions: PseudoQuestions = DEFAULT_PSEUDO_QUESTIONS,
+    switch: Switch = None,
+    as_json: Json = False,
+) -> None:
+    """Train a map of the questions' vectors, and use it if questions about other documents then find more.
+
+    The vectors of passages and the index do not change. The adapter is measured by cross-validation over documents.
+    """
+    with open_engine() as engine:
+        if switch is not None:
+            engine.learning.set_on(switch)
+            row = {"adapter": "on" if switch else "off"}
+            console.print_json(row) if as_json else console.print_line(f"The adapter is {row['adapter']}.")
+            return
+        chosen = engine.labels.list() if labels is None else _read_labels(engine, labels)
+        config = TrainingConfig(objective.value, pseudo_questions)
+        training = _train(engine, chosen, config, labels.name if labels else "labels from the app")
+    rows = json_rows.training_figures(training)
+    for row in (*rows, json_rows.training(training)) if as_json else ():
+        console.print_json(row)
+    if not as_json:
+        columns = ("stage", "metric", "before", "after", "difference", "interval", "p", "n")
+        console.print_table([_format_row(row) for row in rows], columns, numeric=columns[2:5])
+    if training.measured_on_pseudo:
+        console.print_note("Without labels, the figures are of pseudo-questions, which are closer to the text.")
+    console.print_note("The adapter is switched on." if training.accepted else training.reason)
+
+
+def pseudo_questions(count: Count = 100, as_json: Json = False) -> None:
+    """Write questions from sentences of the documents; with --json, as labels for evaluate and train."""
+    with open_engine() as engine:
+        rows = [json_rows.pseudo_question(label) for label in engine.learning.write_pseudo_questions(count)]
+    if not as_json:
+        console.print_table([{**row, **row["evidence"][0]} for row in rows], ("question", "answers", "document"))
+    for row in rows if as_json else ():
+        console.print_json(row)
+
+
+def _read_labels(engine: Engine, path: Path) -> Sequence[Label]:
+    try:
+        return engine.labels.parse_file(path.name, path.read_bytes())
+    except OSError as error:
+        raise typer.BadParameter(f"{path} cannot be read ({error.strerror}).") from None
+
+
+def _train(engine: Engine, labels: Sequence[Label], config: TrainingConfig, name: str) -> Training:
+    stage = ""
+    try:
+        with closing(engine.learning.train(labels, config, name=name)) as events, console.counter("training") as count:
+            for event in events:
+                if isinstance(event, Training):
+                    return event
+                if event.stage != stage:
+                    stage = event.stage
+                    console.print_note(f"{stage} …")
+                count(event.done, event.total)
+    except KeyboardInterrupt:
+        raise RagError("Stopped before the end. Nothing was trained.") from None
+    raise RagError("The training ended without a result.")
+
+
+def _format_row(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **row,
+        **{name: f"{row[name]:.3f}" for name in ("before", "after")},
+        "difference": f"{row['difference']:+.3f}",
+        "interval": f"{row['low']:+.3f} to {row['high']:+.3f}",
+        "p": f"{row['p_value']:.3f}",
+    }

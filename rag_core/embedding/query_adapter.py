@@ -1,0 +1,70 @@
+"""Linear maps that are applied to the vectors of questions, while the vectors of passages do not change."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rag_core.types import FloatArray, Question
+from rag_core.types.protocols import ModelIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAdapter:
+    """Linear maps of question vectors that are fitted to labelled questions.
+
+    A vector ``q`` becomes ``q + q @ matrix``, scaled to unit length. So the index, which contains only vectors of
+    passages, stays valid, and an adapter can be switched on and off at any time.
+
+    Attributes
+    ----------
+    weights, projection : str
+        Identify the embedder whose vectors are mapped; see `EmbedderIdentity`.
+    dense : FloatArray, shape (dimension, dimension)
+        Matrix for the dense vector.
+    tokens : FloatArray, shape (token_dimension, token_dimension)
+        Matrix for the token vectors, which late interaction compares.
+    """
+
+    weights: str
+    projection: str
+    dense: FloatArray
+    tokens: FloatArray
+
+    def find_problems(self, identity: ModelIdentity) -> list[str]:
+        """Return why the adapter cannot map vectors of this embedder; empty if it can."""
+        if (self.weights, self.projection) == (identity.weights, identity.projection):
+            return []
+        return [
+            f"The query adapter is not applied, because it was trained for another embedder than {identity.name}. "
+            "Train it again or switch it off, on the Evaluate page or with the command train."
+        ]
+
+    def apply(self, question: Question) -> Question:
+        """Return the question with mapped vectors."""
+        dense = map_vectors(question.dense[np.newaxis], self.dense)[0]
+        return replace(question, dense=dense, tokens=map_vectors(question.tokens, self.tokens))
+
+
+def map_vectors(vectors: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return ``vectors + vectors @ matrix``, each row scaled to unit length; both have the shape (n, dimension)."""
+    if not vectors.size:
+        return vectors
+    mapped = vectors + vectors @ matrix
+    unit: FloatArray = (mapped / np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)).astype(np.float32)
+    return unit
+
+
+def pack_matrices(adapter: QueryAdapter) -> bytes:
+    """Return the matrices of an adapter in the format ``npz``, as float32."""
+    buffer = io.BytesIO()
+    np.savez(buffer, dense=adapter.dense.astype(np.float32), tokens=adapter.tokens.astype(np.float32))
+    return buffer.getvalue()
+
+
+def unpack_adapter(weights: str, projection: str, data: bytes) -> QueryAdapter:
+    """Return the adapter with the matrices that `pack_matrices` returned."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return QueryAdapter(weights, projection, arrays["dense"], arrays["tokens"])

@@ -1,0 +1,133 @@
+"""Coverage, evidence mass, correctness and source support of the answer to a labelled question."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rag_core.evaluation.answer_metrics import contains_answer
+from rag_core.evaluation.ranking_metrics import relevant_spans
+from rag_core.retrieval.evidence_mixture import mix_answers
+from rag_core.retrieval.passage_weights import weight_passages
+from rag_core.types import (
+    Answer,
+    AnswerProbabilities,
+    Label,
+    LabelKind,
+    PageKey,
+    Passage,
+    QuestionResult,
+    ScoredPassage,
+    WeightingConfig,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedEvidence:
+    """The weights of the passages that are read for a question.
+
+    Attributes
+    ----------
+    mass : float or None
+        Total weight of the passages on pages that answer the question; ``None`` if none of the passages is on such a
+        page.
+    stale_mass : float
+        Total weight of the passages on pages that are labelled as stale or inadmissible.
+    stale_name : str
+        Name of such a page with the largest weight; empty if there is none.
+    answer_probability : float or None
+        Probability of the expected answers in the mixture of the passages' answers; ``None`` if none is labelled.
+    """
+
+    mass: float | None
+    stale_mass: float
+    stale_name: str
+    answer_probability: float | None
+
+
+def weigh_evidence(
+    label: Label,
+    passages: Sequence[Passage],
+    relevant: Collection[PageKey],
+    stale: Mapping[PageKey, str],
+    probabilities: AnswerProbabilities,
+) -> WeighedEvidence | None:
+    """Return the weights of the evidence, with the default temperature; ``None`` if passages have no rerank score.
+
+    Parameters
+    ----------
+    label : Label
+    passages : sequence of Passage
+        The passages that are read, best first.
+    relevant : collection of PageKey
+        The pages that answer the question.
+    stale : mapping of PageKey to str
+        The pages that are labelled as stale or inadmissible, with their names.
+    probabilities : AnswerProbabilities
+        The answers of each passage.
+    """
+    scores = {one.chunk_id: one.scores.get("rerank") for one in passages}
+    scored = [ScoredPassage(one, score, 0.0) for one, score in scores.items() if score is not None]
+    if not passages or len(scored) < len(passages):
+        return None
+    weighted = weight_passages(scored, WeightingConfig(k=len(scored)))
+    weights = {one.candidate.chunk_id: one.weight for one in weighted}
+    good = [one.chunk_id for one in passages if not _pages(one, relevant).isdisjoint(relevant)]
+    others = [one for one in passages if one.chunk_id not in good]
+    outdated = {one.chunk_id: stale[page] for one in others for page in _pages(one, stale) & set(stale)}
+    answer_probability = None
+    if label.answers:
+        given = {answer for one in probabilities.values() for answer in one}
+        expected = [one for one in given if contains_answer(one, label.answers)]
+        mixture = mix_answers(weighted, probabilities, right=good, expected=expected)
+        answer_probability = mixture.correct_probability or 0.0
+    heaviest = max(outdated, key=weights.__getitem__, default="")
+    return WeighedEvidence(
+        mass=sum(weights[one] for one in good) if good else None,
+        stale_mass=sum(weights[one] for one in outdated),
+        stale_name=outdated.get(heaviest, ""),
+        answer_probability=answer_probability,
+    )
+
+
+def add_evidence(
+    result: QuestionResult, label: Label, answer: Answer, evidence: WeighedEvidence | None, stale: Collection[PageKey]
+) -> QuestionResult:
+    """Return a result with the metrics of its evidence, and say in the problem if stale evidence outweighs the right.
+
+    The metrics apply to questions that the documents answer and for which a page is labelled.
+    """
+    if label.kind is not LabelKind.ANSWERABLE or not result.evidence or evidence is None:
+        return result
+    is_covered, mass = evidence.mass is not None, evidence.mass or 0.0
+    is_correct = result.answered and not result.wrong
+    values = {
+        "coverage": float(is_covered),
+        "evidence_mass": mass,
+        "correct": float(is_correct),
+        "covered_but_wrong": float(is_covered and not is_correct),
+    }
+    if evidence.answer_probability is not None:
+        values["answer_probability"] = evidence.answer_probability
+    if result.answered and answer.statements:
+        values["source_support"] = sum(one.supported for one in answer.statements) / len(answer.statements)
+    problem = result.problem
+    if stale:
+        outweighs = is_covered and evidence.stale_mass > mass
+        values["stale_outweighs"] = float(outweighs)
+        cites_stale = any((one.document_id, one.page_index) in stale for one in answer.citations)
+        if is_covered and result.answered and result.wrong and (outweighs or cites_stale):
+            problem = (
+                f"Covered but wrong: a stale chunk outweighs it ({evidence.stale_name}: {evidence.stale_mass:.0%} of "
+                f"the weight against {mass:.0%})."
+            )
+    return replace(result, values={**result.values, **values}, problem=problem)
+
+
+def _pages(passage: Passage, wanted: Collection[PageKey]) -> set[PageKey]:
+    """Return the pages of a passage, and those of its near duplicates that are ``wanted``."""
+    return {
+        (document_id, page)
+        for document_id, first, last in relevant_spans(passage, wanted)
+        for page in range(first, last + 1)
+    }

@@ -1,0 +1,99 @@
+"""Create, list and delete snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from rag_core.errors import SnapshotError
+from rag_core.indexing.queue import IndexingQueue
+from rag_core.indexing.recovery import finish_removals
+from rag_core.indexing.removal import Removal
+from rag_core.runtime.stores import Stores
+from rag_core.store.database import now
+from rag_core.store.file_names import LONGEST_NAME
+from rag_core.store.snapshots import end_of_day
+from rag_core.types import Job, Snapshot
+
+
+class Snapshots:
+    """Named, dated sets of documents with the content that they had.
+
+    As long as a snapshot contains the content of a document, the content stays in the index after a later file has
+    replaced it. Questions of the present do not find it; questions as of the snapshot do. A document that is deleted
+    is deleted from snapshots too.
+
+    Parameters
+    ----------
+    stores : Stores
+    removal : Removal
+    indexer : IndexingQueue
+    """
+
+    def __init__(self, stores: Stores, removal: Removal, indexer: IndexingQueue) -> None:
+        self._stores = stores
+        self._removal = removal
+        self._indexer = indexer
+
+    def list(self) -> Sequence[Snapshot]:
+        """Return all snapshots, newest date first."""
+        return self._stores.snapshots.all()
+
+    def create(self, name: str, *, collection: str = "", as_of: date | None = None) -> tuple[Snapshot, Job | None]:
+        """Create a snapshot; return it, and the job that indexes its content if the index does not contain all of it.
+
+        Parameters
+        ----------
+        name : str
+        collection : str
+            By default, the snapshot contains the whole library.
+        as_of : date, optional
+            A past date. The snapshot then contains the newest version of each document that was added until the end of
+            that day in UTC and whose file is still stored. By default, it contains the documents as they are now.
+
+        Raises
+        ------
+        SnapshotError
+            The name is empty, too long, a date, or taken; the date is in the future; or there is no document.
+        """
+        with self._removal.lock:  # no version is published or removed meanwhile
+            snapshot = self._stores.snapshots.add(_check_name(name), collection.strip(), _find_moment(as_of))
+        is_complete = snapshot.searchable == snapshot.documents
+        return snapshot, None if is_complete else self._indexer.index_snapshots()
+
+    def delete(self, name: str) -> None:
+        """Delete a snapshot; raise `SnapshotError` if there is none with this name.
+
+        Content that no other snapshot contains leaves the index. Its file is kept as that of a replaced version.
+        """
+        self._stores.snapshots.remove(name)
+        if not any(job.kind == "reindex" for job in self._stores.jobs.all(active=True)):
+            # Otherwise, the re-index removes the content when it ends.
+            finish_removals(self._stores, self._removal)
+
+    def index_missing(self) -> Job:
+        """Queue the indexing of content that snapshots contain and the index does not."""
+        return self._indexer.index_snapshots()
+
+
+def _check_name(name: str) -> str:
+    checked = " ".join(name.split())
+    if not checked:
+        raise SnapshotError("The name of the snapshot is empty. Enter a name, such as “Annual report 2025”.")
+    if len(checked) > LONGEST_NAME:
+        raise SnapshotError(f"The name of the snapshot has {len(checked)} characters; the limit is {LONGEST_NAME}.")
+    try:
+        date.fromisoformat(checked)
+    except ValueError:
+        return checked
+    raise SnapshotError(
+        f"{checked} is a date, which stands for the newest snapshot of that date or before. Choose another name."
+    )
+
+
+def _find_moment(as_of: date | None) -> datetime | None:
+    if as_of is None or as_of == now().date():
+        return None
+    if as_of > now().date():
+        raise SnapshotError(f"{as_of:%d %B %Y} is in the future. Choose today or a past date.")
+    return end_of_day(as_of)

@@ -1,0 +1,241 @@
+"""Build themes in the background: find the entities of each document, then communities and their summaries."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+
+from rag_core.errors import GeneratorError, RagError, SettingsError
+from rag_core.indexing.queue import IndexingQueue
+from rag_core.indexing.task import CANCELLED
+from rag_core.llm.entity_extraction import find_entity_names
+from rag_core.llm.generator import LanguageModel
+from rag_core.runtime.entity_graphs import THEMES, EntityGraphs
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.stores import Stores
+from rag_core.store.database import now
+from rag_core.themes.communities import build_title, find_communities, spread_statements
+from rag_core.themes.entities import ENTITY_RULES, extract_entities
+from rag_core.types import Job, JobState
+from rag_core.types.protocols import ThemeWriter
+from rag_core.types.themes import DocumentEntities, ModelUse, StatementSource, ThemeEntity, ThemesState
+
+log = logging.getLogger(__name__)
+KIND = "themes"
+# The stages of a job, which count documents and themes.
+READING, SUMMARIZING = "entities", "summaries"
+_POLL_S = 2.0
+
+
+class ThemeBuilder:
+    """Builds themes in a thread, one job at a time.
+
+    The entities of each document are stored as soon as they are found, and each theme as soon as it is summarized, so
+    that a job that a crash interrupts reads no document again and requests no summary again. The former themes are
+    shown until all new ones are complete. If no model was used, documents that are added, replaced or removed later
+    queue a new job.
+
+    Parameters
+    ----------
+    stores : Stores
+    graphs : EntityGraphs
+    generators : LanguageModels
+    indexer : IndexingQueue
+    writer : ThemeWriter
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        graphs: EntityGraphs,
+        generators: LanguageModels,
+        indexer: IndexingQueue,
+        writer: ThemeWriter,
+    ) -> None:
+        self._stores = stores
+        self._graphs = graphs
+        self._generators = generators
+        self._indexer = indexer
+        self._writer = writer
+        self._stopping = threading.Event()
+        self._wake = threading.Event()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Continue an interrupted job, and update themes from now on; do nothing if themes were never built."""
+        if self._graphs.build or self._stores.jobs.queued(KIND):
+            self._start_thread()
+
+    def stop(self) -> None:
+        """Stop after the current document or theme; the job continues at the next start."""
+        self._stopping.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def state(self) -> ThemesState:
+        """Return when themes were built, and how many documents have been added or removed since then."""
+        return self._graphs.state()
+
+    def build(self, model_use: ModelUse = "none") -> Job:
+        """Queue a job that builds or updates themes; return the active job if there is one.
+
+        Parameters
+        ----------
+        model_use : {"none", "summaries", "entities"}
+            Whether the language model writes the summaries (a request for each theme), and also finds the entities and
+            relations (a request for each chunk).
+
+        Raises
+        ------
+        SettingsError
+            A model is to be used, and none is set.
+        """
+        if model_use != "none" and self._generators.active() is None:
+            raise SettingsError(
+                "Themes cannot be built with a language model, because none is set. Connect one on the page Admin, or "
+                "set RAG_OPENAI_MODEL or RAG_GGUF; or build them without a model."
+            )
+        with self._starting:
+            active = next((one for one in self._stores.jobs.all(active=True) if one.kind == KIND), None)
+            job = active or self._stores.jobs.add(KIND, "Themes", details={"model_use": model_use})
+        self._start_thread()
+        self._wake.set()
+        return job
+
+    def _start_thread(self) -> None:
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="themes", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self._run_queued()
+            except Exception:  # for example, the database failed; the next attempt may succeed
+                log.exception("the themes could not be built")
+            self._wake.wait(_POLL_S)
+            self._wake.clear()
+
+    def _run_queued(self) -> None:
+        """Run the queued job; if there is none and documents have changed, queue one when no file is being indexed."""
+        queued = self._stores.jobs.queued(KIND, limit=1)
+        if queued and self._stores.jobs.start(queued[0].job_id):
+            self._run_job(queued[0])
+        elif not queued and not self._stores.jobs.all(active=True, limit=1) and self._needs_update():
+            self.build()
+
+    def _needs_update(self) -> bool:
+        state = self.state()
+        failed = next((one for one in self._stores.jobs.all(limit=20) if one.kind == KIND), None)
+        has_ended_well = failed is None or failed.state is JobState.DONE
+        return has_ended_well and state.built_at is not None and not state.is_current and state.model_use == "none"
+
+    def _run_job(self, job: Job) -> None:
+        jobs = self._stores.jobs
+        try:
+            notice = self._build(job)
+        except RagError as error:
+            jobs.finish(job.job_id, JobState.FAILED, None, f"The themes were not built. {error}")
+        else:
+            if self._stopping.is_set():
+                return
+            if notice is None:
+                jobs.finish(job.job_id, JobState.CANCELLED, None, CANCELLED)
+            else:
+                jobs.finish(job.job_id, JobState.DONE, None, notice)
+
+    def _build(self, job: Job) -> str | None:
+        """Return a notice about what a model failed to do; ``None`` if the job was cancelled or is to be continued."""
+        started = time.monotonic()
+        model_use: ModelUse = job.details.get("model_use", "none")
+        model = self._generators.active() if model_use != "none" else None
+        if model_use != "none" and model is None:
+            raise SettingsError("They were to be built with a language model, and none is set any more.")
+        visible = [one for one, state in self._stores.documents.visible_versions().items() if state == "full"]
+        rules = f"{model.name} 1" if model is not None and model_use == "entities" else ENTITY_RULES
+        read = self._stores.themes.versions_read(rules)
+        missing = [one for one in visible if one not in read]
+        for number, version_id in enumerate(missing):
+            self._report(job, READING, number + len(visible) - len(missing), len(visible))
+            found = self._read_document(job, version_id, model if model_use == "entities" else None)
+            if found is None:
+                return None
+            self._stores.themes.save_entities(version_id, rules, found)
+        self._graphs.clear()
+        graph = self._graphs.load()
+        communities = find_communities(graph)
+        problems: list[str] = []
+        for position, community in enumerate(communities):
+            self._report(job, SUMMARIZING, position, len(communities))
+            if self._is_ending(job):
+                return None
+            sources = [graph.statements[one].source for one in spread_statements(graph, community)]
+            entities = [
+                ThemeEntity(version_id, *entity)
+                for one in community
+                for version_id, entity in graph.mentions[one].items()
+            ]
+            problem = self._add_theme(job, position, build_title(graph, community), entities, sources, model)
+            problems += [problem] if problem else []
+        self._report(job, SUMMARIZING, len(communities), len(communities))
+        self._finish(job, visible, len(communities), model_use, job.seconds + time.monotonic() - started)
+        if not problems:
+            return ""
+        return f"{len(problems)} of {len(communities)} summaries are extracts, because the model failed. {problems[0]}"
+
+    def _read_document(self, job: Job, version_id: str, model: LanguageModel | None) -> DocumentEntities | None:
+        """Return the entities of a version; ``None`` if the job is ending."""
+        library = self._stores.documents
+        rows = library.chunk_rows(version_id)
+        tables = library.tables({(row.version_id, row.page_index) for row in rows})
+        by_page = {page_index: found for (_, page_index), found in tables.items()}
+        names: set[str] | None = None if model is None else set()
+        for row in rows:
+            if self._is_ending(job):
+                return None
+            if model is not None and names is not None:
+                names.update(find_entity_names(lambda messages: model.complete(messages).text, row.text))
+        return extract_entities(rows, by_page, names)
+
+    def _add_theme(
+        self,
+        job: Job,
+        position: int,
+        title: str,
+        entities: Sequence[ThemeEntity],
+        sources: Sequence[StatementSource],
+        model: LanguageModel | None,
+    ) -> str:
+        """Summarize and store a theme; return why the model did not write the summary, if it should have."""
+        problem = ""
+        try:
+            theme = self._writer.write_theme(title, entities, sources, model)
+        except GeneratorError as error:
+            problem = str(error)
+            theme = self._writer.write_theme(title, entities, sources, None)
+        self._stores.themes.add_theme(job.job_id, position, theme)
+        return problem
+
+    def _finish(self, job: Job, covered: Sequence[str], count: int, model_use: ModelUse, seconds: float) -> None:
+        self._stores.preferences.set(
+            THEMES,
+            {
+                "build": job.job_id,
+                "built_at": now().isoformat(),
+                "seconds": seconds,
+                "model_use": model_use,
+                "versions": list(covered),
+            },
+        )
+        self._stores.themes.finish_build(job.job_id, count)
+
+    def _report(self, job: Job, stage: str, done: int, total: int) -> None:
+        self._stores.jobs.progress(job.job_id, stage, done, total)
+
+    def _is_ending(self, job: Job) -> bool:
+        return self._stopping.is_set() or self._indexer.is_cancelled(job.job_id)

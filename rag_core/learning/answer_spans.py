@@ -1,0 +1,45 @@
+"""Where passages contain the expected answers of a question, and how probable the reader finds them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+
+# Characters of the text before and after an answer that the reader sees. It was trained on short texts.
+CONTEXT_CHARS = 150
+# Number of occurrences of an answer in a passage that are read.
+MAX_OCCURRENCES = 3
+
+# A function that returns the logarithm of the probability that a span of a text answers a question; the arguments are
+# the question, the text, and the start and the end of the span.
+ScoreSpan = Callable[[str, str, int, int], float]
+
+
+def find_answer_spans(text: str, answers: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the spans of a text that equal one of the answers, ignoring case and white space, in order.
+
+    >>> find_answer_spans("The Ohio Company sent Christopher\\nGist.", ["christopher gist"])
+    [(22, 38)]
+    """
+    patterns = [r"\s+".join(map(re.escape, answer.split())) for answer in answers if answer.strip()]
+    if not patterns:
+        return []
+    pattern = rf"(?<!\w)(?:{'|'.join(sorted(patterns, key=len, reverse=True))})(?!\w)"
+    return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
+
+
+def score_passage(question: str, text: str, answers: Sequence[str], score_span: ScoreSpan) -> float:
+    """Return the logarithm of p(y|x,z): the probability that a reader finds one of the answers in a passage.
+
+    It is that of the most probable occurrence of an answer, which the reader sees with `CONTEXT_CHARS` characters on
+    each side. A passage without the answer has the logarithm minus infinity, because an extractive reader cannot find
+    the answer there.
+    """
+    best = -math.inf
+    for start, end in find_answer_spans(text, answers)[:MAX_OCCURRENCES]:
+        first = text.rfind(" ", 0, max(0, start - CONTEXT_CHARS)) + 1
+        last = text.find(" ", min(len(text), end + CONTEXT_CHARS))
+        context = text[first : last if last >= 0 else len(text)]
+        best = max(best, score_span(question, context, start - first, end - first))
+    return best

@@ -1,0 +1,109 @@
+"""Pseudo-questions from the sentences of documents, for documents without labelled questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_core.text.dates import is_year
+from rag_core.text.noun_phrases import find_names
+from rag_core.text.numbers import parse_numbers
+from rag_core.text.sentences import sentence_spans
+from rag_core.types import PAGE_BREAK, ChunkRow
+
+# Numbers of words of a sentence that can become a question.
+MIN_WORDS, MAX_WORDS = 8, 40
+# A sentence needs this number of names and numbers. One is the answer; another one makes the question specific.
+MIN_VALUES = 2
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class PseudoQuestion:
+    """A question that was made from a sentence.
+
+    Attributes
+    ----------
+    question, answer : str
+    sentence : str
+        The sentence as in the text of the chunk.
+    row : ChunkRow
+        The chunk that contains the sentence.
+    """
+
+    question: str
+    answer: str
+    sentence: str
+    row: ChunkRow
+
+    @property
+    def passage_without_sentence(self) -> str:
+        """The text of the chunk without the sentence."""
+        return self.row.text.replace(self.sentence, "", 1).strip()
+
+
+def write_pseudo_questions(rows: Iterable[ChunkRow], count: int) -> list[PseudoQuestion]:
+    """Return at most ``count`` pseudo-questions from the sentences of chunks.
+
+    A sentence is taken out of its passage and serves as the question, and the rest of the passage is what a search
+    should find (the inverse cloze task; Lee, Chang and Toutanova, "Latent retrieval for weakly supervised open domain
+    question answering", ACL 2019). One name or number of the sentence is replaced by a question word, as in Lewis,
+    Denoyer and Riedel, "Unsupervised question answering by cloze translation", ACL 2019, so that the question has an
+    answer.
+
+    The chunks are shuffled with a fixed seed, and each chunk yields at most one question.
+    """
+    chunks = list(rows)
+    written: list[PseudoQuestion] = []
+    sentences: set[str] = set()
+    random = np.random.default_rng(0)
+    for position in random.permutation(len(chunks)):
+        if len(written) == count:
+            break
+        found = [one for one in _write_all(chunks[position]) if one.sentence not in sentences]
+        if found:
+            written.append(found[random.integers(len(found))])
+            sentences.update(one.sentence for one in found)
+    return written
+
+
+def write_cloze_question(sentence: str) -> tuple[str, str] | None:
+    """Return a question and its answer; ``None`` if the sentence has too few names and numbers.
+
+    The last name or number of the sentence is the answer.
+
+    >>> write_cloze_question("The Harrow Bridge was opened to the public in 1931.")
+    ('The Harrow Bridge was opened to the public in which year?', '1931')
+    """
+    names = [(one.start, one.end, "what") for one in find_names(sentence)]
+    numbers = [
+        (one.start, one.end, _find_question_word(one.text))
+        for one in parse_numbers(sentence)
+        if any(map(str.isdigit, one.text)) and sentence[one.start - 1 : one.start] in ("", " ", "(")
+    ]
+    values = sorted(
+        [*numbers, *(one for one in names if not any(one[0] < end and start < one[1] for start, end, _ in numbers))]
+    )
+    if len(values) < MIN_VALUES:
+        return None
+    start, end, word = values[-1]
+    answer = sentence[start:end].rstrip()
+    question = f"{sentence[:start]}{word}{sentence[start + len(answer) :]}".rstrip(" .;:!") + "?"
+    return None if answer.casefold() in question.casefold() else (question, answer)
+
+
+def _find_question_word(number: str) -> str:
+    return "which year" if is_year(number) else "how much" if not number.isdigit() else "how many"
+
+
+def _write_all(row: ChunkRow) -> Iterator[PseudoQuestion]:
+    for start, end in sentence_spans(row.text):
+        sentence = row.text[start:end]
+        flowing = " ".join(sentence.split())
+        words = len(_WORD.findall(flowing))
+        is_whole = flowing[:1].isupper() and flowing.endswith(".") and PAGE_BREAK not in sentence
+        if is_whole and MIN_WORDS <= words <= MAX_WORDS and (cloze := write_cloze_question(flowing)):
+            yield PseudoQuestion(*cloze, sentence, row)

@@ -1,0 +1,201 @@
+"""Learn from labelled questions: train the query adapter, switch it on and off, and write pseudo-questions."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from rag_core.answering.search import Searcher
+from rag_core.errors import LabelError, RagError
+from rag_core.learning.inverse_cloze import write_pseudo_questions
+from rag_core.learning.training import Trainer
+from rag_core.runtime.index_generations import IndexGenerations
+from rag_core.runtime.models import LocalModels
+from rag_core.runtime.preferences import Preferences
+from rag_core.runtime.stores import Stores
+from rag_core.types import Label, LabelKind, LabelledPage, Training, TrainingConfig, TrainingEvent, TrainingState
+
+log = logging.getLogger(__name__)
+
+
+class Learning:
+    """Trainings of the query adapter; at most one training at a time runs in the background.
+
+    Parameters
+    ----------
+    stores : Stores
+    generations : IndexGenerations
+    models : LocalModels
+    searcher : Searcher
+    preferences : Preferences
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        generations: IndexGenerations,
+        models: LocalModels,
+        searcher: Searcher,
+        preferences: Preferences,
+    ) -> None:
+        self._stores = stores
+        self._generations = generations
+        self._trainer = Trainer(stores, generations, models, searcher)
+        self._adapters = preferences.adapters
+        self._state: TrainingState | None = None
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self._lock = threading.Lock()
+
+    def train(
+        self, labels: Sequence[Label], config: TrainingConfig | None = None, *, name: str = ""
+    ) -> Generator[TrainingEvent, None, None]:
+        """Train an adapter; yield progress, and at the end one `Training`, which is stored.
+
+        The documents of the questions are divided into groups. For each group, an adapter is trained without it, and
+        measured on its questions. If the held-out figures rise, the adapter of all questions is switched on; if not, it
+        is discarded, and the training says why. If the iterator is closed, nothing is stored.
+
+        Parameters
+        ----------
+        labels : sequence of Label
+            Only answerable ones are used. For the objective ``inverse_cloze``, the adapter is measured on them; if
+            there are none, on pseudo-questions.
+        config : TrainingConfig, optional
+        name : str
+            Name of the labels in lists.
+
+        Raises
+        ------
+        LabelError
+            There are too few questions or documents, or a label names a document or page that is not in the library.
+        EmbedderError, IndexMismatch, StoreError
+        """
+        with closing(self._trainer.train(labels, name, config or TrainingConfig())) as events:
+            for event in events:
+                if isinstance(event, Training):
+                    self._adapters.reload()
+                    if event.accepted:
+                        self._adapters.set_on(True)
+                yield event
+
+    def start(self, labels: Sequence[Label], config: TrainingConfig, *, name: str = "") -> TrainingState:
+        """Run a training in the background; return the state. A training that runs already continues instead."""
+        with self._lock:
+            if self._state is not None and self._state.running:
+                return self._state
+            self._stopping.clear()
+            self._state = TrainingState("Starting", 0, 0, running=True)
+            self._thread = threading.Thread(
+                target=self._work, args=(labels, config, name), name="training", daemon=True
+            )
+            self._thread.start()
+            return self._state
+
+    def state(self) -> TrainingState | None:
+        """Return the state of the current or last background training; ``None`` before the first."""
+        return self._state
+
+    def cancel(self) -> None:
+        """Stop the background training; nothing is stored."""
+        self._stopping.set()
+
+    def close(self) -> None:
+        """Stop the background training, and wait until it ends."""
+        self.cancel()
+        if self._thread is not None:
+            self._thread.join()
+
+    def trainings(self) -> list[Training]:
+        """Return the trainings, newest first, including those whose adapter was refused."""
+        return self._stores.trainings.all()
+
+    def remove(self, training_id: str) -> None:
+        """Remove a training with its adapter; the newest remaining adapter takes its place."""
+        self._stores.trainings.remove(training_id)
+        self._adapters.reload()
+
+    @property
+    def has_adapter(self) -> bool:
+        """Whether an accepted adapter is stored."""
+        return self._adapters.newest is not None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether searches apply the adapter of the newest accepted training."""
+        return self._adapters.is_on and self.has_adapter
+
+    def set_on(self, on: bool) -> None:
+        """Switch the adapter on or off, without re-indexing; raise `SettingsError` if there is none to switch on."""
+        if on:
+            self._adapters.select(True)
+        self._adapters.set_on(on)
+
+    def find_problems(self) -> list[str]:
+        """Return why the adapter in use is not applied; empty if it is applied or switched off."""
+        adapter = self._adapters.select(None)
+        return adapter.find_problems(self._generations.active().embedder.identity) if adapter else []
+
+    def write_pseudo_questions(self, count: int) -> list[Label]:
+        """Return at most ``count`` labels of pseudo-questions from the sentences of the documents; see `Label`.
+
+        Raises
+        ------
+        LabelError
+            No sentence is suitable.
+        """
+        questions = write_pseudo_questions(self._trainer.find_rows(), count)
+        if not questions:
+            raise LabelError("The documents contain no sentence with names or numbers. Add documents with text.")
+        return [
+            Label(
+                label_id=f"pseudo-{one.row.id}",
+                question=one.question,
+                kind=LabelKind.ANSWERABLE,
+                evidence=tuple(
+                    LabelledPage(one.row.document, page_index)
+                    for page_index in range(one.row.page_index, one.row.page_index_end + 1)
+                ),
+                answers=(one.answer,),
+                is_pseudo=True,
+            )
+            for one in questions
+        ]
+
+    def add_pseudo_questions(self, count: int) -> int:
+        """Replace the stored labels of pseudo-questions by at most ``count`` new ones; return their number."""
+        written = self.write_pseudo_questions(count)
+        self._stores.evaluations.remove_pseudo_labels()
+        for one in written:
+            self._stores.evaluations.put_label(one.question, one.kind, one.evidence, one.answers, is_pseudo=True)
+        return len(written)
+
+    def remove_pseudo_questions(self) -> None:
+        """Remove the stored labels of pseudo-questions."""
+        self._stores.evaluations.remove_pseudo_labels()
+
+    def _work(self, labels: Sequence[Label], config: TrainingConfig, name: str) -> None:
+        try:
+            with closing(self.train(labels, config, name=name)) as events:
+                for event in events:
+                    if isinstance(event, Training):
+                        return
+                    self._change(stage=event.stage, done=event.done, total=event.total)
+                    if self._stopping.is_set():
+                        self._change(problem="Stopped before the end.")
+                        return
+        except RagError as error:
+            self._change(problem=str(error))
+        except Exception as error:  # no caller would see an error in this thread
+            log.exception("training")
+            self._change(problem=f"An internal error: {type(error).__name__}: {error}. The log has the details.")
+        finally:
+            self._change(running=False)
+
+    def _change(self, **changes: Any) -> None:
+        assert self._state is not None
+        self._state = replace(self._state, **changes)

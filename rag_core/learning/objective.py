@@ -1,0 +1,102 @@
+"""The training objective of the query adapter, and its gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_core.types import FloatArray
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class MappedExample:
+    """A question and its candidates, as the fit of a matrix needs them.
+
+    The score of candidate ``c`` is the sum of the inner products of the mapped rows of ``vectors`` with the rows of
+    ``targets[c]``. For dense vectors, ``vectors`` has one row, and the targets are the vectors of the candidates. For
+    late interaction, the targets are the matching tokens of the candidates; see `rag_core.learning.alignment`.
+
+    Attributes
+    ----------
+    vectors : FloatArray, shape (m, dimension)
+        Vectors of the question before the map.
+    targets : FloatArray, shape (c, m, dimension)
+    log_likelihood : FloatArray, shape (c,)
+        The logarithm of p(y|x,z), the probability of the right answer given the candidate. For labelled pages, it is 0
+        for candidates on these pages and minus infinity for others. At least one is finite.
+    """
+
+    vectors: FloatArray
+    targets: FloatArray
+    log_likelihood: FloatArray
+
+
+def marginal_loss(scores: Values, log_likelihood: Values) -> tuple[float, Values]:
+    """Return the negative log marginal likelihood of the answer, and its gradient with respect to the scores.
+
+    The loss is ``-log sum_z p(z|x) p(y|x,z)``, where ``p(z|x)`` is the softmax of the scores over the candidates (Lewis
+    et al., "Retrieval-augmented generation for knowledge-intensive NLP tasks", NeurIPS 2020). The probabilities of the
+    answer are constants, so the gradient passes through the retrieval distribution only. The gradient of a score is
+    ``p(z|x) - p(z|x,y)``: a candidate gains as much as it helped.
+
+    If ``log_likelihood`` is 0 for one candidate and minus infinity for the others, this is the loss of Karpukhin et
+    al., "Dense passage retrieval for open-domain question answering", EMNLP 2020 (InfoNCE).
+
+    Parameters
+    ----------
+    scores, log_likelihood : float64, shape (c,)
+    """
+    prior = scores - _log_sum_exp(scores)
+    joint = prior + log_likelihood
+    total = _log_sum_exp(joint)
+    return -total, np.exp(prior) - np.exp(joint - total)
+
+
+def compute_loss(examples: Sequence[MappedExample], matrix: Values, temperature: float) -> float:
+    """Return the mean loss of the examples, without the decay; see `compute_gradient`."""
+    losses = []
+    for one in examples:
+        unit, _ = _map(one, matrix)
+        scores = np.tensordot(one.targets, unit, 2) / temperature
+        losses.append(marginal_loss(scores, one.log_likelihood.astype(np.float64))[0])
+    return float(np.mean(losses))
+
+
+def compute_gradient(examples: Sequence[MappedExample], matrix: Values, temperature: float, decay: float) -> Values:
+    """Return the gradient of the mean loss of the examples plus ``decay`` times the squared norm of the matrix.
+
+    Parameters
+    ----------
+    examples : sequence of MappedExample
+    matrix : float64, shape (dimension, dimension)
+        The matrix of the residual map; see `QueryAdapter`.
+    temperature : float
+        Scores are divided by it before the softmax.
+    decay : float
+    """
+    gradient = np.zeros_like(matrix)
+    for one in examples:
+        unit, norms = _map(one, matrix)
+        scores = np.tensordot(one.targets, unit, 2) / temperature
+        _, by_score = marginal_loss(scores, one.log_likelihood.astype(np.float64))
+        by_unit = np.tensordot(by_score, one.targets, 1) / temperature
+        by_mapped = (by_unit - (by_unit * unit).sum(axis=1, keepdims=True) * unit) / norms
+        gradient += one.vectors.T @ by_mapped
+    return gradient / len(examples) + 2 * decay * matrix
+
+
+def _map(example: MappedExample, matrix: Values) -> tuple[Values, Values]:
+    """Return the mapped vectors of unit length, and their lengths before the division."""
+    mapped = example.vectors + example.vectors @ matrix
+    norms = np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)
+    return mapped / norms, norms
+
+
+def _log_sum_exp(values: Values) -> float:
+    highest = values.max()
+    return float(highest + np.log(np.exp(values - highest).sum()))

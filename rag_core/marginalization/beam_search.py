@@ -1,0 +1,68 @@
+"""Beam search."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Generator, Sequence
+
+import numpy as np
+
+from rag_core.types import Hypothesis, TokenDistribution
+
+# Returns the distributions of the next token after sequences of tokens.
+Predict = Callable[[Sequence[tuple[int, ...]]], Sequence[TokenDistribution]]
+
+
+def search_beams(
+    predict: Predict, end_tokens: Collection[int], beams: int, max_tokens: int, min_ratio: float = 0.0
+) -> Generator[None, None, list[Hypothesis]]:
+    """Return the most probable sequences that a beam search finds, best first; yield after each token.
+
+    The log-probability of a sequence is the sum over its tokens, without normalisation by length. A sequence is
+    complete with its first end token. The search ends if no incomplete beam is more probable than ``beams`` complete
+    sequences, because further tokens can only lower its probability.
+
+    Parameters
+    ----------
+    predict : callable
+    end_tokens : collection of int
+    beams : int
+        Number of sequences that are continued in each step, and of sequences that are returned.
+    max_tokens : int
+        Longest sequence, with its end token. Sequences that are incomplete at this length are returned only if none is
+        complete.
+    min_ratio : float
+        Sequences are dropped if their probability is below this part of that of the best complete sequence.
+    """
+    active = [Hypothesis((), 0.0, is_complete=False)]
+    complete: list[Hypothesis] = []
+    for _ in range(max_tokens):
+        distributions = predict([one.tokens for one in active])
+        extended = [
+            Hypothesis((*one.tokens, token), one.log_probability + value, is_complete=token in end_tokens)
+            for one, distribution in zip(active, distributions, strict=True)
+            for token, value in _select_best(distribution, beams + len(end_tokens))
+        ]
+        complete = _keep_best([*complete, *(one for one in extended if one.is_complete)], beams)
+        active = _keep_best([one for one in extended if not one.is_complete], beams)
+        if complete and min_ratio:
+            least = complete[0].log_probability + math.log(min_ratio)
+            complete = [one for one in complete if one.log_probability >= least]
+            active = [one for one in active if one.log_probability >= least]
+        yield
+        is_full = len(complete) == beams
+        if not active or (is_full and active[0].log_probability <= complete[-1].log_probability):
+            break
+    return complete or active
+
+
+def _select_best(distribution: TokenDistribution, count: int) -> list[tuple[int, float]]:
+    """Return the most probable tokens with their log-probabilities; impossible tokens are left out."""
+    order = np.argsort(-distribution.log_probabilities, kind="stable")[:count]
+    pairs = zip(distribution.tokens[order].tolist(), distribution.log_probabilities[order].tolist(), strict=True)
+    return [(token, value) for token, value in pairs if value > -np.inf]
+
+
+def _keep_best(hypotheses: Sequence[Hypothesis], count: int) -> list[Hypothesis]:
+    # Equal hypotheses are ordered by their tokens, so that the result does not depend on the order of the input.
+    return sorted(hypotheses, key=lambda one: (-one.log_probability, one.tokens))[:count]

@@ -1,0 +1,55 @@
+"""Predictions of a causal model that are computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rag_core.types import Float64Array, TokenDistribution
+from rag_core.types.protocols import CausalModel
+
+
+class Predictions:
+    """Predicts the tokens of answers to prompts, and keeps all predictions, since beams share their first tokens.
+
+    Parameters
+    ----------
+    model : CausalModel
+    prompts : sequence of sequence of int
+        The tokens of the prompt with each passage.
+
+    Attributes
+    ----------
+    computed : int
+        Number of predictions that the model computed.
+    """
+
+    def __init__(self, model: CausalModel, prompts: Sequence[Sequence[int]]) -> None:
+        self._model = model
+        self._prompts = [tuple(prompt) for prompt in prompts]
+        self._known: dict[tuple[int, tuple[int, ...]], TokenDistribution] = {}
+        self.computed = 0
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        return self._model.end_tokens
+
+    def __len__(self) -> int:
+        """Return the number of prompts."""
+        return len(self._prompts)
+
+    def predict(self, passage: int, answers: Sequence[tuple[int, ...]]) -> list[TokenDistribution]:
+        """Return the distribution of the next token after each beginning of an answer, given one passage."""
+        missing = [one for one in dict.fromkeys(answers) if (passage, one) not in self._known]
+        if missing:
+            found = self._model.predict([(*self._prompts[passage], *one) for one in missing])
+            self._known.update(((passage, one), two) for one, two in zip(missing, found, strict=True))
+            self.computed += len(missing)
+        return [self._known[passage, one] for one in answers]
+
+    def score(self, passage: int, answer: tuple[int, ...]) -> Float64Array:
+        """Return the log-probability of each token of an answer given one passage, shape (len(answer),)."""
+        beginnings = [answer[:length] for length in range(len(answer))]
+        rows = zip(self.predict(passage, beginnings), answer, strict=True)
+        return np.array([row.find(np.array([token], np.int32))[0] for row, token in rows], np.float64)

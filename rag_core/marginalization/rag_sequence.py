@@ -1,0 +1,63 @@
+"""RAG-Sequence: one passage is responsible for the whole answer."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from functools import partial
+
+import numpy as np
+
+from rag_core.marginalization.beam_search import search_beams
+from rag_core.marginalization.predictions import Predictions
+from rag_core.marginalization.sums import log_sum_exp
+from rag_core.types import Decoding, Float64Array, MarginalCandidate
+
+
+def decode_sequence(
+    predictions: Predictions,
+    log_weights: Float64Array,
+    *,
+    beams: int,
+    max_tokens: int,
+    decoding: Decoding,
+    min_ratio: float = 0.0,
+) -> Generator[None, None, list[MarginalCandidate]]:
+    """Return answers by ``p(y|x) = Σ_z p(z|x) Π_i p(y_i | x, z, y_1 … y_(i-1))``, most probable first.
+
+    A beam search for each passage finds candidates. Thorough decoding then scores every candidate given every passage.
+    Fast decoding assumes that the probability of a candidate is 0 given a passage whose beams do not contain it. Both
+    are described in Lewis et al., "Retrieval-augmented generation for knowledge-intensive NLP tasks", NeurIPS 2020,
+    section 2.5. The generator yields after each token.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    log_weights : Float64Array, shape (passages,)
+        ``log p(z|x)``.
+    beams, max_tokens, min_ratio
+        As in `search_beams`, for each passage.
+    decoding : {"thorough", "fast"}
+    """
+    found: dict[tuple[int, ...], set[int]] = {}
+    for passage in range(len(predictions)):
+        predict = partial(predictions.predict, passage)
+        for one in (yield from search_beams(predict, predictions.end_tokens, beams, max_tokens, min_ratio)):
+            found.setdefault(one.tokens, set()).add(passage)
+    candidates = []
+    for answer, passages in found.items():
+        columns = []
+        for passage in range(len(predictions)):
+            is_scored = decoding == "thorough" or passage in passages
+            columns.append(predictions.score(passage, answer) if is_scored else np.full(len(answer), -np.inf))
+            yield
+        scores = np.stack(columns, axis=1)
+        total = float(log_sum_exp(log_weights + scores.sum(axis=0)))
+        candidates.append(MarginalCandidate(answer, total, scores))
+    return sorted(candidates, key=lambda one: (-one.log_probability, one.tokens))
+
+
+def share_tokens(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
+    """Return ``p(z | x, y_1 … y_i)``: the posterior of each passage after each token, shape (tokens, passages)."""
+    joint = log_weights + candidate.token_log_probabilities.cumsum(axis=0)
+    shares: Float64Array = np.exp(joint - log_sum_exp(joint)[:, None])
+    return shares

@@ -1,0 +1,56 @@
+"""RAG-Token: each token of an answer may come from another passage."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+
+import numpy as np
+
+from rag_core.marginalization.beam_search import search_beams
+from rag_core.marginalization.predictions import Predictions
+from rag_core.marginalization.sums import log_sum_exp
+from rag_core.types import Float64Array, MarginalCandidate, TokenDistribution
+
+
+def decode_token(
+    predictions: Predictions, log_weights: Float64Array, *, beams: int, max_tokens: int, min_ratio: float = 0.0
+) -> Generator[None, None, list[MarginalCandidate]]:
+    """Return answers by ``p(y|x) = Π_i Σ_z p(z|x) p(y_i | x, z, y_1 … y_(i-1))``, most probable first.
+
+    One beam search runs on the mixture of the passages' distributions (Lewis et al., "Retrieval-augmented generation
+    for knowledge-intensive NLP tasks", NeurIPS 2020, section 2.5). The generator yields after each token.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    log_weights : Float64Array, shape (passages,)
+        ``log p(z|x)``.
+    beams, max_tokens, min_ratio
+        As in `search_beams`.
+    """
+
+    def predict(answers: Sequence[tuple[int, ...]]) -> list[TokenDistribution]:
+        rows = [predictions.predict(passage, answers) for passage in range(len(predictions))]
+        return [mix_distributions(one, log_weights) for one in zip(*rows, strict=True)]
+
+    found = yield from search_beams(predict, predictions.end_tokens, beams, max_tokens, min_ratio)
+    candidates = []
+    for one in found:
+        scores = np.stack([predictions.score(passage, one.tokens) for passage in range(len(predictions))], axis=1)
+        candidates.append(MarginalCandidate(one.tokens, one.log_probability, scores))
+    return candidates
+
+
+def mix_distributions(distributions: Sequence[TokenDistribution], log_weights: Float64Array) -> TokenDistribution:
+    """Return the mixture ``Σ_z p(z|x) p(y_i | …)`` of one distribution for each passage."""
+    tokens = np.unique(np.concatenate([one.tokens for one in distributions]))
+    values = np.stack([one.find(tokens) for one in distributions], axis=1)
+    rest = np.array([one.rest for one in distributions])
+    return TokenDistribution(tokens, log_sum_exp(log_weights + values), float(log_sum_exp(log_weights + rest)))
+
+
+def share_tokens(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
+    """Return ``p(z|x) p(y_i | x, z, …)``, divided by its sum over the passages, shape (tokens, passages)."""
+    joint = log_weights + candidate.token_log_probabilities
+    shares: Float64Array = np.exp(joint - log_sum_exp(joint)[:, None])
+    return shares

@@ -1,0 +1,41 @@
+"""The probabilities of the answers that a passage gives, from the readings of its excerpts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_core.reading.answer_finding import FoundAnswer
+from rag_core.text.short_answers import normalize_answer
+from rag_core.types import UNKNOWN
+
+# Number of different answers of a passage.
+MAX_ANSWERS = 4
+
+
+def compute_answer_probabilities(found: Sequence[FoundAnswer]) -> dict[str, float]:
+    """Return ``p(y|x, d)`` over the answers found in one passage and `UNKNOWN`; the probabilities sum to 1.
+
+    The probability that the passage answers the question, which is the highest probability of its excerpts, is divided
+    among the answers in proportion to the probabilities of their excerpts. `UNKNOWN` gets the rest. Answers with the
+    same normal form are one answer.
+    """
+    texts: dict[str, str] = {}
+    best: dict[str, float] = {}
+    for one in found:
+        form = normalize_answer(one.text)
+        if form:
+            texts.setdefault(form, one.text)
+            best[form] = max(best.get(form, 0.0), one.probability)
+    kept = sorted(best.items(), key=lambda pair: -pair[1])[:MAX_ANSWERS]
+    total = sum(probability for _, probability in kept)
+    answerable = max((probability for _, probability in kept), default=0.0)
+    shares = {texts[form]: answerable * probability / total for form, probability in kept if total}
+    return {**shares, UNKNOWN: 1.0 - answerable}
+
+
+def unify_answers(distributions: Sequence[dict[str, float]]) -> list[dict[str, float]]:
+    """Return the distributions with one text for all answers that have the same normal form."""
+    texts: dict[str, str] = {}
+    return [
+        {texts.setdefault(normalize_answer(text), text): value for text, value in one.items()} for one in distributions
+    ]

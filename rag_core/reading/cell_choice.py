@@ -1,0 +1,63 @@
+"""Choose the cell of a row by the words and the periods of a question, and name the row."""
+
+from __future__ import annotations
+
+import re
+
+from rag_core.reading.cell_values import parse_quantity, remove_unit
+from rag_core.reading.table_rows import find_lemmas, find_names, find_numbered
+from rag_core.text.dates import find_periods, match_period
+from rag_core.types.tables import Table, TableCell, TableRow
+
+# A running number, such as "9" and "12.".
+_NUMBER = re.compile(r"\d{1,3}[.)]?")
+
+
+def choose_cell(question: str, table: Table, row: TableRow, read: TableCell) -> TableCell | None:
+    """Return the cell of a row whose header fits the question best; ``None`` if several fit better than that read.
+
+    Only cells like the one that the model read are compared: figures with figures, and texts with texts. Cells whose
+    own text is in the question are given by it, so they are no answers. If the columns are periods, the header must
+    have the one that the question names.
+    """
+    asked, numbered = find_lemmas(question), find_numbered(question)
+    is_figure = parse_quantity(read.text) is not None
+    cells = [
+        cell
+        for cell in row.cells
+        if cell is read
+        or (cell.column and (parse_quantity(cell.text) is not None) == is_figure and not find_lemmas(cell.text) & asked)
+    ]
+    headers = {cell.column: remove_unit(table.column_header(cell.column)) for cell in cells}
+    dated = {column: find_periods(header) for column, header in headers.items()}
+    known = [one for periods in dated.values() for one in periods]
+    wanted = [match_period(one, known) for one in find_periods(question)]
+    # Without a year in the headers, the period may be in the label of the row or in the caption.
+    names_columns = bool(dated[read.column]) and bool(wanted)
+
+    def fit(cell: TableCell) -> int:
+        header = headers[cell.column]
+        own = find_numbered(header)
+        other = {word for word, _ in own - numbered} & {word for word, _ in numbered}
+        return len(find_names(header) & asked) + len(own & numbered) - len(other)
+
+    if names_columns:
+        cells = [
+            cell
+            for cell in cells
+            if dated[cell.column] and all(any(one in fitting for fitting in wanted) for one in dated[cell.column])
+        ]
+    if not cells:
+        return None
+    most = max(map(fit, cells))
+    best = [cell for cell in cells if fit(cell) == most]
+    return read if read in best else best[0] if len(best) == 1 else None
+
+
+def name_row(table: Table, row: TableRow, cell: TableCell) -> str:
+    """Return the label of a row, or its first text beside the cell if the label is only a running number."""
+    if _NUMBER.fullmatch(row.label):
+        texts = (one.text for one in row.cells if one.column and one is not cell)
+        text = next((one for one in texts if re.search(r"[^\W\d_]{2}", one) and not find_periods(one)), "")
+        return text or table.row_label(row)
+    return table.row_label(row)

@@ -1,0 +1,310 @@
+"""Store snapshots, and read the library as it was at a snapshot.
+
+The content of a document stays indexed as long as a snapshot contains it, even if the document has other content now.
+Its version is then in the state ``full`` but not active: searches of the present do not find it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Select, case, delete, func, insert, or_, select
+
+from rag_core.errors import SnapshotError
+from rag_core.store.database import Database, as_utc, batches, new_id, now
+from rag_core.store.document_queries import ALL_CHUNKS, DocumentQueries, select_chunk_rows
+from rag_core.store.schema import chunks, documents, generations, snapshot_contents, snapshots, versions
+from rag_core.types import AsOf, ChunkRow, DocumentInfo, Snapshot, VersionRow
+
+# A condition that is true for versions whose content is in a snapshot.
+IS_IN_SNAPSHOT = (
+    select(snapshot_contents.c.snapshot_id)
+    .where(
+        snapshot_contents.c.document_id == versions.c.document_id,
+        snapshot_contents.c.sha256 == versions.c.sha256,
+    )
+    .exists()
+)
+_ACTIVE_GENERATION = select(func.max(generations.c.id)).where(generations.c.state == "active").scalar_subquery()
+# A condition that is true for versions that searches can find in the present or as of a snapshot.
+_IS_SEARCHABLE = versions.c.state.in_(("full", "words")) & (versions.c.generation_id == _ACTIVE_GENERATION)
+_IS_SAME_CONTENT = (versions.c.document_id == snapshot_contents.c.document_id) & (
+    versions.c.sha256 == snapshot_contents.c.sha256
+)
+
+
+class Content(NamedTuple):
+    """The content of a document, by the digest of its file."""
+
+    document_id: str
+    sha256: str
+
+
+class SnapshotStore:
+    """The snapshots of the library. Each method makes its changes in one transaction.
+
+    Parameters
+    ----------
+    database : Database
+    library : DocumentQueries
+    """
+
+    def __init__(self, database: Database, library: DocumentQueries) -> None:
+        self._db = database
+        self._library = library
+
+    def add(self, name: str, collection: str, as_of: datetime | None = None) -> Snapshot:
+        """Create a snapshot of the documents of a collection, or of the whole library if ``collection`` is empty.
+
+        Parameters
+        ----------
+        name, collection : str
+        as_of : datetime, optional
+            A past time: the snapshot then contains the newest version of each document that was added until then and
+            whose file is still stored. By default, it contains the versions that searches use now.
+
+        Raises
+        ------
+        SnapshotError
+            The name is taken, or no document belongs to the snapshot.
+        """
+        moment = now()
+        snapshot_id = new_id()
+        with self._db.begin() as connection:
+            contents = _select_contents(connection, collection, as_of)
+            if not contents:
+                before = f" that was added on or before {as_of:%d %B %Y} and is still stored" if as_of else ""
+                where = f" in the collection {collection!r}" if collection else ""
+                raise SnapshotError(f"There is no searchable document{where}{before}, so no snapshot was created.")
+            values = {"id": snapshot_id, "name": name, "collection": collection}
+            if connection.execute(select(snapshots.c.id).where(snapshots.c.name == name)).first():
+                raise SnapshotError(f"A snapshot named {name!r} exists already. Choose another name.")
+            connection.execute(insert(snapshots).values(**values, as_of=as_of or moment, created_at=moment))
+            rows = [{"snapshot_id": snapshot_id, **one._asdict()} for one in contents]
+            connection.execute(insert(snapshot_contents), rows)
+        return next(one for one in self.all() if one.snapshot_id == snapshot_id)
+
+    def all(self) -> list[Snapshot]:
+        """Return all snapshots, newest date first."""
+        with self._db.read() as connection:
+            rows = connection.execute(select(snapshots).order_by(snapshots.c.as_of.desc(), snapshots.c.name)).all()
+            counts = {row.snapshot_id: row for row in connection.execute(_COUNTS)}
+        return [
+            Snapshot(
+                snapshot_id=row.id,
+                name=row.name,
+                collection=row.collection,
+                as_of=as_utc(row.as_of),
+                created_at=as_utc(row.created_at),
+                documents=counts[row.id].documents if row.id in counts else 0,
+                searchable=counts[row.id].searchable if row.id in counts else 0,
+                superseded=counts[row.id].superseded if row.id in counts else 0,
+            )
+            for row in rows
+        ]
+
+    def find(self, text: str) -> AsOf:
+        """Return the snapshot with a name, or those of a date (YYYY-MM-DD) and before; raise `SnapshotError`."""
+        stored = self.all()
+        for one in stored:
+            if one.name == text:
+                return AsOf(one.label, (one.snapshot_id,))
+        names = ", ".join(repr(one.name) for one in stored[:5]) or "none; create one first"
+        try:
+            day = date.fromisoformat(text)
+        except ValueError:
+            raise SnapshotError(
+                f"No snapshot is named {text[:120]!r}, and it is no date such as 2026-03-31. Snapshots: {names}."
+            ) from None
+        until = end_of_day(day)
+        earlier = [one for one in stored if one.as_of <= until]
+        if not earlier:
+            raise SnapshotError(f"There is no snapshot of {day:%d %B %Y} or before. Snapshots: {names}.")
+        newest = earlier[0]
+        return AsOf(f"{day:%d %B %Y}, by {newest.label}", tuple(one.snapshot_id for one in reversed(earlier)))
+
+    def remove(self, name: str) -> None:
+        """Remove a snapshot; raise `SnapshotError` if there is none with this name."""
+        with self._db.begin() as connection:
+            if not connection.execute(delete(snapshots).where(snapshots.c.name == name)).rowcount:
+                raise SnapshotError(f"No snapshot is named {name[:120]!r}. The list of snapshots shows the names.")
+
+    def remove_content(self, content: Content) -> None:
+        """Remove the content of a document from all snapshots."""
+        is_content = (snapshot_contents.c.document_id == content.document_id) & (
+            snapshot_contents.c.sha256 == content.sha256
+        )
+        with self._db.begin() as connection:
+            connection.execute(delete(snapshot_contents).where(is_content))
+
+    def find_names(self, document_id: str) -> dict[str, list[str]]:
+        """Return the names of the snapshots that contain a document, by the digest of the content they contain."""
+        query = (
+            select(snapshot_contents.c.sha256, snapshots.c.name)
+            .join(snapshots, snapshots.c.id == snapshot_contents.c.snapshot_id)
+            .where(snapshot_contents.c.document_id == document_id)
+            .order_by(snapshots.c.as_of, snapshots.c.name)
+        )
+        names: dict[str, list[str]] = {}
+        with self._db.read() as connection:
+            for row in connection.execute(query):
+                names.setdefault(row.sha256, []).append(row.name)
+        return names
+
+    def contains(self, content: Content) -> bool:
+        """Return whether a snapshot contains the content of a document."""
+        return content.sha256 in self.find_names(content.document_id)
+
+    def superseded_rows(self) -> list[VersionRow]:
+        """Return one version for each content in a snapshot that the document no longer has.
+
+        If there are several, an indexed version is preferred, and then the newest one.
+        """
+        rows = self._library.versions_where(
+            IS_IN_SNAPSHOT, versions.c.state.in_(("full", "words", "replaced", "ended"))
+        )
+        present = {Content(row.document_id, row.sha256) for row in rows if row.id == row.active_version}
+        rows.sort(key=lambda row: (row.state == "full", row.added_at))
+        best = {Content(row.document_id, row.sha256): row for row in rows}
+        return [row for content, row in best.items() if content not in present]
+
+    def superseded_versions(self) -> set[str]:
+        """Return the ids of the versions that only searches as of a snapshot find."""
+        query = (
+            select(versions.c.id)
+            .join(documents, documents.c.id == versions.c.document_id)
+            .where(IS_IN_SNAPSHOT, _IS_SEARCHABLE, _IS_NOT_ACTIVE)
+        )
+        with self._db.read() as connection:
+            return set(connection.execute(query).scalars())
+
+    def versions(self, as_of: AsOf, document_ids: Sequence[str] | None = None) -> dict[str, tuple[str, str]]:
+        """Return ``(version_id, state)`` of the searchable version of each document at a snapshot, by document id."""
+        query = (
+            select(snapshot_contents.c.snapshot_id, versions.c.document_id, versions.c.id, versions.c.state)
+            .join(versions, _IS_SAME_CONTENT)
+            .where(snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids), _IS_SEARCHABLE)
+            # While content is indexed again, it briefly has two versions; the newer one comes last.
+            .order_by(versions.c.added_at)
+        )
+        age = {snapshot_id: place for place, snapshot_id in enumerate(as_of.snapshot_ids)}
+        contents = self._newest_contents(as_of)
+        wanted = None if document_ids is None else set(document_ids)
+        with self._db.read() as connection:
+            rows = sorted(connection.execute(query).all(), key=lambda row: age[row.snapshot_id])
+        return {
+            row.document_id: (row.id, row.state)
+            for row in rows
+            if contents.get(row.document_id) == row.snapshot_id and (wanted is None or row.document_id in wanted)
+        }
+
+    def chunks(self, as_of: AsOf | None, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
+        """Return those of the given chunks whose content is in one of the snapshots and searchable, by id.
+
+        If ``as_of`` is ``None``, all snapshots are meant.
+        """
+        query = select_chunk_rows(ALL_CHUNKS.join(snapshot_contents, _IS_SAME_CONTENT)).where(_IS_SEARCHABLE)
+        if as_of is not None:
+            query = query.where(snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids))
+        found: dict[int, ChunkRow] = {}
+        with self._db.read() as connection:
+            for batch in batches(list(chunk_ids), 500):
+                rows = connection.execute(query.where(chunks.c.id.in_(batch)).distinct())
+                found |= {row.id: row for row in map(ChunkRow._make, rows)}
+        return found
+
+    def _newest_contents(self, as_of: AsOf) -> dict[str, str]:
+        """Return the newest of the snapshots that contain each document, by document id."""
+        of_snapshots = snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids)
+        query = select(snapshot_contents.c.document_id, snapshot_contents.c.snapshot_id).where(of_snapshots)
+        age = {snapshot_id: place for place, snapshot_id in enumerate(as_of.snapshot_ids)}
+        with self._db.read() as connection:
+            rows = sorted(connection.execute(query).all(), key=lambda row: age[row.snapshot_id])
+        return {row.document_id: row.snapshot_id for row in rows}
+
+    def count_unsearchable(self, as_of: AsOf, document_ids: Sequence[str] | None = None) -> int:
+        """Return how many documents of a snapshot cannot be searched, because their content is not indexed."""
+        contents = self._newest_contents(as_of)
+        wanted = set(contents) if document_ids is None else set(contents) & set(document_ids)
+        return len(wanted - self.versions(as_of, document_ids).keys())
+
+
+class SnapshotView:
+    """The library as of a snapshot, with the same methods that `DocumentStore` has for the present.
+
+    Parameters
+    ----------
+    library : DocumentQueries
+    store : SnapshotStore
+    as_of : AsOf
+    """
+
+    def __init__(self, library: DocumentQueries, store: SnapshotStore, as_of: AsOf) -> None:
+        self._library = library
+        self._store = store
+        self._as_of = as_of
+
+    def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
+        """Return the documents of the snapshot, newest first, each with its version at that time."""
+        found = self._store.versions(self._as_of, document_ids)
+        rows: dict[str, VersionRow] = {}
+        for batch in batches([version_id for version_id, _ in found.values()]):
+            rows |= {row.document_id: row for row in self._library.versions_where(versions.c.id.in_(batch))}
+        return [
+            replace_version(one, row)
+            for one in self._library.documents(list(document_ids) if document_ids is not None else None)
+            if (row := rows.get(one.document_id)) is not None
+        ]
+
+    def visible_versions(self, document_ids: Sequence[str] | None = None) -> dict[str, str]:
+        """Return the versions that searches of the snapshot find, as ``version_id: state``."""
+        return dict(self._store.versions(self._as_of, document_ids).values())
+
+    def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
+        """Return those of the given chunks that are in the snapshot, by id."""
+        return self._store.chunks(self._as_of, chunk_ids)
+
+
+def replace_version(document: DocumentInfo, row: VersionRow) -> DocumentInfo:
+    """Return a document with the data of one of its versions."""
+    counts = {name: getattr(row, name) for name in ("pages", "pages_text", "pages_ocr", "pages_empty", "pages_failed")}
+    return replace(document, version_id=row.id, chunks=row.chunks, size=row.size, reason=row.reason, **counts)
+
+
+def end_of_day(day: date) -> datetime:
+    """Return the last moment of a day in UTC."""
+    return datetime.combine(day, time.min, UTC) + timedelta(days=1) - timedelta(microseconds=1)
+
+
+_IS_NOT_ACTIVE = or_(documents.c.active_version.is_(None), documents.c.active_version != versions.c.id)
+_IS_INDEXED = select(versions.c.id).where(_IS_SAME_CONTENT, _IS_SEARCHABLE).correlate(snapshot_contents).exists()
+_IS_PRESENT = (
+    select(versions.c.id)
+    .join(documents, documents.c.active_version == versions.c.id)
+    .where(_IS_SAME_CONTENT)
+    .correlate(snapshot_contents)
+    .exists()
+)
+_COUNTS: Select[Any] = select(
+    snapshot_contents.c.snapshot_id,
+    func.count().label("documents"),
+    func.coalesce(func.sum(case((_IS_INDEXED, 1), else_=0)), 0).label("searchable"),
+    func.coalesce(func.sum(case((_IS_PRESENT, 0), else_=1)), 0).label("superseded"),
+).group_by(snapshot_contents.c.snapshot_id)
+
+
+def _select_contents(connection: Connection, collection: str, as_of: datetime | None) -> list[Content]:
+    """Return the content of each document now, or at a past time."""
+    query = select(versions.c.document_id, versions.c.sha256).join(documents, documents.c.id == versions.c.document_id)
+    if collection:
+        query = query.where(documents.c.collection == collection)
+    if as_of is None:
+        query = query.where(documents.c.active_version == versions.c.id)
+    else:
+        is_active = documents.c.active_version == versions.c.id
+        is_stored = or_(versions.c.state.in_(("full", "replaced")), is_active)
+        query = query.where(versions.c.added_at <= as_of, is_stored).order_by(versions.c.added_at)
+    return list({row.document_id: Content(*row) for row in connection.execute(query)}.values())

@@ -1,0 +1,166 @@
+"""Store the entities of documents and the themes that they form."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Collection, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Table, delete, insert, or_, select, update
+
+from rag_core.store.columns import dump_json
+from rag_core.store.database import Database, batches
+from rag_core.store.schema import document_entities, documents, theme_entities, theme_statements, themes
+from rag_core.types.themes import (
+    DocumentEntities,
+    Entity,
+    Statement,
+    StatementSource,
+    StoredTheme,
+    SummarySentence,
+    ThemeEntity,
+)
+
+# A row with a column for each of its fields.
+_Row = TypeVar("_Row", ThemeEntity, StatementSource)
+
+
+class ThemeStore:
+    """The entities of each version, and the themes of each build. Each method makes its changes in one transaction.
+
+    Searches use the versions that are active; entities and statements of other versions are never returned.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def versions_read(self, rules: str) -> set[str]:
+        """Return the versions whose entities these rules have found."""
+        query = select(document_entities.c.version_id).where(document_entities.c.rules == rules)
+        with self._db.read() as connection:
+            return set(connection.execute(query).scalars())
+
+    def save_entities(self, version_id: str, rules: str, found: DocumentEntities) -> bool:
+        """Store the entities of a version; return false and store nothing if searches no longer find the version."""
+        packed = zlib.compress(dump_json([found.entities, found.statements]).encode())
+        is_active = select(documents.c.id).where(documents.c.active_version == version_id)
+        with self._db.begin() as connection:
+            if connection.execute(is_active).first() is None:
+                return False
+            connection.execute(delete(document_entities).where(document_entities.c.version_id == version_id))
+            connection.execute(insert(document_entities).values(version_id=version_id, rules=rules, entities=packed))
+            return True
+
+    def load_entities(self, version_ids: Collection[str]) -> dict[str, DocumentEntities]:
+        """Return the entities by version id, without versions whose entities are not stored."""
+        found = {}
+        with self._db.read() as connection:
+            for batch in batches(list(version_ids)):
+                query = select(document_entities).where(document_entities.c.version_id.in_(batch))
+                for row in connection.execute(query):
+                    entities, statements = json.loads(zlib.decompress(row.entities))
+                    found[row.version_id] = DocumentEntities(
+                        tuple(Entity(*one) for one in entities),
+                        tuple(Statement._make((*one[:-1], tuple(one[-1]))) for one in statements),
+                    )
+        return found
+
+    def add_theme(self, build: str, position: int, theme: StoredTheme) -> None:
+        """Store a theme of a build, in place of the theme at the same position of this build.
+
+        Its entities and statements of versions that searches no longer find are left out.
+        """
+        with self._db.begin() as connection:
+            connection.execute(delete(themes).where(themes.c.build == build, themes.c.position == position))
+            active = set(connection.execute(select(documents.c.active_version)).scalars())
+            values = {"id": theme.theme_id, "build": build, "position": position, "digest": theme.digest}
+            values |= {"generator": theme.generator, "summary": theme.summary, "cited": theme.cited}
+            connection.execute(insert(themes).values(**values))
+            _insert_active(connection, theme_entities, theme.theme_id, theme.entities, active)
+            _insert_active(connection, theme_statements, theme.theme_id, theme.statements, active)
+
+    def find_summary(self, digest: str) -> tuple[SummarySentence, ...]:
+        """Return the summary that a language model wrote for the same statements; empty if there is none."""
+        query = select(themes.c.summary).where(themes.c.digest == digest)
+        with self._db.read() as connection:
+            written = (_to_sentences(one) for one in connection.execute(query).scalars())
+            return next(filter(None, written), ())
+
+    def finish_build(self, build: str, count: int) -> None:
+        """Delete the themes of all other builds, and those of this build after the first ``count``."""
+        with self._db.begin() as connection:
+            connection.execute(delete(themes).where(or_(themes.c.build != build, themes.c.position >= count)))
+
+    def themes(self, build: str) -> list[StoredTheme]:
+        """Return the themes of a build in order, with the entities and statements that searches may find now.
+
+        A theme without statements is left out. If a statement of a summary was removed, the summary of the language
+        model is left out, because it may repeat the statement.
+        """
+        query = select(themes).where(themes.c.build == build).order_by(themes.c.position)
+        with self._db.read() as connection:
+            entities = _load_parts(connection, build, theme_entities, ThemeEntity)
+            statements = _load_parts(connection, build, theme_statements, StatementSource)
+            found = []
+            for row in connection.execute(query):
+                places = statements.get(row.id, {})
+                if not places:
+                    continue
+                is_whole = all(place in places for place in range(row.cited))
+                written = _to_sentences(row.summary) if is_whole else ()
+                cited = sum(place < row.cited for place in places)
+                found.append(
+                    StoredTheme(
+                        *(row.id, row.digest, row.generator if written else "extractive", written, cited),
+                        tuple(entities.get(row.id, {}).values()),
+                        tuple(places.values()),
+                    )
+                )
+        return found
+
+
+def remove_theme_texts(connection: Connection, version_id: str) -> None:
+    """Delete the entities of a version, and everything that themes contain of it."""
+    quoting = select(theme_statements.c.theme_id).where(theme_statements.c.version_id == version_id)
+    connection.execute(
+        update(themes).where(themes.c.id.in_(quoting)).values(summary=[], digest="", generator="extractive")
+    )
+    for table in (document_entities, theme_entities, theme_statements):
+        connection.execute(delete(table).where(table.c.version_id == version_id))
+
+
+def _insert_active(
+    connection: Connection,
+    table: Table,
+    theme_id: str,
+    rows: Sequence[_Row],
+    active: Collection[str],
+) -> None:
+    """Store the entities or statements of active versions, with their positions."""
+    values = [
+        {"theme_id": theme_id, "position": position, **row._asdict()}
+        for position, row in enumerate(rows)
+        if row.version_id in active
+    ]
+    if values:
+        connection.execute(insert(table), values)
+
+
+def _load_parts(connection: Connection, build: str, table: Table, kind: Any) -> dict[str, dict[int, Any]]:
+    """Return the rows of active versions by theme id and position."""
+    query = (
+        select(table)
+        .join(themes, themes.c.id == table.c.theme_id)
+        .join(documents, documents.c.active_version == table.c.version_id)
+        .where(themes.c.build == build)
+        .order_by(table.c.theme_id, table.c.position)
+    )
+    found: dict[str, dict[int, Any]] = {}
+    for row in connection.execute(query):
+        found.setdefault(row.theme_id, {})[row.position] = kind(*(getattr(row, name) for name in kind._fields))
+    return found
+
+
+def _to_sentences(stored: Any) -> tuple[SummarySentence, ...]:
+    return tuple(SummarySentence(text, tuple(sources)) for text, sources in stored)

@@ -1,0 +1,62 @@
+"""Store trainings of the query adapter, with the matrices of the adapters that were accepted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlalchemy import delete, insert, select
+
+from rag_core.store.database import Database, as_utc, new_id, now
+from rag_core.store.schema import trainings
+from rag_core.types.learning import Training
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAdapter:
+    """The matrices of an adapter, in the format ``npz``, and the embedder to which it belongs."""
+
+    weights: str
+    projection: str
+    matrices: bytes
+
+
+class TrainingStore:
+    """Trainings of the query adapter. Each method makes its changes in one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def add(self, training: Training, adapter: StoredAdapter) -> Training:
+        """Store a training, and its matrices if it was accepted; return it with its id and time."""
+        stored = replace(training, training_id=new_id(), created_at=now())
+        values = {
+            "id": stored.training_id,
+            "created_at": stored.created_at,
+            "weights": adapter.weights,
+            "projection": adapter.projection,
+            "report": stored.to_json(),
+            "matrices": adapter.matrices if stored.accepted else None,
+        }
+        with self._db.begin() as connection:
+            connection.execute(insert(trainings).values(**values))
+        return stored
+
+    def all(self) -> list[Training]:
+        """Return the trainings, newest first."""
+        columns = (trainings.c.id, trainings.c.created_at, trainings.c.report)
+        query = select(*columns).order_by(trainings.c.created_at.desc(), trainings.c.id)
+        with self._db.read() as connection:
+            return [Training.from_json(row.id, as_utc(row.created_at), row.report) for row in connection.execute(query)]
+
+    def newest_adapter(self) -> StoredAdapter | None:
+        """Return the adapter of the newest accepted training; ``None`` if there is none."""
+        columns = (trainings.c.weights, trainings.c.projection, trainings.c.matrices)
+        query = select(*columns).where(trainings.c.matrices.is_not(None)).order_by(trainings.c.created_at.desc())
+        with self._db.read() as connection:
+            row = connection.execute(query.limit(1)).first()
+        return StoredAdapter(row.weights, row.projection, bytes(row.matrices)) if row else None
+
+    def remove(self, training_id: str) -> None:
+        """Delete a training with its adapter."""
+        with self._db.begin() as connection:
+            connection.execute(delete(trainings).where(trainings.c.id == training_id))

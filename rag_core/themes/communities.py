@@ -1,0 +1,112 @@
+"""Communities of the graph of entities, and the statements that stand for each of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from rag_core.themes.graph import EntityGraph
+from rag_core.types.themes import EntityLink
+
+# Seed of the community detection, so that the same documents have the same themes.
+_SEED = 7
+# Fewest statements that must mention both entities of a link.
+_MIN_LINK = 2
+# A community with more entities is divided again; one with fewer entities is no theme.
+_LARGEST, _SMALLEST = 60, 3
+# The most themes, those with the most statements, and the most statements of a theme.
+MAX_THEMES, MAX_STATEMENTS = 150, 60
+# Fewest statements of a theme.
+_MIN_STATEMENTS = 3
+# Names in a title.
+_TITLE_NAMES = 3
+
+
+def find_communities(graph: EntityGraph) -> list[list[int]]:
+    """Return the communities of entities with the most statements first; entities in order of their weight.
+
+    The method is that of Blondel et al., "Fast unfolding of communities in large networks", 2008 (Louvain). The weight
+    of a link is the number of statements with both entities, divided by the geometric mean of the numbers of
+    statements with each (Salton's cosine), so that an entity that occurs everywhere does not join everything.
+    """
+    import networkx
+
+    network = networkx.Graph()
+    sizes = [len(one) for one in graph.by_entity]
+    for (one, other), count in sorted(graph.links.items()):
+        if count >= _MIN_LINK:
+            network.add_edge(one, other, weight=count / math.sqrt(sizes[one] * sizes[other]))
+    found: list[list[int]] = []
+    left = [sorted(network)] if network else []
+    while left:
+        members = left.pop()
+        part = network.subgraph(members)
+        parts = [sorted(one) for one in networkx.community.louvain_communities(part, weight="weight", seed=_SEED)]
+        for group in parts:
+            if len(group) > _LARGEST and len(parts) > 1:
+                left.append(group)
+            elif len(group) >= _SMALLEST:
+                found.append(_order_entities(group, network.subgraph(group).degree(weight="weight"), sizes))
+    ranked = [(len(select_statements(graph, one)), one) for one in found]
+    ranked.sort(key=lambda pair: (-pair[0], pair[1]))
+    return [one for count, one in ranked if count >= _MIN_STATEMENTS][:MAX_THEMES]
+
+
+def _order_entities(members: Sequence[int], degrees: Sequence[tuple[int, float]], sizes: Sequence[int]) -> list[int]:
+    degree = dict(degrees)
+    return sorted(members, key=lambda one: (-degree[one] * math.log1p(sizes[one]), one))
+
+
+def select_statements(graph: EntityGraph, community: Sequence[int]) -> list[int]:
+    """Return the statements that mention at least two entities of a community, in the order of the documents."""
+    members = set(community)
+    counts = Counter(position for one in community for position in graph.by_entity[one])
+    return sorted(position for position, count in counts.items() if count > 1 or len(members) == 1)
+
+
+def spread_statements(graph: EntityGraph, community: Sequence[int], most: int = MAX_STATEMENTS) -> list[int]:
+    """Return at most ``most`` statements of a community, from each document in turn.
+
+    Of each document, statements with many entities of the community come first, and rows of tables last.
+    """
+    weights = {one: 1 / (1 + place) ** 0.5 for place, one in enumerate(community)}
+    by_version: dict[str, list[tuple[float, int]]] = {}
+    for position in select_statements(graph, community):
+        statement = graph.statements[position]
+        score = sum(weights.get(one, 0.0) for one in statement.entities) - 2 * (statement.kind == "row")
+        by_version.setdefault(statement.source.version_id, []).append((-score, position))
+    turns = [sorted(one) for one in by_version.values()]
+    ordered = [(rank, *turn[rank]) for turn in turns for rank in range(len(turn))]
+    return [position for _, _, position in sorted(ordered)[:most]]
+
+
+def place_entities(links: Sequence[EntityLink]) -> dict[str, tuple[float, float]]:
+    """Return coordinates from -1 to 1 for the entities of links, by key; linked entities are close to each other."""
+    import networkx
+
+    network = networkx.Graph()
+    for one in links:
+        network.add_edge(one.source, one.target, weight=1 + math.log(one.statements))
+    places = networkx.spring_layout(network, k=6 / math.sqrt(max(1, len(network))), iterations=200, seed=_SEED)
+    return {key: (float(place[0]), float(place[1])) for key, place in places.items()}
+
+
+def build_title(graph: EntityGraph, community: Sequence[int]) -> str:
+    """Return the names of the first entities of a community that share no word."""
+    return join_names([graph.name(one) for one in community])
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return the first names that share no word, in one line."""
+    chosen: list[str] = []
+    words: set[str] = set()
+    for name in names:
+        own = {word.casefold() for word in name.split()}
+        if not own & words:
+            chosen.append(name)
+            words |= own
+        if len(chosen) == _TITLE_NAMES:
+            break
+    title = ", ".join(chosen)
+    return title[:1].upper() + title[1:]

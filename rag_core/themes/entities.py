@@ -1,0 +1,280 @@
+"""Entities of a document and the statements that mention them, without a language model.
+
+Entities are names, by letter case, and terms: words in lower case that follow each other more often than by chance.
+Statements are sentences and rows of tables. Two entities are related if the same statement mentions both.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from rag_core.text.dates import MONTHS
+from rag_core.text.grammar import FUNCTION_WORDS, Token, split_tokens
+from rag_core.text.injection import contains_instructions
+from rag_core.text.noun_phrases import Phrase, find_names
+from rag_core.text.sentences import sentence_spans
+from rag_core.text.words import ALPHANUMERIC, STOP_WORDS, find_lemma
+from rag_core.themes.definitions import defines_term, find_short_names
+from rag_core.types import PAGE_BREAK, ChunkRow, Table, TableRow
+from rag_core.types.themes import DocumentEntities, Entity, EntityKind, Statement, StatementKind
+
+# Changes whenever the same document yields other entities, so that it is read again.
+ENTITY_RULES = "text 1"
+# Fewest mentions of a name and of a term in a document; a rarer one connects nothing.
+_MIN_NAME, _MIN_TERM = 2, 3
+# Least normalized pointwise mutual information of the words of a term; Bouma, "Normalized (pointwise) mutual
+# information in collocation extraction", GSCL 2009.
+_MIN_NPMI = 0.35
+# Words of the longest term and of the longest name.
+_TERM_WORDS, _NAME_WORDS = 3, 6
+# The most entities of a document, those with the most mentions, and of one statement.
+_MAX_ENTITIES, _MAX_IN_STATEMENT = 1500, 12
+_MIN_STATEMENT_WORDS = 4
+_LEGAL_FORM = frozenset("inc corp corporation co company ltd limited plc llc lp sa ag nv gmbh".split())
+_CALENDAR = frozenset([*MONTHS, *"monday tuesday wednesday thursday friday saturday sunday".split()])
+# Words that number a part of a document, as in "Note 5", and abbreviations of amounts.
+_PART = frozenset(
+    "see refer item note table part page section exhibit figure chapter article appendix schedule no usd eur".split()
+)
+
+
+@dataclass(slots=True)
+class _Sentence:
+    """A sentence with its place in the chunk, its tokens and the entities that it mentions by key."""
+
+    chunk_id: int
+    start: int
+    end: int
+    text: str
+    kind: StatementKind
+    tokens: list[Token]
+    names: list[Phrase]
+    mentions: dict[str, None] = field(default_factory=dict)
+
+
+def build_entity_key(text: str) -> str:
+    """Return the key that the forms of an entity share: the lemmas of its words without article and legal form.
+
+    >>> build_entity_key("the Supply Chains"), build_entity_key("Acme Corp.")
+    ('suppli chain', 'acm')
+    """
+    words = [word.casefold() for word in ALPHANUMERIC.findall(text)]
+    if words and words[0] in ("the", "a", "an"):
+        words = words[1:]
+    while len(words) > 1 and words[-1] in _LEGAL_FORM:
+        words = words[:-1]
+    return " ".join(map(find_lemma, words))
+
+
+def extract_entities(
+    rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Table]], names: Collection[str] | None = None
+) -> DocumentEntities:
+    """Return the entities of a version of a document and the statements that mention them.
+
+    Parameters
+    ----------
+    rows : sequence of ChunkRow
+        All chunks of the version in order.
+    tables : mapping of int to sequence of Table
+        The tables of the version by page index.
+    names : collection of str, optional
+        The names of the entities, if a language model has found them.
+    """
+    sentences = [*_read_sentences(rows, tables), *_read_table_rows(rows, tables)]
+    forms: dict[str, Counter[str]] = {}
+    kinds: dict[str, EntityKind] = {}
+
+    def mention(sentence: _Sentence, text: str, kind: EntityKind) -> None:
+        if key := build_entity_key(text):
+            sentence.mentions[key] = None
+            forms.setdefault(key, Counter())[" ".join(text.split())] += 1
+            # A title writes a term in capitals too, so a key that occurs as a term is one.
+            kinds[key] = "term" if kind == "term" else kinds.get(key, kind)
+
+    if names is None:
+        ordinary_words = _find_ordinary_words(sentences)
+        terms = _find_terms(sentences, ordinary_words)
+        for sentence in sentences:
+            for name in sentence.names:
+                if is_entity_name(name.text, ordinary_words):
+                    mention(sentence, name.text.removeprefix("the "), "name")
+            for term in _find_mentioned_terms(sentence, terms, ordinary_words):
+                mention(sentence, term, "term")
+    elif names:
+        longest_first = sorted(names, key=lambda name: (-len(name), name))
+        written = (r"\s+".join(map(re.escape, name.split())) for name in longest_first)
+        pattern = re.compile(rf"(?<!\w)(?:{'|'.join(written)})(?!\w)", re.IGNORECASE)
+        for sentence in sentences:
+            for match in pattern.finditer(sentence.text):
+                mention(sentence, match[0], "term" if match[0].islower() else "name")
+    short_names = _find_short_names(sentences, forms)
+    counts = Counter(short_names.get(key, key) for one in sentences for key in one.mentions)
+    kept = [
+        key
+        for key, count in counts.most_common()
+        if count >= (_MIN_TERM if names is None and kinds.get(key) == "term" else _MIN_NAME) and key in forms
+    ][:_MAX_ENTITIES]
+    positions = {key: position for position, key in enumerate(kept)}
+    entities = tuple(Entity(key, forms[key].most_common(1)[0][0], kinds[key], counts[key]) for key in kept)
+    statements = []
+    for one in sentences:
+        found = {positions[full] for key in one.mentions if (full := short_names.get(key, key)) in positions}
+        if found:
+            mentioned = tuple(sorted(found)[:_MAX_IN_STATEMENT])
+            statements.append(Statement(one.chunk_id, one.start, one.end, one.kind, mentioned))
+    return DocumentEntities(entities, tuple(statements))
+
+
+def is_entity_name(name: str, ordinary_words: frozenset[str] = frozenset()) -> bool:
+    """Return whether a name can be an entity: it is no date, no number of a section and no ordinary word."""
+    words = [word.casefold() for word in ALPHANUMERIC.findall(name.removeprefix("the "))]
+    if not words or len(words) > _NAME_WORDS or words[0] in _PART:
+        return False
+    letters = [word for word in words if word.isalpha()]
+    if sum(map(len, letters)) < 2 or all(word in _CALENDAR or word in FUNCTION_WORDS for word in letters):
+        return False
+    return len(words) > 1 or words[0] not in ordinary_words | _LEGAL_FORM
+
+
+def _read_sentences(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Table]]) -> Iterator[_Sentence]:
+    """Yield the sentences outside tables; chunks overlap, so a sentence that an earlier chunk contains is left out."""
+    covered: dict[int, int] = {}
+    for row in rows:
+        inside = [(one.start - row.start, one.end - row.start) for one in tables.get(row.page_index, ())]
+        text = row.text.partition(PAGE_BREAK)[0]
+        for start, end in sentence_spans(text):
+            if row.start + start < covered.get(row.page_index, 0):
+                continue
+            covered[row.page_index] = row.start + end
+            if any(first < end and start < last for first, last in inside):
+                continue
+            words = text[start:end]
+            if len(words.split()) >= _MIN_STATEMENT_WORDS and not contains_instructions(words):
+                kind: StatementKind = "definition" if defines_term(words) else "sentence"
+                yield _Sentence(row.id, start, end, words, kind, split_tokens(words), find_names(words))
+
+
+def _read_table_rows(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Table]]) -> Iterator[_Sentence]:
+    """Yield the labelled rows of tables that have further cells; their entities are the label and its sections."""
+    by_page: dict[int, list[ChunkRow]] = {}
+    for row in rows:
+        by_page.setdefault(row.page_index, []).append(row)
+    for page_index, found in tables.items():
+        for table in found:
+            for table_row in table.body:
+                if table_row.is_section or len(table_row.cells) < 2 or not table_row.label:
+                    continue
+                cells = [one for one in table_row.cells if one.spans]
+                start, end = min(one.start for one in cells), max(one.end for one in cells)
+                on_page = by_page.get(page_index, ())
+                chunk = next((one for one in on_page if one.start <= start and end <= _end_on_page(one)), None)
+                if chunk is not None:
+                    yield _build_row(table_row, chunk, start - chunk.start, end - chunk.start)
+
+
+def _build_row(row: TableRow, chunk: ChunkRow, start: int, end: int) -> _Sentence:
+    labels = [" ".join(one.split()) for one in (*row.section, row.label)]
+    # A label is a name for its row, whatever the case of its letters.
+    names = [Phrase(one, 0, 0) for one in labels if len(one.split()) > 1]
+    return _Sentence(chunk.id, start, end, chunk.text[start:end], "row", [], names)
+
+
+def _end_on_page(row: ChunkRow) -> int:
+    return row.start + len(row.text.partition(PAGE_BREAK)[0])
+
+
+def _find_ordinary_words(sentences: Sequence[_Sentence]) -> frozenset[str]:
+    """Return the words that the document also writes in lower case, not only rarely; alone, they are no names."""
+    lower: Counter[str] = Counter()
+    upper: Counter[str] = Counter()
+    for token in (token for one in sentences for token in one.tokens):
+        (lower if token.text[0].islower() else upper)[token.word] += 1
+    ordinary = {word for word, count in lower.items() if 4 * count >= upper[word]}
+    # A word that only begins sentences, such as "However", is no name either.
+    begins = {one.tokens[0].word for one in sentences if one.tokens}
+    within = {token.word for one in sentences for token in one.tokens[1:] if token.text[0].isupper()}
+    return frozenset(ordinary | (begins - within))
+
+
+def _find_runs(sentence: _Sentence, ordinary_words: frozenset[str]) -> Iterator[list[Token]]:
+    """Yield the runs of content words that only blanks separate; capitals are allowed at the start of the sentence."""
+    run: list[Token] = []
+    for before, token in pairwise([None, *sentence.tokens]):
+        assert token is not None
+        joined = before is not None and sentence.text[before.end : token.start].isspace()
+        is_lower = token.text.islower() or (before is None and token.word in ordinary_words)
+        is_content = token.text.isalpha() and is_lower and not token.is_function
+        is_content = is_content and token.word not in STOP_WORDS and len(token.word) > 2
+        if run and not (joined and is_content):
+            yield run
+            run = []
+        if is_content:
+            run.append(token)
+    if run:
+        yield run
+
+
+def _find_terms(sentences: Sequence[_Sentence], ordinary_words: frozenset[str]) -> frozenset[tuple[str, ...]]:
+    """Return the sequences of words that are terms of the document, as lemmas."""
+    runs = [run for one in sentences for run in _find_runs(one, ordinary_words)]
+    words = Counter(find_lemma(token.word) for run in runs for token in run)
+    # A term neither begins nor ends with a participle such as "increased" or an adverb such as "mainly".
+    edges = {
+        token.word
+        for token in (token for run in runs for token in run)
+        if not token.word.endswith("ed")
+        and not (token.word.endswith("ly") and find_lemma(token.word.removesuffix("ly")) in words)
+    }
+    sequences: Counter[tuple[str, ...]] = Counter()
+    for run in runs:
+        lemmas = [find_lemma(token.word) for token in run]
+        for length in range(2, _TERM_WORDS + 1):
+            for first in range(len(lemmas) - length + 1):
+                if run[first].word in edges and run[first + length - 1].word in edges:
+                    sequences[tuple(lemmas[first : first + length])] += 1
+    total = sum(words.values())
+    return frozenset(
+        sequence
+        for sequence, count in sequences.items()
+        if count >= _MIN_TERM and _compute_npmi(count, [words[one] for one in sequence], total) >= _MIN_NPMI
+    )
+
+
+def _compute_npmi(together: int, each: Sequence[int], total: int) -> float:
+    """Return the normalized pointwise mutual information of words that follow each other, from -1 to 1."""
+    joint = together / total
+    expected = math.prod(count / total for count in each)
+    return math.log(joint / expected) / (-(len(each) - 1) * math.log(joint)) if joint < 1 else 1.0
+
+
+def _find_mentioned_terms(
+    sentence: _Sentence, terms: frozenset[tuple[str, ...]], ordinary_words: frozenset[str]
+) -> Iterator[str]:
+    """Yield the terms in a sentence as written; of two that overlap, the longer or the first one."""
+    for run in _find_runs(sentence, ordinary_words):
+        lemmas = [find_lemma(token.word) for token in run]
+        first = 0
+        while first < len(run):
+            longest = min(_TERM_WORDS, len(run) - first)
+            length = next((n for n in range(longest, 1, -1) if tuple(lemmas[first : first + n]) in terms), 0)
+            if length:
+                yield sentence.text[run[first].start : run[first + length - 1].end]
+            first += length or 1
+
+
+def _find_short_names(sentences: Sequence[_Sentence], forms: Mapping[str, Counter[str]]) -> dict[str, str]:
+    """Return the key of the long form by the key of the short form, for the names that the document defines."""
+    found: dict[str, str] = {}
+    for one in sentences:
+        if "(" not in one.text or one.kind == "row":
+            continue
+        for long, short in find_short_names(one.text):
+            long_key, short_key = build_entity_key(long), build_entity_key(short)
+            if long_key != short_key and long_key in forms and short_key and long_key not in found:
+                found.setdefault(short_key, long_key)
+    return found

@@ -1,0 +1,160 @@
+"""Verdicts of a language model that judges answers, and their agreement with other verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rag_core.types.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeConfig:
+    """The language model that judges the answers of an evaluation; ``None`` stands for the model in use."""
+
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The judge's verdict on a statement or passage, with its reason in the words of the judge."""
+
+    positive: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementVerdict:
+    """A statement of an answer: whether the judge (``None`` if not judged) and the verifier call it supported."""
+
+    question: str
+    statement: str
+    judge: bool | None
+    verifier: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The judge's verdicts on one answer.
+
+    Attributes
+    ----------
+    judge : str
+        Name of the judge, such as ``openai:MODEL``.
+    values : mapping of str to float
+        The metrics that were judged, and ``verifier_faithfulness``; see `rag_core.evaluation.judge`.
+    not_judged : tuple of str
+        The metrics that apply to the answer, but for which a reply of the judge could not be read.
+    statements : tuple of StatementVerdict
+    passages : mapping of int to bool
+        The verdicts on the passages by rank: whether a passage is useful to arrive at the answer.
+    seconds : float
+        Time of the calls.
+    problems : tuple of str
+        Why replies are missing, if the endpoint failed.
+    """
+
+    judge: str
+    values: Mapping[str, float] = field(default_factory=dict)
+    not_judged: tuple[str, ...] = ()
+    statements: tuple[StatementVerdict, ...] = ()
+    passages: Mapping[int, bool] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How often two raters give the same verdict: counts of the four pairs of verdicts.
+
+    ``raters`` names the two raters and what they rate.
+    """
+
+    raters: str
+    both_positive: int
+    first_only: int
+    second_only: int
+    both_negative: int
+
+    @property
+    def n(self) -> int:
+        """Number of pairs."""
+        return self.both_positive + self.first_only + self.second_only + self.both_negative
+
+    @property
+    def share(self) -> float:
+        """Share of the pairs with equal verdicts; 0 if there are no pairs."""
+        return (self.both_positive + self.both_negative) / self.n if self.n else 0.0
+
+    @property
+    def kappa(self) -> float | None:
+        """Agreement beyond chance, from -1 to 1 (Cohen, "A coefficient of agreement for nominal scales", 1960).
+
+        It is ``None`` if it is undefined: there are no pairs, or both raters always give the same one verdict.
+        """
+        if not self.n:
+            return None
+        first, second = self.both_positive + self.first_only, self.both_positive + self.second_only
+        by_chance = (first * second + (self.n - first) * (self.n - second)) / self.n**2
+        return None if by_chance == 1 else (self.share - by_chance) / (1 - by_chance)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReport:
+    """What a judge found over all questions of an evaluation; the metrics are among those of the evaluation.
+
+    Attributes
+    ----------
+    judge, writer : str
+        The model that judged, and the generator that wrote the answers, such as ``openai:MODEL``.
+    answers : int
+        Number of answers that were judged, including refusals, of which only the passages are judged.
+    not_judged : mapping of str to int
+        By metric, the number of answers for which a reply of the judge could not be read.
+    agreements : tuple of Agreement
+        Between the judge and the verifier, and between the judge and the labels.
+    statements : tuple of StatementVerdict
+    usage : Usage
+    seconds : float
+    problems : tuple of str
+        Distinct messages about failures of the endpoint.
+    """
+
+    judge: str
+    writer: str
+    answers: int
+    not_judged: Mapping[str, int]
+    agreements: tuple[Agreement, ...]
+    statements: tuple[StatementVerdict, ...]
+    usage: Usage
+    seconds: float
+    problems: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know about the figures, in sentences: cost, failures, what was not judged, and the warning."""
+        listed = ", ".join(f"{metric} {count}" for metric, count in self.not_judged.items())
+        missing = f"Not judged, because a reply is missing or cannot be read (of {self.answers} answers): {listed}."
+        notes = (
+            f"The judge, {self.judge}, used {self.usage.label} and {self.seconds:,.0f} s.",
+            *self.problems,
+            missing if listed else "",
+            self.warning,
+        )
+        return tuple(note for note in notes if note)
+
+    @property
+    def warning(self) -> str:
+        """A warning if the judge is the model that wrote the answers; empty otherwise.
+
+        Models favour their own texts: Panickssery et al., "LLM evaluators recognize and favor their own generations",
+        NeurIPS 2024.
+        """
+        if self.judge != self.writer:
+            return ""
+        return (
+            f"The judge, {self.judge}, wrote the answers itself. Models rate their own text higher than others do "
+            "(self-preference). Judge with another model before you rely on these figures."
+        )

@@ -1,0 +1,89 @@
+"""The mixture of the answers that single passages give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from rag_core.types.explanations import WeightedPassage
+
+# The probability of no answer in `AnswerProbabilities` is that of this text.
+UNKNOWN = "unknown"
+# ``p(y|x, d)``: maps chunk ids to the probabilities of the answers given that passage, which sum to 1.
+AnswerProbabilities = Mapping[str, Mapping[str, float]]
+
+
+class MixtureVerdict(str, Enum):
+    """Whether the answer of a mixture is right, and why it is not.
+
+    - ``right``: the answer is right, and a right passage has a weight.
+    - ``right without evidence``: the answer is right, but no right passage has a weight.
+    - ``not covered``: the answer is wrong, and no right passage has a weight.
+    - ``covered but wrong``: the answer is wrong, although a right passage has a weight.
+    - ``stale``: as ``covered but wrong``, and the cited passage is stale: a label marks it as stale or inadmissible, or
+      its document is older than that of the right passage.
+    """
+
+    RIGHT = "right"
+    WITHOUT_EVIDENCE = "right without evidence"
+    NOT_COVERED = "not covered"
+    COVERED_BUT_WRONG = "covered but wrong"
+    STALE = "stale"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceMixture:
+    """The answers of a mixture, and four quantities that are reported separately.
+
+    Attributes
+    ----------
+    answers : tuple of (str, float)
+        ``p(y|x) = Σ_d p(d|x) p(y|x, d)``, most probable first.
+    cited : str
+        Chunk id of the passage with the largest part in the probability of the first answer.
+    covered : bool
+        Coverage: whether a right passage has a weight.
+    mass : float
+        Evidence mass: the total weight of the right passages.
+    correct_probability : float or None
+        Total probability of the expected answers; ``None`` if none is known.
+    is_correct : bool or None
+        Correctness: whether the first answer is expected. If no expected answer is known, whether the cited passage is
+        right; ``None`` if no right passage is known either.
+    is_supported : bool
+        Source support: whether the first answer is the most probable one given only the cited passage.
+    verdict : MixtureVerdict or None
+        ``None`` if ``is_correct`` is ``None``.
+    """
+
+    answers: tuple[tuple[str, float], ...]
+    cited: str
+    covered: bool
+    mass: float
+    correct_probability: float | None
+    is_correct: bool | None
+    is_supported: bool
+    verdict: MixtureVerdict | None
+
+    @property
+    def answer(self) -> str:
+        """The most probable answer."""
+        return self.answers[0][0]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedMixture:
+    """A worked example: a question, its passages by weight, their answers, and the mixture.
+
+    ``names`` maps chunk ids to the names of the passages. ``right`` and ``expected`` are the chunk id of the right
+    passage and the right answer.
+    """
+
+    question: str
+    names: Mapping[str, str]
+    weighted: tuple[WeightedPassage, ...]
+    probabilities: AnswerProbabilities
+    right: str
+    expected: str
+    mixture: EvidenceMixture

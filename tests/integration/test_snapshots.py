@@ -1,0 +1,309 @@
+"""Snapshots: questions as of a date, re-indexing, deletion and crashes."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from rag_core.engine import Engine
+from rag_core.errors import QuestionError, SnapshotError
+from rag_core.index.dense import DenseIndex
+from rag_core.indexing.removal import Removal
+from rag_core.store.documents import DocumentStore
+from rag_core.store.schema import versions
+from rag_core.types import DocumentStatus, JobState, RetrievalConfig, Scope, Strategy
+from tests.support.engines import (
+    ASK_BUDGET,
+    BUDGET,
+    PENGUINS,
+    add_document,
+    before_call,
+    copy_folder,
+    failing,
+    idle,
+    indexed,
+    opened,
+    read_by_older_parser,
+    rebuild_index,
+)
+from tests.support.pdfs import make_pdf
+
+LATER = BUDGET.replace("42 million", "57 million")
+
+
+@pytest.fixture
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
+
+
+def replaced(engine: Engine) -> str:
+    """Index a document, take the snapshot "first", and replace the document; return its id."""
+    document_id = indexed(engine, "bridge.pdf", BUDGET)
+    indexed(engine, "birds.pdf", PENGUINS)
+    engine.snapshots.create("first")
+    assert indexed(engine, "bridge.pdf", LATER) == document_id
+    return document_id
+
+
+def figure(engine: Engine, as_of: str = "", question: str = ASK_BUDGET) -> str:
+    """Return the figure in the answer, and check that no passage or citation has the other one."""
+    answer = engine.answer(question, as_of=as_of)
+    texts = [*(one.text for one in answer.passages), *(one.quote for one in answer.citations), answer.text]
+    found = {number for number in ("42 million", "57 million") if any(number in text for text in texts)}
+    assert len(found) <= 1
+    return found.pop() if found else ""
+
+
+def assert_consistent(engine: Engine, *, present: str = "57 million", first: str = "42 million") -> None:
+    assert (figure(engine), figure(engine, "first")) == (present, first)
+    status = engine.status()
+    assert list(status.problems) == [], dict(status.stores)
+
+
+def test_question_as_of_a_snapshot_is_answered_from_its_content(engine: Engine) -> None:
+    document_id = replaced(engine)
+    assert_consistent(engine)
+    answer = engine.answer(ASK_BUDGET, as_of="first")
+    assert answer.as_of.startswith("first (")
+    assert engine.answer(ASK_BUDGET).as_of == ""
+    passage = answer.passages[0]
+    shown = engine.documents.get(document_id, version_id=passage.version_id)
+    assert shown.version_id == passage.version_id != engine.documents.get(document_id).version_id
+    image = engine.documents.render_page(document_id, 0, version_id=passage.version_id, highlights=[(0, 20)])
+    assert image.highlighted
+    assert "42 million" in engine.documents.page(document_id, 0, version_id=passage.version_id).text
+    assert engine.documents.content(document_id, version_id=passage.version_id) != engine.documents.content(document_id)
+    [explained] = {"42 million" in one.text for one in engine.explain(ASK_BUDGET, as_of="first").passages[:1]}
+    assert explained
+    assert engine.explanations.token_matches(ASK_BUDGET, passage.chunk_id).matches
+
+
+@pytest.mark.parametrize("strategy", ["iterative", "themes"])
+def test_strategy_that_reads_the_present_refuses_a_snapshot(engine: Engine, strategy: Strategy) -> None:
+    replaced(engine)
+    with pytest.raises(QuestionError, match="reads the present documents only"):
+        engine.answer(ASK_BUDGET, as_of="first", configuration=RetrievalConfig(strategy=strategy))
+
+
+def test_snapshot_of_a_collection_leaves_out_other_documents(engine: Engine) -> None:
+    indexed(engine, "bridge.pdf", BUDGET, collection="Bridges")
+    indexed(engine, "birds.pdf", PENGUINS, collection="Birds")
+    snapshot, job = engine.snapshots.create("  birds  only ", collection="Birds")
+    assert (snapshot.name, snapshot.documents, snapshot.searchable, job) == ("birds only", 1, 1, None)
+    assert {one.document for one in engine.search(ASK_BUDGET, as_of="birds only").passages} == {"birds.pdf"}
+    with pytest.raises(SnapshotError, match="no searchable document in the collection 'Fish'"):
+        engine.snapshots.create("fish", collection="Fish")
+
+
+def test_date_stands_for_the_newest_snapshot_until_then(engine: Engine) -> None:
+    replaced(engine)
+    engine.snapshots.create("second")
+    today = datetime.now(UTC).date()
+    assert figure(engine, today.isoformat()) == "57 million"
+    engine.snapshots.delete("second")
+    assert figure(engine, today.isoformat()) == "42 million"
+    with pytest.raises(SnapshotError, match=r"no snapshot of 01 January 2001 or before\. Snapshots: 'first'"):
+        engine.search(ASK_BUDGET, as_of="2001-01-01")
+    with pytest.raises(SnapshotError, match="No snapshot is named 'last week'"):
+        engine.search(ASK_BUDGET, as_of="last week")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (" ", "is empty"),
+        ("first", "exists already"),
+        ("2026-03-31", "is a date"),
+        ("x" * 1000, "has 1000 characters"),
+    ],
+)
+def test_unusable_names_are_refused(engine: Engine, name: str, message: str) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    engine.snapshots.create("first")
+    with pytest.raises(SnapshotError, match=message):
+        engine.snapshots.create(name)
+    with pytest.raises(SnapshotError, match="in the future"):
+        engine.snapshots.create("tomorrow", as_of=datetime.now(UTC).date() + timedelta(days=2))
+    assert [one.name for one in engine.snapshots.list()] == ["first"]
+
+
+def test_snapshot_of_a_past_date_is_indexed_from_kept_files(engine: Engine) -> None:
+    document_id = indexed(engine, "bridge.pdf", BUDGET)
+    indexed(engine, "bridge.pdf", LATER)
+    with engine._stores.database.begin() as connection:
+        is_former = (versions.c.document_id == document_id) & (versions.c.state == "replaced")
+        connection.execute(update(versions).where(is_former).values(added_at=datetime(2025, 3, 1, tzinfo=UTC)))
+    snapshot, job = engine.snapshots.create("spring", as_of=date(2025, 4, 1))
+    assert snapshot.documents == 1
+    assert job is not None
+    assert engine.jobs.wait([job.job_id])[0].state is JobState.DONE
+    assert [(one.searchable, one.superseded) for one in engine.snapshots.list()] == [(1, 1)]
+    assert (figure(engine), figure(engine, "spring"), figure(engine, "2025-06-30")) == (
+        *("57 million", "42 million", "42 million"),
+    )
+    with pytest.raises(SnapshotError, match="on or before 01 January 2024"):
+        engine.snapshots.create("earlier", as_of=date(2024, 1, 1))
+
+
+def test_deleted_snapshot_leaves_the_index_but_keeps_the_file(engine: Engine) -> None:
+    document_id = replaced(engine)
+    engine.snapshots.create("also first", as_of=None)
+    assert len(engine.documents.versions(document_id)) == 2
+    assert engine.documents.versions(document_id)[1].snapshots == ("first",)
+    engine.snapshots.delete("first")
+    assert engine.snapshots.list()[0].name == "also first"
+    assert engine.status().stores["words"] == engine.status().counts["chunks"]
+    assert [one.is_replaced for one in engine.documents.versions(document_id)] == [False, True]
+    assert list(engine.status().problems) == []
+    with pytest.raises(SnapshotError, match="No snapshot is named 'first'"):
+        engine.snapshots.delete("first")
+
+
+def test_deleted_document_leaves_all_snapshots(engine: Engine) -> None:
+    document_id = replaced(engine)
+    with failing(DenseIndex, "delete"), pytest.raises(Exception, match="disk is on fire"):
+        engine.documents.delete([document_id])
+    # The removal is not finished, but no search finds the text.
+    assert figure(engine, "first") == ""
+    engine.documents.delete([document_id])
+    assert figure(engine, "first") == ""
+    assert engine.snapshots.list()[0].documents == 1
+    assert list(engine.status().problems) == []
+
+
+def test_removed_version_leaves_snapshots_and_its_file_is_deleted(engine: Engine) -> None:
+    document_id = replaced(engine)
+    former = engine.documents.versions(document_id)[1]
+    engine.documents.remove_version(former.version_id)
+    assert figure(engine, "first") == ""
+    assert engine.snapshots.list()[0].documents == 1
+    assert len(engine.documents.versions(document_id)) == 1
+    assert engine.status().stores["files"] == 2
+    assert list(engine.status().problems) == []
+
+
+def test_restored_version_is_stored_once(engine: Engine) -> None:
+    document_id = replaced(engine)
+    former = engine.documents.versions(document_id)[1]
+    engine.jobs.wait([engine.documents.restore_version(former.version_id).job_id])
+    assert_consistent(engine, present="42 million")
+    assert engine.snapshots.list()[0].superseded == 0
+
+
+def test_reindex_with_other_settings_keeps_snapshots(engine: Engine) -> None:
+    replaced(engine)
+    assert rebuild_index(engine, chunk_tokens=64).state is JobState.DONE
+    built = engine.status().built_with
+    assert built is not None
+    assert built.chunk_tokens == 64
+    assert (figure(engine), figure(engine, "first")) == ("57 million", "42 million")
+    assert [(one.documents, one.searchable) for one in engine.snapshots.list()] == [(2, 2)]
+    assert engine.status().stores["words"] == engine.status().stores["vectors"] == engine.status().stores["database"]
+
+
+def test_reindex_within_the_index_reads_snapshots_again(engine: Engine) -> None:
+    document_id = replaced(engine)
+    read_by_older_parser(engine, document_id)
+    assert rebuild_index(engine).state is JobState.DONE
+    idle(engine)
+    assert_consistent(engine)
+    rows = engine._stores.documents.versions_where(versions.c.document_id == document_id)
+    assert sorted(row.state for row in rows) == ["full", "full"]
+    assert len({row.extractor for row in rows}) == 1
+
+
+def test_content_that_cannot_be_indexed_again_keeps_its_file(engine: Engine) -> None:
+    document_id = replaced(engine)
+    former = engine.documents.versions(document_id)[1]
+    row = engine._stores.documents.version(former.version_id)
+    assert row is not None
+    good = engine._stores.files.get(row.sha256)
+    with engine._stores.database.begin() as connection:
+        # The pages must be read from the file, which is damaged.
+        connection.execute(update(versions).where(versions.c.id == row.id).values(extractor="older"))
+    engine._stores.files.delete(row.sha256)
+    rebuild_index(engine, chunk_tokens=64)
+    assert figure(engine) == "57 million"
+    result = engine.search(ASK_BUDGET, as_of="first")
+    assert result.notices[0].startswith("1 document is in the snapshot, but not in the index")
+    assert {one.document for one in result.passages} == {"birds.pdf"}
+    engine._stores.files.put(good)
+    engine.jobs.wait([engine.snapshots.index_missing().job_id])
+    assert (figure(engine), figure(engine, "first")) == ("57 million", "42 million")
+
+
+def test_replacement_during_a_reindex_keeps_both_contents(engine: Engine) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    engine.snapshots.create("first")
+    with before_call(DocumentStore, "swap_generation", lambda: None):
+        job = engine.index.rebuild(chunk_tokens=64)
+        later = engine.documents.submit("bridge.pdf", make_pdf(LATER))
+        engine.jobs.wait([job.job_id, later.job_id])
+    idle(engine)
+    assert (figure(engine), figure(engine, "first")) == ("57 million", "42 million")
+
+
+def test_reindex_during_a_search_as_of_a_snapshot(engine: Engine) -> None:
+    replaced(engine)
+    with before_call(DenseIndex, "retrieve", lambda: rebuild_index(engine, chunk_tokens=64)):
+        assert figure(engine, "first") == "42 million"
+
+
+@pytest.mark.parametrize("step", ["retire_version", "clear_version"])
+def test_crash_while_a_snapshot_keeps_or_loses_content(tmp_path: Path, step: str) -> None:
+    copy = tmp_path / "copy"
+    with opened(tmp_path / "data") as engine:
+        if step == "retire_version":
+            with before_call(Removal, step, copy_folder(tmp_path / "data", copy)):
+                replaced(engine)
+        else:
+            replaced(engine)
+            with before_call(Removal, step, copy_folder(tmp_path / "data", copy)):
+                engine.snapshots.delete("first")
+    with opened(copy) as engine:
+        assert figure(engine) == "57 million"
+        kept = [one.name for one in engine.snapshots.list()]
+        assert kept == (["first"] if step == "retire_version" else [])
+        if kept:
+            assert figure(engine, "first") == "42 million"
+        status = engine.status()
+        assert list(status.problems) == []
+        assert status.stores["words"] == status.counts["chunks"] + len(kept)
+
+
+def test_conversation_and_stored_answers_keep_the_snapshot(engine: Engine) -> None:
+    replaced(engine)
+    conversation = engine.conversations.create(Scope(as_of="first"))
+    answer = engine.answer(ASK_BUDGET, as_of="first")
+    engine.conversations.add_message(conversation.conversation_id, "assistant", answer.text, answer)
+    stored = engine.conversations.messages(conversation.conversation_id)[0].answer
+    assert stored is not None
+    assert stored.as_of == answer.as_of
+    assert engine.conversations.get(conversation.conversation_id).scope.as_of == "first"
+    engine.conversations.set_scope(conversation.conversation_id, Scope())
+    assert engine.conversations.get(conversation.conversation_id).scope.as_of == ""
+
+
+def test_summary_and_comparison_read_the_snapshot(engine: Engine) -> None:
+    replaced(engine)
+    summary = engine.answer("Summarise bridge.pdf", as_of="first")
+    assert "42 million" in summary.text
+    assert "57 million" not in summary.text
+    assert add_document(engine, "empty.pdf", make_pdf("")).result is DocumentStatus.REJECTED
+
+
+def test_two_snapshots_are_compared(engine: Engine) -> None:
+    replaced(engine)
+    compared = engine.snapshot_comparisons.compare(ASK_BUDGET, "first", "")
+    assert not compared.is_same
+    words = {side.text[start:end] for side in (compared.first, compared.second) for start, end in side.own_words}
+    assert words == {"42", "57"}
+    for side, number in ((compared.first, "42"), (compared.second, "57")):
+        [(chunk_id, spans)] = side.own_passages.items()
+        passage = next(one for one in side.answer.passages if one.chunk_id == chunk_id)
+        assert [passage.text[start:end] for start, end in spans] == [number]
+    assert compared.second.as_of == ""
+    assert engine.snapshot_comparisons.compare(ASK_BUDGET, "first", "first").is_same
