@@ -121,7 +121,9 @@ def evaluate(
         for row in [*rows, *map(json_rows.method, methods)] if as_json else []:
             console.print_json(row)
         if as_json and check:
-            console.print_json({"release": check.verdict, "reason": check.reason})
+            first, second = (one.configuration for one in evaluations)
+            row = {"configuration": f"{second} minus {first}", "release": check.verdict, "reason": check.reason}
+            console.print_json(row)
         if pseudo := evaluations[0].pseudo_questions:
             console.print_note(f"{pseudo:,} of the questions are pseudo-questions from sentences of the documents.")
         if as_table and not as_json:

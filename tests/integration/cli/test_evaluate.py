@@ -52,7 +52,8 @@ def test_two_configurations_are_compared_and_written_to_files(
     assert {row["configuration"] for row in rows} == {
         *("bm25 baseline, k 1.2, b 0.75", "dense", "dense minus bm25 baseline, k 1.2, b 0.75")
     }
-    difference = next(row for row in rows if row["metric"] == "map difference")
+    difference = next(row for row in rows if row.get("metric") == "map difference")
+    assert "release" in rows[-1]
     assert {"value", "n", "low", "high", "p_value"} <= difference.keys()
     assert (out / "comparison.csv").read_text("utf-8").startswith("metric,difference,low,high,p_value,n")
     assert (out / "precision-recall.svg").read_text("utf-8").startswith("<svg")
