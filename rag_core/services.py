@@ -95,7 +95,7 @@ class Services:
         self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
-        self.closed_book = ClosedBook(self.models, self._generations, self._follow_ups)
+        self.closed_book = ClosedBook(self.models, self._follow_ups)
         self.snapshot_comparisons = SnapshotComparisons(self._follow_ups)
 
         self._removal = Removal(stores)
