@@ -114,7 +114,7 @@ class Services:
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
         self.mixtures = Mixtures(pages, self.models)
-        self.closed_book = ClosedBook(self.models, self._generations, self._follow_ups)
+        self.closed_book = ClosedBook(self.models, self._follow_ups)
         self.snapshot_comparisons = SnapshotComparisons(self._follow_ups)
 
         self._removal = Removal(stores)

@@ -8,7 +8,7 @@ from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import ClosedBookAnswer, Scope, format_count
+from rag_core.types import ClosedBookAnswer, Scope
 
 
 def show_closed_book(engine: Engine, question: str, scope: Scope) -> None:
@@ -35,9 +35,6 @@ def _show(answer: ClosedBookAnswer) -> None:
         st.markdown(":material/psychology: **Without passages**")
         st.warning("Unsupported: from the model's memory, without any source.", icon=":material/gpp_maybe:")
         st.text(answer.text or "The model wrote nothing.")
-        if answer.statements:
-            stated = format_count(answer.statements, "statement")
-            st.caption(f"The passages beside support {answer.supported:,} of {stated}; the model has not seen them.")
         st.caption(escape_markdown(answer.usage.label))
     with grounded.container(border=True):
         st.markdown(":material/menu_book: **From passages**")

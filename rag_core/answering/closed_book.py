@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from rag_core.answering.follow_up import FollowUps
 from rag_core.errors import SettingsError
 from rag_core.llm.prompts import build_closed_book_messages
-from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.types import Answer, ClosedBookAnswer, Scope
 from rag_core.types.searches import Writer
-from rag_core.verification.attribution import contains_words, draft_answer
-from rag_core.verification.support import create_text_encoder
 
 
 class ClosedBook:
@@ -21,15 +18,12 @@ class ClosedBook:
     Parameters
     ----------
     generators : LanguageModels
-    generations : IndexGenerations
-        The embedder of the active index compares the statements of the model with the passages.
     follow_ups : FollowUps
         Answers the question from passages.
     """
 
-    def __init__(self, generators: LanguageModels, generations: IndexGenerations, follow_ups: FollowUps) -> None:
+    def __init__(self, generators: LanguageModels, follow_ups: FollowUps) -> None:
         self._generators = generators
-        self._generations = generations
         self._follow_ups = follow_ups
 
     def answer(
@@ -42,8 +36,7 @@ class ClosedBook:
     ) -> ClosedBookAnswer:
         """Return the answer of a language model without passages, beside the answer from passages.
 
-        Each statement of the answer without passages is compared with the passages of the other one. A statement that
-        they support may still come from the model's memory only, and one that they don't support may be right.
+        The answer without passages is not compared with the passages, which the model has not seen.
 
         Parameters
         ----------
@@ -67,10 +60,4 @@ class ClosedBook:
         events = self._follow_ups.ask(question, Scope.of(documents, collections), None, (), writer=Writer(model))
         grounded = next(event for event in events if isinstance(event, Answer))
         reply = writer.complete(build_closed_book_messages(grounded.question))
-        text = reply.text.strip()
-        if not contains_words(text):
-            return ClosedBookAnswer(text, writer.name, reply.usage, grounded, 0, 0)
-        encode = create_text_encoder(self._generations.active().embedder)
-        checked = draft_answer(text, grounded.question, grounded.passages, encode)
-        supported = sum(one.supported for one in checked.statements)
-        return ClosedBookAnswer(text, writer.name, reply.usage, grounded, len(checked.statements), supported)
+        return ClosedBookAnswer(reply.text.strip(), writer.name, reply.usage, grounded)

@@ -12,14 +12,11 @@ from rag_core.types.usage import Usage
 class ClosedBookAnswer:
     """What a language model answers without passages.
 
-    ``supported`` of its ``statements`` are supported by the passages of ``grounded``, which is the answer to the same
-    question from passages. The model has not seen these passages, so ``text`` has no citations. ``usage`` is that of
-    the answer without passages.
+    ``text`` has no citations, and nothing supports it. ``grounded`` is the answer to the same question from passages.
+    ``usage`` is that of the answer without passages.
     """
 
     text: str
     generator: str
     usage: Usage
     grounded: Answer
-    statements: int
-    supported: int
