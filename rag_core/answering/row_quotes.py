@@ -12,6 +12,7 @@ from rag_core.reading.answer_types import answers_kind
 from rag_core.reading.cell_choice import choose_cell, name_row
 from rag_core.reading.cell_values import names_cell, names_row, state_value
 from rag_core.reading.table_questions import parse_table_question
+from rag_core.reading.tick_boxes import contains_box
 from rag_core.types import Citation, Claim, Passage, Table
 from rag_core.types.tables import TableCell, TableRow
 from rag_core.verification.verifier import VerifiedAnswer
@@ -36,7 +37,7 @@ def quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) -
     asks for another kind of value, for several rows or for a period that no column has, the result is ``None`` too.
     """
     excerpt, read = answer.excerpt, answer.place.cell
-    if excerpt.row is None or excerpt.table is None or read is None:
+    if excerpt.row is None or excerpt.table is None or read is None or contains_box(excerpt.text):
         return None
     if answer.probability < SHORT_PROBABILITY and not names_cell(question, excerpt.table, excerpt.row, read):
         return None

@@ -9,6 +9,7 @@ from rag_core.reading.quote_spans import is_sentence, refers_back
 from rag_core.reading.short_answers import (
     extend_answer,
     extend_definition,
+    has_superlative,
     is_denied_elsewhere,
     is_figure_asked_for,
     is_of_other_period,
@@ -31,13 +32,15 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
     The value after a label is certain if the question contains the words of the label. The reading model knows English
     only, and a yes-no question is answered by the whole statement.
     """
+    if statement.has_boxes:
+        return _find_certain_answer(statement) and statement.answer
     if not is_yes_no_question(question) and names_label(question, statement.text):
         return "" if statement.passage.lacks_name else read_label(statement.text)[1]
     answer = _find_certain_answer(statement)
     if not answer or detect_language(question):
         return ""
-    if is_yes_no_question(question) or statement.has_boxes:
-        return statement.answer if statement.has_boxes else ""
+    if is_yes_no_question(question) or not has_superlative(question, statement.text):
+        return ""
     text, excerpt = statement.text, statement.found.excerpt
     context = f"{statement.passage.document} {statement.passage.heading} {excerpt.text}"
     # The cells of a row without their headers do not show which of them is asked for, and a heading states nothing.

@@ -26,7 +26,7 @@ def add(
     password: Annotated[str | None, typer.Option(help="Password of encrypted PDFs; never stored.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Index PDFs, folders and zip archives, and wait until done.
+    """Index PDFs, folders and zip archives; wait until done.
 
     Subfolders are searched too.
     """

@@ -99,7 +99,7 @@ def evaluate(
     b: B = 0.75,
     as_json: Json = False,
 ) -> None:
-    """Measure passages, answers and refusals on labelled questions."""
+    """Measure passages and answers on labelled questions."""
     if as_table and configuration:
         raise typer.BadParameter("--table measures every method. Leave out --configuration, or --table.")
     choices = list(dict.fromkeys(configuration or [Choice.AS_SET]))

@@ -56,9 +56,10 @@ def train(
     switch: Switch = None,
     as_json: Json = False,
 ) -> None:
-    """Train a map of the questions' vectors, and use it if questions about other documents then find more.
+    """Learn from labelled questions how to compare them.
 
-    The vectors of passages and the index do not change. The adapter is measured by cross-validation over documents.
+    Train a map of the questions' vectors, and use it if questions about other documents then find more. The vectors
+    of passages and the index do not change. The adapter is measured by cross-validation over documents.
     """
     with open_engine() as engine:
         if switch is not None:
@@ -81,7 +82,10 @@ def train(
 
 
 def pseudo_questions(count: Count = 100, as_json: Json = False) -> None:
-    """Write questions from sentences of the documents; with --json, as labels for evaluate and train."""
+    """Write questions from sentences of the documents.
+
+    With --json, they are labels for evaluate and train.
+    """
     with open_engine() as engine:
         rows = [json_rows.pseudo_question(label) for label in engine.learning.write_pseudo_questions(count)]
     if not as_json:

@@ -206,10 +206,10 @@ class Endpoint:
                 return self._api.create(client, self._settings.model, messages, options | described)
             except (BadRequestError, UnprocessableEntityError) as error:
                 simpler = drop_rejected_option(options, error)
-                if simpler is None and not extra:
+                if simpler is None and (tools or not extra):
                     raise
             if simpler is None:
-                # Servers describe in many ways that they do not support an option, so these are the first suspects.
+                # Servers describe in many ways that they do not support a schema, so it is the first suspect.
                 self._rejected |= extra.keys()
             else:
                 self._rejected |= extra.keys() - simpler.keys()

@@ -53,6 +53,7 @@ _BEFORE_A_CHANGE = re.compile(
     rf"\b(?:by|(?:{_CHANGES}|growth|reduction|improvement) of)\s+(?:(?:the )?[a-z]+ )?\W*$", re.IGNORECASE
 )
 _AFTER_A_CHANGE = re.compile(r"\W*(?:more|less|higher|lower|above|below)\b", re.IGNORECASE)
+_SUPERLATIVE = re.compile(r"\b(?:(?!interest|forest|request|invest|suggest|guest)\w{3,}est|most|least)\b")
 # The noun that names the figure in "What was the operating margin in 2024".
 _MEASURE = re.compile(
     r"\bwhat (?:is|are|was|were) (?:the |its |their )?(?:[\w'’-]+ ){0,4}?([\w'’-]+)"
@@ -157,6 +158,16 @@ def names_measure(question: str, text: str) -> bool:
     """
     measure = _MEASURE.search(question)
     return measure is None or stem(measure[1].casefold()) in {stem(token.word) for token in split_tokens(text)}
+
+
+def has_superlative(question: str, text: str) -> bool:
+    """Return whether a text contains a superlative of the question, or the question has none.
+
+    >>> has_superlative("Which mill had the largest output?", "The table shows output by mill.")
+    False
+    """
+    asked = set(_SUPERLATIVE.findall(question.casefold()))
+    return not asked or bool(asked & set(_SUPERLATIVE.findall(text.casefold())))
 
 
 def is_of_other_period(question: str, text: str) -> bool:

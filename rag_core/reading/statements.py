@@ -50,10 +50,12 @@ def read_label(statement: str) -> tuple[str, str]:
 
 
 def names_label(question: str, statement: str) -> bool:
-    """Return whether a statement has a label all of whose words are in the question."""
-    asked, named = (
-        {word.stem for word in tokenize(text) if word.content} for text in (question, read_label(statement)[0])
-    )
+    """Return whether a statement has a label all of whose words are in the question.
+
+    Words that the question capitalises are names, and a name before a colon is no label of a value.
+    """
+    asked = {word.stem for word in tokenize(question) if word.content and word.text[0].islower()}
+    named = {word.stem for word in tokenize(read_label(statement)[0]) if word.content}
     return bool(named) and named <= asked
 
 

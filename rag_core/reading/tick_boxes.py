@@ -10,6 +10,11 @@ _OPTIONS = re.compile(rf"{_LABEL}\s*:?\s*(?P<options>[☐☒][^☐☒]*\w[^☐�
 _TICKED = re.compile(r"☒\s*([^☐☒]+)")
 
 
+def contains_box(text: str) -> bool:
+    """Return whether a text contains a tick box."""
+    return "☐" in text or "☒" in text
+
+
 def read_boxes(line: str) -> tuple[str, str]:
     """Return the label and the value of a line with boxes: "yes" or "no", or the ticked options; else empty strings.
 

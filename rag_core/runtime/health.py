@@ -58,15 +58,17 @@ def check_health(
         "vectors",
         lambda: sum(stores.dense_index(generation_id).count() for generation_id, _ in _list_generations(stores)),
     )
-    count(
-        "sparse vectors",
-        lambda: sum(stores.sparse_index(generation_id).count() for generation_id, _ in _list_generations(stores)),
-    )
+    built = try_call(generations.built_with, None)
+    has_sparse = bool(built and built.sparse)
+    if has_sparse:
+        count(
+            "sparse vectors",
+            lambda: sum(stores.sparse_index(generation_id).count() for generation_id, _ in _list_generations(stores)),
+        )
     count("token vectors", stores.embeddings.count)
     contents = try_call(stores.documents.searchable_digests, frozenset[str]())
     files = try_call(lambda: frozenset(stores.files.digests()), None)
     count("files", lambda: -1 if files is None else len(files))
-    built = try_call(generations.built_with, None)
     configured = try_call(generations.configured, None)
     try_call(generations.active, None)
     # Documents that another version of the parser has read still work; a notice says how to read them again.
@@ -86,7 +88,6 @@ def check_health(
     # The numbers of chunks can be compared only if all stores answered and no store is being changed.
     busy = try_call(lambda: _is_busy(stores), False)
     settled = all(reachable.values()) and not busy
-    has_sparse = bool(built and built.sparse)
     compared = ("database", "words", "vectors", *(("sparse vectors",) if has_sparse else ()))
     if settled and len({sizes.get(name) for name in compared}) > 1:
         in_sparse = f", {sizes.get('sparse vectors')} in the sparse index" if has_sparse else ""

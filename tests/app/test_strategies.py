@@ -131,5 +131,9 @@ def test_failing_model_falls_back_to_plain_search(endpoint: ScriptedEndpoint, op
 def test_evaluation_offers_strategies_with_a_model(endpoint: ScriptedEndpoint, open_page: OpenPage) -> None:
     options = open_page("evaluate").multiselect(key="configurations").options
     assert [option for option in options if option.endswith("(uses the model)")] == [
-        f"{name} (uses the model)" for name in ("Several queries", "Hypothetical answer", "Step by step", "Compare")
+        f"{name} (uses the model)"
+        for name in (
+            *("Several queries", "Hypothetical answer", "Step by step", "Compare"),
+            *("Passage by passage", "Long context"),
+        )
     ]

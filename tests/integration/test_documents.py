@@ -272,7 +272,7 @@ def test_deleted_document_is_removed_from_every_store(engine: Engine) -> None:
     engine.conversations.add_message(conversation.conversation_id, "assistant", answer.text, answer)
     (receipt,) = engine.documents.delete([deleted])
     assert (receipt.document, receipt.chunks_removed, receipt.chunks_remaining) == ("b.pdf", 2, 0)
-    assert set(receipt.remaining) == {"database", "words", "vectors", "token vectors", "files"}
+    assert set(receipt.remaining) == {"database", "words", "vectors", "sparse vectors", "token vectors", "files"}
     assert not any(receipt.remaining.values())
     assert [document.document_id for document in engine.documents.list()] == [remaining]
     for question in (ASK_PENGUINS, ASK_COPPER, "penguins", "copper"):

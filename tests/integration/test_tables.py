@@ -14,6 +14,7 @@ from rag_core.store.schema import page_tables
 from rag_core.types import JobState
 from tests.support.drawn_pdfs import PROSE, SALES, lines, make, rows
 from tests.support.engines import add_document, opened, read_by_older_parser, rebuild_index
+from tests.support.old_schema import undo_to
 
 
 def sales_pdf(folder: Path) -> bytes:
@@ -96,7 +97,8 @@ def test_database_of_the_former_schema_is_updated(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         document_id = index_sales(engine, tmp_path)
     with closing(sqlite3.connect(tmp_path / "data" / "footnote.sqlite")) as database:
-        database.execute("DROP TABLE page_tables")
+        for statement in undo_to("0005"):
+            database.execute(statement)
         database.execute("UPDATE alembic_version SET version_num = '0005'")
         database.commit()
     with opened(tmp_path / "data") as engine:

@@ -12,15 +12,7 @@ from rag_core.errors import StoreUnavailable
 from rag_core.store.migrate import HEAD
 from tests.servers.conftest import ServerSettings
 from tests.support.engines import BUDGET, assert_found, indexed, opened
-
-# Remove what the migrations after the first schema add.
-WITHOUT_NEWER = (
-    "ALTER TABLE documents DROP COLUMN folder",
-    "DROP TABLE aliases",
-    "ALTER TABLE conversations DROP COLUMN model",
-    "ALTER TABLE conversations DROP COLUMN instructions",
-    "DROP TABLE page_tables",
-)
+from tests.support.old_schema import undo_to
 
 
 def run(values: dict[str, Any], *statements: str) -> None:
@@ -45,7 +37,7 @@ def test_older_database_is_updated(on_servers: ServerSettings, tmp_path: Path) -
     values = on_servers.values("postgres")
     with opened(tmp_path / "data", **values) as engine:
         indexed(engine, "a.pdf", BUDGET)
-    run(values, "UPDATE alembic_version SET version_num = '0001'", *WITHOUT_NEWER)
+    run(values, "UPDATE alembic_version SET version_num = '0001'", *undo_to("0001"))
     with opened(tmp_path / "data", **values) as engine:
         assert_found(engine, budget=["a.pdf"])
     assert revision(values) == (HEAD, True)
@@ -59,7 +51,7 @@ def test_failed_migration_leaves_the_database_as_it_was(on_servers: ServerSettin
         values,
         "UPDATE alembic_version SET version_num = '0001'",
         "UPDATE preferences SET value = '1' WHERE name = 'schema'",
-        *WITHOUT_NEWER,
+        *undo_to("0001"),
         "ALTER TABLE documents RENAME TO kept",
         "CREATE VIEW documents AS SELECT * FROM kept",
     )

@@ -14,6 +14,7 @@ from rag_core.engine import Engine
 from rag_core.errors import DatabaseInUse, StoreUnavailable
 from rag_core.settings import Settings
 from tests.support.engines import ASK_BUDGET, BUDGET, PENGUINS, indexed
+from tests.support.old_schema import undo_to
 
 
 def change_database(settings: Settings, *statements: str) -> None:
@@ -30,14 +31,7 @@ def test_library_of_the_first_schema_answers_as_before(settings: Settings) -> No
     change_database(
         settings,
         "DROP TABLE alembic_version",
-        "ALTER TABLE documents DROP COLUMN folder",
-        "DROP TABLE aliases",
-        "DROP TABLE page_tables",
-        "ALTER TABLE conversations DROP COLUMN model",
-        "ALTER TABLE conversations DROP COLUMN instructions",
-        "ALTER TABLE conversations DROP COLUMN as_of",
-        "DROP TABLE snapshot_contents",
-        "DROP TABLE snapshots",
+        *undo_to("0001"),
         "UPDATE preferences SET value = '1' WHERE name = 'schema'",
     )
     with Engine(settings) as engine:
