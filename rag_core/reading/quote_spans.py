@@ -7,10 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag_core.reading.statements import read_label, split_statements
+from rag_core.text.grammar import split_tokens
 from rag_core.text.sentences import LIST_MARKER
 
 # Most words of a quote that is not certain to contain the answer, of a preceding sentence, and of a list.
 CONTEXT_WORDS, MAX_ANTECEDENT_WORDS, MAX_LIST_WORDS = 45, 25, 100
+# Least number of words, and least share of function words, of a sentence without its end.
+UNFINISHED_WORDS, FUNCTION_SHARE = 8, 0.2
 _REFERENCE = re.compile(r"(?:He|She|It|They|This|These|His|Her|Its|Their|That|Those|Such|The (?:former|latter))\b")
 _SENTENCE_END = re.compile(r"[.!?。！？][\"”’»)\]]*$")
 
@@ -64,6 +67,18 @@ def select_quote(text: str, start: int, end: int, *, is_certain: bool, agrees: C
 def is_sentence(statement: str) -> bool:
     """Return whether a statement ends like a sentence, unlike a heading or a row of a table."""
     return bool(_SENTENCE_END.search(statement))
+
+
+def states_something(statement: str) -> bool:
+    """Return whether a statement is a sentence, or an unfinished one, unlike a heading or a running header.
+
+    >>> states_something("So bit 13 stands for the code 83, and bit"), states_something("Annual report of the mill 2024")
+    (True, False)
+    """
+    words = split_tokens(statement)
+    function_words = sum(word.is_function for word in words)
+    is_long = len(words) >= UNFINISHED_WORDS and function_words >= FUNCTION_SHARE * len(words)
+    return is_long or is_sentence(statement)
 
 
 def refers_back(statement: str) -> bool:
