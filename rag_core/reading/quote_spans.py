@@ -72,7 +72,7 @@ def is_sentence(statement: str) -> bool:
 def states_something(statement: str) -> bool:
     """Return whether a statement is a sentence, or an unfinished one, unlike a heading or a running header.
 
-    >>> states_something("So bit 13 stands for the code 83, and bit"), states_something("Annual report of the mill 2024")
+    >>> states_something("So bit 13 stands for the code 83, and bit"), states_something("Report of the mill 2024")
     (True, False)
     """
     words = split_tokens(statement)
