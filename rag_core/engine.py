@@ -7,6 +7,7 @@ from typing import Any
 
 from rag_core import guide
 from rag_core.answering.steps import run_to_end
+from rag_core.answering.unsearched import OF_THE_PRESENT
 from rag_core.errors import RagError
 from rag_core.runtime.health import check_health
 from rag_core.services import Services
@@ -38,6 +39,8 @@ class Engine(Services):
     """
 
     GUIDE_QUESTIONS: tuple[str, ...] = guide.GUIDE_QUESTIONS
+    # Strategies that cannot be used as of a snapshot.
+    OF_THE_PRESENT = OF_THE_PRESENT
 
     def __enter__(self) -> Engine:
         return self

@@ -34,7 +34,7 @@ show_warm_up(back.engine)
 library = back.engine.documents.list()
 documents = find_searchable(library)
 chosen = choose_scope(back.engine, conversation, library)
-choose_strategy(back.engine, conversation)
+choose_strategy(back.engine, conversation, chosen.as_of)
 if not messages:
     show_welcome(back, documents)
 # An answer that is being continued is shown below the other messages, with its text so far.

@@ -40,7 +40,7 @@ def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ())
         return
     back.engine.conversations.add_message(identity, "user", question)
     writer = get_writer(back.engine.conversations.get(identity))
-    how = get_strategy(back.engine, writer.model)
+    how = get_strategy(back.engine, writer.model, scope.as_of)
     back.answers.start(identity, question, scope, history, job_ids, strategy=how, writer=writer)
 
 
@@ -106,7 +106,7 @@ def answer_last(back: Backend, search_for: str | None = None) -> None:
         return
     scope = scope_of(back, identity)
     writer = get_writer(back.engine.conversations.get(identity))
-    how = get_strategy(back.engine, writer.model)
+    how = get_strategy(back.engine, writer.model, scope.as_of)
     back.answers.start(
         identity, messages[-1].text, scope, messages[:-1], search_for=search_for, strategy=how, writer=writer
     )

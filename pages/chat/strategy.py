@@ -6,15 +6,15 @@ import streamlit as st
 
 from pages.chat.writer import choose_writer
 from pages.shared import keys
-from pages.shared.strategies import STRATEGY_DESCRIPTIONS, STRATEGY_NAMES
+from pages.shared.strategies import STRATEGY_DESCRIPTIONS, STRATEGY_NAMES, list_strategies
 from rag_core.engine import Engine
 from rag_core.types import Conversation, Strategy
 
 
-def choose_strategy(engine: Engine, conversation: Conversation | None) -> None:
+def choose_strategy(engine: Engine, conversation: Conversation | None, as_of: str) -> None:
     """Let the reader choose the model and instructions, and a strategy that can be used with them."""
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        usable = _list_usable(engine, choose_writer(engine, conversation))
+        usable = list_strategies(engine, choose_writer(engine, conversation), as_of)
         if len(usable) < 2:
             return
         if st.session_state.get(keys.STRATEGY) not in usable:
@@ -32,13 +32,7 @@ def choose_strategy(engine: Engine, conversation: Conversation | None) -> None:
         st.caption(STRATEGY_DESCRIPTIONS[chosen], width="content")
 
 
-def get_strategy(engine: Engine, model: str | None) -> Strategy:
-    """Return the chosen strategy; ``plain`` if it needs a model. ``model`` is as in `LanguageModels.find_name`."""
+def get_strategy(engine: Engine, model: str | None, as_of: str) -> Strategy:
+    """Return the chosen strategy; ``plain`` if it cannot be used. ``model`` is as in `LanguageModels.find_name`."""
     chosen: Strategy = st.session_state.get(keys.STRATEGY, "plain")
-    return chosen if chosen in _list_usable(engine, engine.models.find_name(model)) else "plain"
-
-
-def _list_usable(engine: Engine, model: str) -> list[Strategy]:
-    """Return the strategies that can be used with a model; without one, the plain search and themes."""
-    has_themes = engine.theme_builder.state().built_at is not None
-    return [one for one in STRATEGY_NAMES if one == "plain" or (has_themes if one == "themes" else bool(model))]
+    return chosen if chosen in list_strategies(engine, engine.models.find_name(model), as_of) else "plain"

@@ -27,7 +27,7 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
     "Words only (bm25)": RetrievalConfig("bm25"),
     "Learned terms only (sparse)": RetrievalConfig("sparse"),
     "Meaning only (dense)": RetrievalConfig("dense"),
-    "Around the names of the question (themes)": RetrievalConfig(strategy="themes"),
+    "Around the entities of the question (themes)": RetrievalConfig(strategy="themes"),
     "With the query adapter": RetrievalConfig(adapter=True),
     "Without the query adapter": RetrievalConfig(adapter=False),
     "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
@@ -77,7 +77,7 @@ def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
         methods = list(engine.evaluations.list_methods(k, b))
         st.caption(escape_markdown(f"{len(methods)} methods: {'; '.join(one.label for one in methods)}."))
         return methods
-    strategies = [one for one in list_strategies(engine) if one not in _WITHOUT_MODEL] if engine.models.current else []
+    strategies = [one for one in list_strategies(engine, engine.models.current) if one not in _WITHOUT_MODEL]
     choices = _CHOICES | {
         f"{STRATEGY_NAMES[one]} (uses the model)": RetrievalConfig(strategy=one) for one in strategies
     }

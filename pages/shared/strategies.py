@@ -33,6 +33,20 @@ STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
 }
 
 
-def list_strategies(engine: Engine) -> list[Strategy]:
-    """Return the strategies that the model in use can run; some need the probabilities of single tokens."""
-    return [one for one in STRATEGY_NAMES if engine.models.predicts_tokens or one not in MARGINALIZATIONS]
+def list_strategies(engine: Engine, model: str, as_of: str = "") -> list[Strategy]:
+    """Return the strategies that can be used with a model, now or as of a snapshot; an empty model means quotes only.
+
+    Themes must have been built, and some strategies need the probabilities of single tokens, or read the present only.
+    """
+    has_themes = engine.theme_builder.state().built_at is not None
+
+    def is_usable(strategy: Strategy) -> bool:
+        if strategy == "plain":
+            return True
+        if as_of and strategy in engine.OF_THE_PRESENT:
+            return False
+        if strategy == "themes":
+            return has_themes
+        return bool(model) and (engine.models.predicts_tokens or strategy not in MARGINALIZATIONS)
+
+    return [one for one in STRATEGY_NAMES if is_usable(one)]

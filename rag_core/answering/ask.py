@@ -125,7 +125,9 @@ class Answerer:
     def _write_answer(
         self, query: Query, outcome: SearchOutcome, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
-        outcome = self._reader.enlarge_passages(outcome, query.configuration.context)
+        if not outcome.computed:
+            # The citations of computed values refer to the passages as they were found.
+            outcome = self._reader.enlarge_passages(outcome, query.configuration.context)
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage

@@ -123,7 +123,8 @@ def write_marginal_answer(
     strict query, the error is raised.
     """
     method = next(one for one in MARGINALIZATIONS if one == query.configuration.strategy)
-    passages = evidence.prompt_passages[:MAX_PASSAGES]
+    # A computed figure is no passage that was ranked.
+    passages = [one for one in evidence.prompt_passages if one.chunk_id][:MAX_PASSAGES]
     weights = weigh_by_rerank(passages, trace)
     steps = generate_marginal_answer(writer, evidence.outcome.result.question, passages, weights, method)
     label = f"Generating with {_NAMES[method]} over {len(passages)} passages"

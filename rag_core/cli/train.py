@@ -56,7 +56,7 @@ def train(
     switch: Switch = None,
     as_json: Json = False,
 ) -> None:
-    """Learn from labelled questions how to compare them.
+    """Train the query adapter on labelled questions.
 
     Train a map of the questions' vectors, and use it if questions about other documents then find more. The vectors
     of passages and the index do not change. The adapter is measured by cross-validation over documents.

@@ -22,26 +22,25 @@ def list_methods(
     has_sparse : bool
         Whether the index has a learned sparse part. Then the table also has rows without it, which show what it adds.
     has_adapter : bool
-        Whether a query adapter was trained. Then the table also has the default with and without it.
+        Whether a query adapter was trained. Then one row is the default with it, and the other rows are without it.
     has_cross_encoder : bool
     k, b : float
         Parameters of the BM25 baseline.
     """
-    without_sparse = [RetrievalConfig(one, sparse=False) for one in ("rrf", default)] if has_sparse else []
-    return [
-        Baseline("tf-idf"),
-        Baseline("bm25", k, b),
-        RetrievalConfig("bm25"),
-        RetrievalConfig("dense"),
-        *([RetrievalConfig("sparse")] if has_sparse else []),
-        *without_sparse[:1],
-        RetrievalConfig("rrf"),
-        RetrievalConfig("rerank"),
-        *without_sparse[1:],
-        RetrievalConfig("named"),
-        *([RetrievalConfig(default, adapter=one) for one in (False, True)] if has_adapter else []),
-        *([RetrievalConfig("cross_encoder")] if has_cross_encoder else []),
-    ]
+    without = False if has_adapter else None
+    orders: list[RankBy] = ["dense", "rrf", "rerank", "named"]
+    if has_sparse:
+        orders.insert(1, "sparse")
+    methods: list[RetrievalConfig | Baseline] = [Baseline("tf-idf"), Baseline("bm25", k, b), RetrievalConfig("bm25")]
+    for one in orders:
+        if has_sparse and one in ("rrf", default):
+            methods.append(RetrievalConfig(one, sparse=False, adapter=without))
+        methods.append(RetrievalConfig(one, adapter=without))
+    if has_adapter:
+        methods.append(RetrievalConfig(default, adapter=True))
+    if has_cross_encoder:
+        methods.append(RetrievalConfig("cross_encoder", adapter=without))
+    return methods
 
 
 def tabulate(evaluations: Sequence[Evaluation], reference: Evaluation) -> tuple[MethodRow, ...]:

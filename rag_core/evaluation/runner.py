@@ -242,7 +242,9 @@ class EvaluationRunner:
     @property
     def default_configuration(self) -> str:
         """Name of the configuration that the settings determine."""
-        return RetrievalConfig(self._settings.rank_by).label
+        adapters = self._preferences.adapters
+        adapter = None if adapters.newest is None else adapters.select(None) is not None
+        return RetrievalConfig(self._settings.rank_by, adapter=adapter).label
 
     def list_methods(self, k: float, b: float) -> list[RetrievalConfig | Baseline]:
         """Return the methods that the settings and the index allow to compare; see `Evaluations.list_methods`."""

@@ -82,6 +82,7 @@ class Removal:
         embedding_ids = self._stores.embeddings.ids_for_versions(version_ids)
         removed = sum(self.remove_version(row) for row in rows)
         library.remove_document(document_id)
+        self._stores.evaluations.remove_pseudo_labels_of(name)
         remaining = {
             "database": len(library.chunk_ids(version_ids)),
             "words": self._stores.word_index.count(chunk_ids),

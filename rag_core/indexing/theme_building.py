@@ -23,6 +23,7 @@ from rag_core.types.protocols import ThemeWriter
 from rag_core.types.themes import DocumentEntities, ModelUse, StatementSource, ThemeEntity, ThemesState
 
 log = logging.getLogger(__name__)
+INTERNAL_ERROR = "The themes were not built because of an internal error; the log has the details."
 KIND = "themes"
 # The stages of a job, which count documents and themes.
 READING, SUMMARIZING = "entities", "summaries"
@@ -131,8 +132,8 @@ class ThemeBuilder:
 
     def _needs_update(self) -> bool:
         state = self.state()
-        failed = next((one for one in self._stores.jobs.all(limit=20) if one.kind == KIND), None)
-        has_ended_well = failed is None or failed.state is JobState.DONE
+        newest = next((one for one in self._stores.jobs.all(limit=20) if one.kind == KIND), None)
+        has_ended_well = newest is None or newest.state is JobState.DONE
         return has_ended_well and state.built_at is not None and not state.is_current and state.model_use == "none"
 
     def _run_job(self, job: Job) -> None:
@@ -141,6 +142,9 @@ class ThemeBuilder:
             notice = self._build(job)
         except RagError as error:
             jobs.finish(job.job_id, JobState.FAILED, None, f"The themes were not built. {error}")
+        except Exception:
+            log.exception("the themes could not be built")
+            jobs.finish(job.job_id, JobState.FAILED, None, INTERNAL_ERROR)
         else:
             if self._stopping.is_set():
                 return
@@ -155,7 +159,7 @@ class ThemeBuilder:
         model_use: ModelUse = job.details.get("model_use", "none")
         model = self._generators.active() if model_use != "none" else None
         if model_use != "none" and model is None:
-            raise SettingsError("They were to be built with a language model, and none is set any more.")
+            raise SettingsError("The language model was disconnected. Connect it again, or build them without a model.")
         visible = [one for one, state in self._stores.documents.visible_versions().items() if state == "full"]
         rules = f"{model.name} 1" if model is not None and model_use == "entities" else ENTITY_RULES
         read = self._stores.themes.versions_read(rules)

@@ -199,18 +199,22 @@ class Endpoint:
         client = self._connect()
         described = {"tools": self._api.describe_tools(tools)} if tools else {}
         wanted = {"tool_choice": "required"} if tools else self._api.constrain_reply(schema) if schema else {}
+        suspected = frozenset[str]()
         while True:
-            extra = {name: value for name, value in wanted.items() if name not in self._rejected}
+            extra = {name: value for name, value in wanted.items() if name not in self._rejected | suspected}
             options = {**self._options, **extra}
             try:
-                return self._api.create(client, self._settings.model, messages, options | described)
+                stream = self._api.create(client, self._settings.model, messages, options | described)
             except (BadRequestError, UnprocessableEntityError) as error:
                 simpler = drop_rejected_option(options, error)
                 if simpler is None and (tools or not extra):
                     raise
+            else:
+                self._rejected |= suspected
+                return stream
             if simpler is None:
                 # Servers describe in many ways that they do not support a schema, so it is the first suspect.
-                self._rejected |= extra.keys()
+                suspected = frozenset(extra)
             else:
                 self._rejected |= extra.keys() - simpler.keys()
                 self._options = {name: value for name, value in simpler.items() if name not in extra}

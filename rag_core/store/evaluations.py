@@ -85,6 +85,15 @@ class EvaluationStore:
         with self._db.begin() as connection:
             connection.execute(delete(labels).where(labels.c.is_pseudo))
 
+    def remove_pseudo_labels_of(self, document: str) -> None:
+        """Delete the labels of pseudo-questions that were made from sentences of a document, by its name."""
+        query = select(labels.c.id, labels.c.evidence).where(labels.c.is_pseudo)
+        with self._db.begin() as connection:
+            made = [
+                row.id for row in connection.execute(query) if any(one["document"] == document for one in row.evidence)
+            ]
+            connection.execute(delete(labels).where(labels.c.id.in_(made)))
+
     def remove_labels_of(self, message_id: str) -> None:
         """Delete the labels created from a message."""
         with self._db.begin() as connection:

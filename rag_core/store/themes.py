@@ -74,8 +74,11 @@ class ThemeStore:
         with self._db.begin() as connection:
             connection.execute(delete(themes).where(themes.c.build == build, themes.c.position == position))
             active = set(connection.execute(select(documents.c.active_version)).scalars())
-            values = {"id": theme.theme_id, "build": build, "position": position, "digest": theme.digest}
-            values |= {"generator": theme.generator, "summary": theme.summary, "cited": theme.cited}
+            # A document may have been removed while the summary was written, which may repeat its text.
+            is_whole = all(one.version_id in active for one in theme.statements[: theme.cited])
+            values = {"id": theme.theme_id, "build": build, "position": position}
+            values |= {"digest": theme.digest if is_whole else "", "summary": theme.summary if is_whole else []}
+            values |= {"generator": theme.generator, "cited": theme.cited}
             connection.execute(insert(themes).values(**values))
             _insert_active(connection, theme_entities, theme.theme_id, theme.entities, active)
             _insert_active(connection, theme_statements, theme.theme_id, theme.statements, active)

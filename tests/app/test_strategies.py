@@ -61,6 +61,20 @@ def test_missing_model_offers_no_strategies(open_page: OpenPage, bridge: str) ->
     assert not [option for option in options if "model" in option]
 
 
+def test_snapshot_offers_no_strategy_that_reads_the_present(
+    endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine, bridge: str
+) -> None:
+    assert {"Search: Step by step", "Search: Compare"} <= set(open_page().selectbox(key="strategy").options)
+    engine.snapshots.create("first")
+    app = open_page()
+    app.selectbox(key="as_of_new").select("first").run()
+    options = app.selectbox(key="strategy").options
+    assert "Search: Compare" in options
+    assert "Search: Step by step" not in options
+    # Only a model in a GGUF file gives the probabilities of single tokens.
+    assert "Search: RAG-Token" not in options
+
+
 def test_choice_is_ignored_without_the_model(
     served: ScriptedEndpoint, open_page: OpenPage, engine: Engine, bridge: str
 ) -> None:

@@ -161,6 +161,22 @@ def test_endpoint_without_schemas_is_asked_without(folder: Path) -> None:
         assert sum("response_format" in request for request in endpoint.requests) == 1
 
 
+def test_unrelated_rejection_leaves_schemas_on(folder: Path) -> None:
+    accepting, rejected = judging(ANSWER), []
+
+    def play(exchange: Exchange) -> None:
+        if "response_format" in exchange.body and len(rejected) < 1:
+            rejected.append(exchange.body)
+        if len(rejected) == 1 and exchange.body["messages"] == rejected[0]["messages"]:
+            exchange.error(400, {"error": {"message": "The prompt is too long."}})
+        else:
+            accepting(exchange)
+
+    with scripted_engine(folder, play) as (engine, endpoint):
+        judge(engine, ROWS[0])
+        assert "response_format" in endpoint.requests[-1]
+
+
 def test_failing_judge_leaves_the_answers_and_is_named(folder: Path) -> None:
     answering = complete(ANSWER)
 

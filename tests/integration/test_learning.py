@@ -173,6 +173,17 @@ def test_pseudo_questions_are_labels_that_stay_marked(engine: Engine) -> None:
     assert [one.question for one in engine.labels.list()] == [QUESTION]
 
 
+def test_pseudo_questions_are_deleted_with_their_document(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        add_pumps(engine)
+        assert engine.learning.add_pseudo_questions(20) == 20
+        document = engine.documents.list()[0]
+        engine.documents.delete([document.document_id])
+        left = [one.evidence[0].document for one in engine.labels.list()]
+        assert left
+        assert document.name not in left
+
+
 def test_training_in_the_background_can_be_stopped(engine: Engine, labels: list[Label]) -> None:
     before = engine.learning.trainings()
     engine.learning.start(labels, TrainingConfig())

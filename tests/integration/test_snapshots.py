@@ -84,7 +84,7 @@ def test_question_as_of_a_snapshot_is_answered_from_its_content(engine: Engine) 
 @pytest.mark.parametrize("strategy", ["iterative", "themes"])
 def test_strategy_that_reads_the_present_refuses_a_snapshot(engine: Engine, strategy: Strategy) -> None:
     replaced(engine)
-    with pytest.raises(QuestionError, match="reads the present documents only"):
+    with pytest.raises(QuestionError, match="reads the documents as they are now"):
         engine.answer(ASK_BUDGET, as_of="first", configuration=RetrievalConfig(strategy=strategy))
 
 

@@ -16,7 +16,7 @@ from rag_core.errors import SettingsError, UnknownTheme
 from rag_core.store.themes import ThemeStore
 from rag_core.types import Answer, AnswerState, JobState, RetrievalConfig, Stage
 from rag_core.types.themes import ModelUse
-from tests.support.engines import indexed, open_library, opened, page_text, scripted_engine, wait_until
+from tests.support.engines import indexed, open_library, opened, page_text, raising, scripted_engine, wait_until
 from tests.support.servers import complete, status
 from tests.support.themed import LIBRARY, PEOPLE, RISKS
 
@@ -207,6 +207,15 @@ def test_cancelled_build_leaves_no_themes(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(ThemeStore, "save_entities", save_and_cancel)
         assert build(engine) is JobState.CANCELLED
         assert engine.themes.list() == []
+
+
+def test_unexpected_error_ends_the_job_and_the_next_build_runs(tmp_path: Path) -> None:
+    with open_library(tmp_path / "data", LIBRARY) as engine:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ThemeStore, "save_entities", raising(ZeroDivisionError("a bug")))
+            assert build(engine) is JobState.FAILED
+        assert "internal error" in engine.jobs.list(limit=1)[0].reason
+        assert build(engine) is JobState.DONE
 
 
 def test_model_writes_summaries_whose_statements_are_checked(tmp_path: Path) -> None:

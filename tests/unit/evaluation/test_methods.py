@@ -38,7 +38,9 @@ def test_sparse_retrieval_is_compared_with_and_without() -> None:
 
 
 def test_default_is_compared_with_and_without_an_adapter() -> None:
-    assert labels(has_adapter=True)[-2:] == ["named, without adapter", "named, with adapter"]
+    found = labels(has_adapter=True)
+    assert found[-2:] == ["named, without adapter", "named, with adapter"]
+    assert found[2:4] == ["bm25", "dense, without adapter"]
 
 
 def test_configurations_are_distinct() -> None:

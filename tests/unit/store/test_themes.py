@@ -86,6 +86,17 @@ def test_hidden_version_is_not_part_of_a_theme_before_it_is_removed(database: Da
     assert len(store.themes("build")) == 1
 
 
+def test_summary_is_not_stored_if_a_document_was_removed_meanwhile(database: Database) -> None:
+    store, library = ThemeStore(database), DocumentStore(database)
+    kept, removed = add_version(database, "a.pdf"), add_version(database, "b.pdf")
+    (gone,) = [one.document_id for one in library.documents() if one.version_id == removed]
+    library.begin_removal(gone)
+    store.add_theme("build", 0, theme_over(kept, removed))
+    with database.read() as connection:
+        assert connection.execute(select(themes.c.summary)).scalars().all() == [[]]
+    assert store.find_summary("digest") == ()
+
+
 def test_only_the_finished_build_stays(database: Database) -> None:
     store = ThemeStore(database)
     version_id = add_version(database, "a.pdf")
