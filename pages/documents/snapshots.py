@@ -39,7 +39,7 @@ def _list(engine: Engine, snapshots: Sequence[Snapshot]) -> None:
                 f"{one.as_of:%d %B %Y}",
                 *([escape_markdown(one.collection)] if one.collection else []),
                 format_count(one.documents, "document"),
-                f"{one.superseded:,} with other content now" if one.superseded else "as now",
+                f"{one.superseded:,} changed since" if one.superseded else "unchanged since",
             ]
             st.markdown(" · ".join(parts))
             if one.searchable < one.documents:

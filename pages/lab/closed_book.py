@@ -21,7 +21,7 @@ def show_closed_book(engine: Engine, question: str, scope: Scope) -> None:
     st.caption("What the model answers from memory has no source. Compare it to see what the passages add.")
     signature = (question, scope, model)
     if st.button("Ask with and without passages", icon=":material/menu_book:", key="lab_ask_closed_book"):
-        with st.spinner(f"{model} answers twice"), show_errors():
+        with st.spinner(f"{escape_markdown(model)} answers twice"), show_errors():
             answer = engine.closed_book.answer(question, documents=scope.documents, collections=scope.collections)
             st.session_state[keys.LAB_CLOSED_BOOK] = (signature, answer)
     kept = st.session_state.get(keys.LAB_CLOSED_BOOK)

@@ -70,8 +70,8 @@ def list_themes(as_json: Json = False) -> None:
     console.print_table(rows, ("number", "theme", "entities", "documents"), numeric=("number", "entities", "documents"))
     if not state.is_current:
         console.print_note(
-            f"Since then, {format_count(state.added, 'document')} added, {state.removed:,} removed. "
-            "Run the command themes build to update the themes."
+            f"Since the build, {format_count(state.added, 'document was', 'documents were')} added, and "
+            f"{state.removed:,} removed or replaced. Run the command themes build to update the themes."
         )
 
 

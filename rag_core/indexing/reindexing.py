@@ -85,13 +85,13 @@ class Reindexer:
             self._fail(job, INTERNAL_ERROR)
 
     def _run(self, job: Job) -> Iterator[IndexingTask | None]:
-        changes = job.details.get("changes") or {}
-        target = self._generations.configured(**changes)
         chosen = job.details.get("document_ids")
         active = self._stores.documents.generations("active")
-        # The settings need not be those of the index.
         if active and (job.details.get("renamed") or job.details.get("snapshots")):
+            # The settings need not be those of the index, and their models need not be on this machine.
             target = active[-1][1]
+        else:
+            target = self._generations.configured(**(job.details.get("changes") or {}))
         if chosen is None and (not active or active[-1][1] != target):
             swapped = yield from self._rebuild(job, target)
             if swapped:

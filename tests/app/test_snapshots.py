@@ -45,7 +45,7 @@ def test_snapshot_is_created_and_deleted(open_page: OpenPage, engine: Engine) ->
     app.button("FormSubmitter:snapshot_form-Create snapshot").click().run()
     assert [one.name for one in engine.snapshots.list()] == ["Spring"]
     assert "**Spring**" in texts(app)
-    assert "1 document · as now" in texts(app)
+    assert "1 document · unchanged since" in texts(app)
     app.button(key=f"delete_snapshot_{engine.snapshots.list()[0].snapshot_id}").click().run()
     assert engine.snapshots.list() == []
 
