@@ -35,15 +35,15 @@ def show_training(engine: Engine, name: str, labels: Sequence[Label]) -> None:
             on_click=_start,
             args=[engine, labels, TrainingConfig(objective), name],
         )
-        st.toggle(
-            "Use the adapter",
-            value=engine.learning.is_on,
-            disabled=not engine.learning.has_adapter,
-            key=f"adapter_{engine.learning.has_adapter}_{engine.learning.is_on}",
-            help="Nothing is re-indexed. Without an accepted training, there is no adapter.",
-            on_change=_switch,
-            args=[engine, not engine.learning.is_on],
-        )
+        if engine.learning.has_adapter:
+            st.toggle(
+                "Use the adapter",
+                value=engine.learning.is_on,
+                key=f"adapter_{engine.learning.is_on}",
+                help="Nothing is re-indexed.",
+                on_change=_switch,
+                args=[engine, not engine.learning.is_on],
+            )
     show_stored_error(keys.TRAINING_PROBLEM)
     if engine.learning.is_on:
         for problem in engine.learning.find_problems():

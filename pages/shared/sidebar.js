@@ -14,7 +14,7 @@ export default function () {
     };
     const choose = (event) => {
         if (window.innerWidth < 768 && event.target.closest('[data-testid="stSidebar"]') && event.target.closest(CHOICES))
-            setTimeout(() => close(20)); // after Streamlit has handled the click
+            setTimeout(() => close(100)); // after Streamlit has handled the click
     };
     // Streamlit stops the event at the navigation link, so catch it on its way to the link.
     document.addEventListener("click", choose, { capture: true });

@@ -76,8 +76,8 @@ def states_something(statement: str) -> bool:
     (True, False)
     """
     words = split_tokens(statement)
-    function_words = sum(word.is_function for word in words)
-    is_long = len(words) >= UNFINISHED_WORDS and function_words >= FUNCTION_SHARE * len(words)
+    closed = sum(word.is_function for word in words)
+    is_long = len(words) >= UNFINISHED_WORDS and closed >= FUNCTION_SHARE * len(words)
     return is_long or is_sentence(statement)
 
 

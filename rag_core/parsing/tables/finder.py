@@ -175,7 +175,11 @@ class _TableBuilder:
         spans: list[tuple[int, int]] = []
         for word in words:
             start, end = self._spans[word]
-            if spans and self._text[spans[-1][1] : start].strip() in ("", "-") and start >= spans[-1][1]:
+            end_before = spans[-1][1] if spans else start
+            gap = self._text[end_before:start].strip()
+            # The page text keeps the hyphen at the end of a line; a sign between figures belongs to another cell.
+            is_hyphen = gap == "-" and self._text[end_before - 1].isalpha()
+            if spans and start >= end_before and (not gap or is_hyphen):
                 spans[-1] = (spans[-1][0], end)
             else:
                 spans.append((start, end))
