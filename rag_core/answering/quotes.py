@@ -18,6 +18,7 @@ from rag_core.reading.answer_types import find_missing_value
 from rag_core.reading.disagreements import Value, find_disagreement
 from rag_core.reading.quote_spans import select_quote, states_something
 from rag_core.reading.statement_reading import ReadStatement, contains_negation
+from rag_core.reading.statements import names_label
 from rag_core.reading.table_questions import parse_table_question
 from rag_core.text.identifiers import find_identifiers, is_about_similar
 from rag_core.text.words import tokenize
@@ -88,8 +89,9 @@ def _quote(outcome: SearchOutcome, gate: Gate, reader: PageReader, notices: list
         if (row := quote_row(question, answers[0], found)) is not None:
             return Quotes(row, found, weighed)
     statements = reader.read_statements(outcome, answers)
-    # The model reads tick boxes only in single statements, in which they are words.
-    gate = _weigh(gate, [*readings, *((one.probability, one.passage) for one in statements if one.has_boxes)])
+    # The model reads tick boxes only in single statements, in which they are words, and lines of forms best alone.
+    alone = (one for one in statements if one.has_boxes or names_label(question, one.text))
+    gate = _weigh(gate, [*readings, *((one.probability, one.passage) for one in alone)])
     if not gate.answerable:
         return Quotes(_refuse(statements), outcome.result.passages, gate)
     answer, cited = _quote_statements(outcome, reader, statements, notices, find_date)

@@ -10,6 +10,8 @@ from rag_core.text.words import tokenize
 # A line is complete if the next word would have fit into this share of the longest line near it.
 FILLED_SHARE = 0.85
 _BREAK, _BOX = re.compile(r"\n\s*"), re.compile("[☐☒]")
+# The unit at the end of a label, as in "Fee in euros" and "Fee (EUR)".
+_UNIT = re.compile(r"\s+in\s+\w+$|\s*\([^()]*\)$")
 _LABELLED = re.compile(r"(?P<label>[^\W\d_][^\n:.!?\d]{0,40}): ?(?=\S)")
 
 
@@ -52,10 +54,12 @@ def read_label(statement: str) -> tuple[str, str]:
 def names_label(question: str, statement: str) -> bool:
     """Return whether a statement has a label all of whose words are in the question.
 
-    Words that the question capitalises are names, and a name before a colon is no label of a value.
+    A unit at the end of the label need not be. Words that the question capitalises are names, and a name before a colon
+    is no label of a value.
     """
     asked = {word.stem for word in tokenize(question) if word.content and word.text[0].islower()}
-    named = {word.stem for word in tokenize(read_label(statement)[0]) if word.content}
+    label = _UNIT.sub("", read_label(statement)[0])
+    named = {word.stem for word in tokenize(label) if word.content}
     return bool(named) and named <= asked
 
 

@@ -55,6 +55,7 @@ def test_lines_with_labels_are_statements_of_their_own() -> None:
     assert read_label(lines[2]) == ("Supervisor", "Rashid Khan")
     assert names_label("Who is the supervisor of Karolina?", lines[2])
     assert not names_label("Who is Karolina?", lines[2])
+    assert names_label("How much is the yearly fee?", "Yearly fee in euros: 86")
 
 
 def test_line_that_is_full_or_goes_on_in_lower_case_is_not_split() -> None:
