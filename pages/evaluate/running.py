@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.evaluate.progress import show_background_work
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
@@ -60,25 +61,12 @@ def _choose_judge(engine: Engine) -> None:
 
 def show_progress(engine: Engine) -> None:
     """Show the progress of the running evaluation; if none is running, show the problem of the last evaluation."""
-    state = engine.evaluations.state()
-    if state is None:
-        return
-    if not state.running:
-        if state.problem:
-            st.warning(escape_markdown(state.problem), icon=":material/error:")
-        return
-
-    @st.fragment(run_every=1.0)
-    def progress() -> None:
-        now = engine.evaluations.state()
-        if now is None or not now.running:
-            st.rerun()
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-            words = escape_markdown(f"Asking question {min(now.done + 1, now.total):,} of {now.total:,} of {now.name}")
-            st.progress(now.done / now.total if now.total else 0.0, text=words)
-            st.button("Cancel", key="cancel_evaluation", type="tertiary", on_click=engine.evaluations.cancel)
-
-    progress()
+    show_background_work(
+        engine.evaluations.state,
+        lambda now: escape_markdown(f"Asking question {min(now.done + 1, now.total):,} of {now.total:,} of {now.name}"),
+        engine.evaluations.cancel,
+        "cancel_evaluation",
+    )
 
 
 def _begin(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.evaluate.progress import show_background_work
 from pages.evaluate.training_results import OBJECTIVES, show_trainings
 from pages.shared import keys
 from pages.shared.problems import show_errors_next_run, show_stored_error
@@ -48,30 +49,14 @@ def show_training(engine: Engine, name: str, labels: Sequence[Label]) -> None:
     if engine.learning.is_on:
         for problem in engine.learning.find_problems():
             st.warning(escape_markdown(problem), icon=":material/error:")
-    _show_progress(engine)
+    show_background_work(
+        engine.learning.state,
+        lambda now: f"{now.stage}: {now.done:,} of {now.total:,}",
+        engine.learning.cancel,
+        "cancel_training",
+    )
     if trainings := engine.learning.trainings():
         show_trainings(engine, trainings)
-
-
-def _show_progress(engine: Engine) -> None:
-    state = engine.learning.state()
-    if state is None:
-        return
-    if not state.running:
-        if state.problem:
-            st.warning(escape_markdown(state.problem), icon=":material/error:")
-        return
-
-    @st.fragment(run_every=1.0)
-    def progress() -> None:
-        now = engine.learning.state()
-        if now is None or not now.running:
-            st.rerun()
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-            st.progress(now.done / now.total if now.total else 0.0, text=f"{now.stage}: {now.done:,} of {now.total:,}")
-            st.button("Cancel", key="cancel_training", type="tertiary", on_click=engine.learning.cancel)
-
-    progress()
 
 
 def _start(engine: Engine, labels: Sequence[Label], config: TrainingConfig, name: str) -> None:
