@@ -38,7 +38,8 @@ _POINT_BEFORE = re.compile(r"(?:\A|\s)\.{1,2}\Z")
 # Abbreviations that sentencex takes for a sentence end. Those in ``_OPEN`` never end a sentence. Those in
 # ``_MAYBE_OPEN`` do not end a sentence if a lower-case word, a figure or a symbol such as a currency sign follows.
 _OPEN = re.compile(
-    r"\b(?:abzgl|approx|aprox|bzw|cf|einschl|evtl|excl|exkl|ggf|incl|inkl|sog|vgl|vs|zzgl)\.\s*\Z", re.IGNORECASE
+    r"\b(?:abzgl|approx|aprox|bzw|cf|einschl|evtl|excl|exkl|ggf|incl|inkl|sog|vgl|vs|zzgl|(?-i:M(?:s|ses|essrs)))\.\s*\Z",
+    re.IGNORECASE,
 )
 _MAYBE_OPEN = re.compile(
     r"\b(?:abs|acc|art|assoc|avg|ca|cl|dept|dev|dia|ed|env|eq|equiv|est|ext|figs?|gem|hrs?|int|max|mfr|min|mind|misc|mo|"

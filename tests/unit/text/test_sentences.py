@@ -43,6 +43,7 @@ def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
         "Doors open at 8 P.M. PST (9 p.m.\nMountain Time) on 3 May.",
         "It closes at 5 p.m. New York City time.",
         "It begins at 9:00 a.m. (CET) in the hall.",
+        "The board met Ms. Ray, Mses. Holm and Dahl, and Messrs.\nOke and Lund.",
         "The distance between hook and beam is approx.\n45 cm and begins on the 3.\nfloor.",
     ],
 )
@@ -54,6 +55,7 @@ def test_sentence_continues_after_abbreviation_or_ordinal(sentence: str) -> None
     "text",
     [
         "It takes 10 min.| Then stir.",
+        "It takes 30 ms.| Then it stops.",
         "It closes at 5 p.m.| Eastern farms stay open.",
         "It closes at 5 p.m.| Etna is near.",
         "No more than 500 kg max.| The chain holds.",
