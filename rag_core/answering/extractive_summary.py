@@ -91,10 +91,14 @@ class ExtractiveSummarizer:
     ) -> list[DocumentInfo]:
         """Return the documents that a request means; none if it asks for a topic rather than for documents."""
         known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
+        if files := known.find_file_names(query.text):
+            return files
         names = [*request.names, *known.find_mentions(" ".join(request.topics))]
-        named = {one.document_id: one for name in names for one in known.find(name, query.text, by_cover=True)}
-        if named:
-            return list(named.values())
+        matches = [found for name in names if (found := known.find(name, query.text, by_cover=True))]
+        if matches:
+            # "Summarise the Acme lease" means what all words match, "the reports of Acme and Bolt" what one matches.
+            in_all = [one for one in matches[0] if all(one in found for found in matches)]
+            return in_all or list({one.document_id: one for found in matches for one in found}.values())
         if request.topics or request.names:
             return []
         if request.kind:

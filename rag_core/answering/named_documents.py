@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from rag_core.runtime.stores import Stores
 from rag_core.text.figures import find_fiscal_years
@@ -72,6 +73,15 @@ class NamedDocuments:
             end = token.end
         return found
 
+    def find_file_names(self, question: str) -> list[DocumentInfo]:
+        """Return the documents whose file name a question contains, with or without its ending."""
+        text = question.casefold()
+        stems = {one.document_id: PurePosixPath(one.name).stem.casefold() for one in self.documents}
+        named = {key: stem for key, stem in stems.items() if contains_file_name(text, stem)}
+        # "minutes.pdf" is not meant in "board_minutes.pdf", nor "lease" in "lease (2)".
+        outer = {key for key, stem in named.items() if any(stem != other and stem in other for other in named.values())}
+        return [one for one in self.documents if one.document_id in named.keys() - outer]
+
     def find(self, name: str, question: str = "", *, by_cover: bool = False) -> list[DocumentInfo]:
         """Return the documents whose name, or with ``by_cover`` whose title or first page, contains a name.
 
@@ -109,6 +119,13 @@ def contains_name(text: str, name: str) -> bool:
     wanted = "".join(parts)
     joined = len(wanted) >= MIN_NAME_CHARS and wanted in "".join(words)
     return bool(parts) and (joined or set(parts) <= set(words))
+
+
+def contains_file_name(text: str, stem: str) -> bool:
+    """Return whether a text contains the name of a file; a name of letters only is no more than a word."""
+    if stem.isalpha():
+        return re.search(rf"(?<![\w.-]){re.escape(stem)}\.\w+", text) is not None
+    return re.search(rf"(?<![\w.-]){re.escape(stem)}(?![\w-])", text) is not None
 
 
 def _stems(text: str) -> set[str]:

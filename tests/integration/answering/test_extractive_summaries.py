@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
@@ -87,6 +88,29 @@ def test_summary_of_several_documents_has_a_part_for_each(engine: Engine) -> Non
         "mill.pdf (1 page)",
     ]
     assert {one.document for one in answer.citations} == {"harbour-report.pdf", "lease.pdf", "mill.pdf"}
+
+
+@pytest.mark.parametrize(
+    ("question", "documents"),
+    [
+        ("Summarise NOTICE_2022_8K_dated-2022-05-20.pdf", ["NOTICE_2022_8K_dated-2022-05-20.pdf"]),
+        ("Summarise notice_2022_8k_dated-2022-05-20", ["NOTICE_2022_8K_dated-2022-05-20.pdf"]),
+        (
+            "Summarise NOTICE_2022_8K_dated-2022-05-20.pdf and LETTER_2022_8K.pdf",
+            ["LETTER_2022_8K.pdf", "NOTICE_2022_8K_dated-2022-05-20.pdf"],
+        ),
+        ("Summarise the Orrin letter", ["LETTER_2022_8K.pdf"]),
+    ],
+)
+def test_summary_covers_only_the_documents_that_are_named(tmp_path: Path, question: str, documents: list[str]) -> None:
+    library = {
+        "NOTICE_2022_8K_dated-2022-05-20.pdf": ["The shareholders of Calder approved the four proposals of the board."],
+        "NOTICE_2022_8K_dated-2022-08-19.pdf": ["The board of Calder appointed a new president in the summer."],
+        "LETTER_2022_8K.pdf": MILL,
+    }
+    with open_library(tmp_path, library) as engine:
+        answer = engine.answer(question)
+    assert sorted({one.document for one in answer.citations}) == documents
 
 
 def test_this_document_is_the_one_that_the_last_answer_cites(engine: Engine) -> None:
