@@ -42,10 +42,11 @@ ExtractSteps: TypeAlias = Generator[Stage, None, Extract | None]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a comparison: its name, and the documents to search; ``None`` means those of the question."""
+    """A part of a comparison: its name and period, and the documents to search; ``None`` for those of the question."""
 
     name: str
     documents: tuple[DocumentInfo, ...] | None
+    period: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,11 @@ class Comparer:
                     f"{MAX_DOCUMENTS} of {len(found)} documents were compared. Choose documents to compare others."
                 )
             return [Part("", (one,)) for one in _select_documents(found, ranked)] if len(found) > 1 else []
-        matches = {name: documents.find(name, question, by_cover=comparison.is_explicit) for name in comparison.names}
+        periods = dict(zip(comparison.names, comparison.periods, strict=False))
+        matches = {
+            name: documents.find(name, periods.get(name, question), by_cover=comparison.is_explicit)
+            for name in comparison.names
+        }
         counts: dict[str, int] = {}
         for one in (one for found in matches.values() for one in found):
             counts[one.document_id] = counts.get(one.document_id, 0) + 1
@@ -147,13 +152,14 @@ class Comparer:
         own = {name: [one for one in found if counts[one.document_id] == 1] or found for name, found in matches.items()}
         apart = len({tuple(one.document_id for one in found) for found in own.values()}) == len(own)
         if apart and all(own.values()):
-            return [Part(name, tuple(found)) for name, found in own.items()]
-        return [Part(name, None) for name in comparison.names] if comparison.is_explicit else []
+            return [Part(name, tuple(found), periods.get(name, "")) for name, found in own.items()]
+        return [Part(name, None, periods.get(name, "")) for name in comparison.names] if comparison.is_explicit else []
 
     def _look_up(self, comparison: Comparison, part: Part, query: Query, trace: AnswerTrace) -> Row:
         # Among several documents, such as reports of several years, the name shows which passages are meant.
         within = part.documents is not None and len(part.documents) == 1
-        text = comparison.question_within if within else comparison.question_about(part.name)
+        period = part.period
+        text = comparison.question_within(period) if within else comparison.question_about(part.name, period)
         scope = query.documents if part.documents is None else tuple(one.document_id for one in part.documents)
         where = f" in {part.documents[0].name}" if part.documents and within else ""
         trace.steps.append(f"Searched{where} for “{text}”")

@@ -55,6 +55,12 @@ _GENITIVE = re.compile(r"^['’]s?\b")
 _PERIOD = re.compile(
     rf"(?:the\s+)?(?:H[12]\s+)?(?:(?:FY|CY)\W?)?\d+|{QUARTER}|(?:the\s+)?(?:{MONTH})(?:\s+\d+)*", re.IGNORECASE
 )
+# A period that belongs to the name before it, as in "Acme in fiscal 2019 and Bolt in 2020".
+_OWN_PERIOD = re.compile(
+    rf"\s+(?:(?:in|for|at|of|during|as of)\s+)?(?:(?:fiscal|financial)\s+(?:years?\s+)?)?(?:{_PERIOD.pattern})"
+    r"(?![\w%])",
+    re.IGNORECASE,
+)
 # The place of the name in a template: with its preposition or as a genitive, or else as the subject.
 _OF_NAME = re.compile(
     r"\s+(?:of|in|for|at|by|under|from|with)\s+(?:the\s+)?\{\}(?!\w|['’\s]+s\b)|(?:\bthe\s+)?\{\}['’]s?(?=\s)"
@@ -80,6 +86,8 @@ class Comparison:
         1 if the question asks which has the highest value, -1 for the lowest, 0 if it asks for neither.
     is_explicit : bool
         Whether words such as "compare" show that the question is a comparison.
+    periods : tuple of str
+        The period of each name, such as "in 2020"; empty if the names have no periods of their own.
     """
 
     template: str
@@ -87,15 +95,15 @@ class Comparison:
     noun: str = ""
     direction: int = 0
     is_explicit: bool = True
+    periods: tuple[str, ...] = ()
 
-    def question_about(self, name: str) -> str:
-        """Return the question for one of the names."""
-        return self.template.replace("{}", name)
+    def question_about(self, name: str, period: str = "") -> str:
+        """Return the question for one of the names, in its period."""
+        return _add_period(self.template.replace("{}", name), period)
 
-    @property
-    def question_within(self) -> str:
-        """The question without the name, to ask of a document that the name means."""
-        return " ".join(_SUBJECT.sub("it", _OF_NAME.sub("", self.template)).split())
+    def question_within(self, period: str = "") -> str:
+        """Return the question without the name, to ask of a document that the name means."""
+        return _add_period(" ".join(_SUBJECT.sub("it", _OF_NAME.sub("", self.template)).split()), period)
 
 
 def parse_comparison(question: str, known: Sequence[str] = ()) -> Comparison | None:
@@ -142,17 +150,29 @@ def _compare_names(text: str, parts: Sequence[Phrase]) -> Comparison | None:
         template = _ask_for_scale(apart, scale[0])
         return Comparison(template, names, direction=scale[1]) if template else None
     explicit = is_explicit_comparison(text)
-    around = {token.word for token in split_tokens(f"{text[:first]} {text[last:]}")}
+    rests = [*gaps, text[last:]]
+    own = [_OWN_PERIOD.match(rest) for rest in rests]
+    periods = tuple(match[0].strip() for match in own if match)
+    if len(periods) == len(parts):
+        *gaps, end = [rest[len(match[0]) :] for rest, match in zip(rests, own, strict=True) if match]
+        words = [{token.word for token in split_tokens(gap)} for gap in gaps]
+    else:
+        periods, end = (), text[last:]
+    around = {token.word for token in split_tokens(f"{text[:first]} {end}")}
     allowed = _LINKS | around | {"s"}
     if not explicit and not all(word <= allowed and (word & COORDINATORS or "," in gap)
                                 for word, gap in zip(words, gaps, strict=True)):  # fmt: skip
         return None
     before = re.sub(r"\b(?:both|between|either)\s*$", lambda match: "of " if match[0].strip() == "between" else "",
                     text[:first], flags=re.IGNORECASE)  # fmt: skip
-    template = f"{before}{{}}{text[last:]}"
+    template = f"{before}{{}}{end}"
     if explicit or not _is_question(template):
         template = _ask_for_measure(template)
-    return Comparison(f"{template}?", names, is_explicit=explicit) if template else None
+    return Comparison(f"{template}?", names, is_explicit=explicit, periods=periods) if template else None
+
+
+def _add_period(question: str, period: str) -> str:
+    return f"{question.removesuffix('?')} {period}?" if period else question
 
 
 def _compare_documents(text: str) -> Comparison | None:

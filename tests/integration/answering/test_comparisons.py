@@ -154,3 +154,17 @@ def test_document_of_the_year_of_the_question_is_compared(tmp_path: Path) -> Non
         assert [row.split(" | ")[0] for row in answer.text.split("\n")[2:]] == ["| Orrin_2022.pdf", "| Calder_2022.pdf"]
         assert ("345" in answer.text, "98" in answer.text) == (True, True)
         assert "2021" not in answer.text
+
+
+def test_each_name_is_looked_up_in_its_own_period(tmp_path: Path) -> None:
+    reports = {
+        f"{company}-{year}.pdf": [f"The revenue of {company} was {revenue} million euros in {year}."]
+        for company, amounts in {"Amwell": {2019: 310, 2021: 355}, "Corden": {2019: 960, 2021: 810}}.items()
+        for year, revenue in amounts.items()
+    }
+    with open_library(tmp_path, reports) as engine:
+        answer = engine.answer("Compare the revenue of Amwell in 2019 and of Corden in 2021")
+    assert answer.text.split("\n")[2:] == [
+        "| Amwell-2019.pdf | 310 million euros | page 1 [1] |",
+        "| Corden-2021.pdf | 810 million euros | page 1 [2] |",
+    ]

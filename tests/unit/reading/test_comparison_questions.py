@@ -60,6 +60,34 @@ def test_comparison_of_names(question: str, names: tuple[str, ...], template: st
 
 
 @pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        (
+            "Compare the sales of Amcor in 2019, Boeing in 2020 and AMD in fiscal 2021",
+            [
+                "What is the sales of Amcor in 2019?",
+                "What is the sales of Boeing in 2020?",
+                "What is the sales of AMD in fiscal 2021?",
+            ],
+        ),
+        (
+            "What was the revenue of Amcor in 2019 and of Boeing in 2020?",
+            ["What was the revenue of Amcor in 2019?", "What was the revenue of Boeing in 2020?"],
+        ),
+        (
+            "Compare the sales of Amcor and of Boeing in 2020",
+            ["What is the sales of Amcor in 2020?", "What is the sales of Boeing in 2020?"],
+        ),
+    ],
+)
+def test_each_name_keeps_its_own_period(question: str, asked: list[str]) -> None:
+    found = parse_comparison(question)
+    assert found is not None
+    periods = found.periods or ("",) * len(found.names)
+    assert [found.question_about(name, period) for name, period in zip(found.names, periods, strict=True)] == asked
+
+
+@pytest.mark.parametrize(
     ("question", "noun", "template", "direction"),
     [
         ("What is the notice period in each contract?", "contract", "What is the notice period?", 0),
@@ -107,4 +135,4 @@ def test_other_questions_compare_nothing(question: str) -> None:
 def test_question_within_a_document_omits_its_name(question: str, within: str) -> None:
     found = parse_comparison(question)
     assert found is not None
-    assert found.question_within == within
+    assert found.question_within() == within
