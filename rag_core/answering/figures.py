@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rag_core.answering.answer_text import cite_span, write_pieces
 from rag_core.answering.page_reading import PageReader
-from rag_core.finance.computed_figures import ComputedFigure, compute_figure
+from rag_core.finance.computed_figures import ComputedFigure, Piece, compute_figure
 from rag_core.finance.figure_questions import FigureRequest, parse_figure_question
 from rag_core.finance.relevance import names_document
 from rag_core.finance.statements import Statements
@@ -37,15 +37,32 @@ def answer_with_figure(
     reader : PageReader
     """
     request = parse_figure_question(asked or outcome.result.question) if reader.computes_figures else None
-    found = _find_figure(request, outcome, reader) if request is not None else None
+    if request is None:
+        return None
+    if request.others:
+        return _answer_for_years([request, *request.others], outcome, reader)
+    found = _find_figure(request, outcome, reader)
     if found is None or not (found[1].short or outcome.result.gate.answerable):
         return None
     passage, computed = found
-    figures = [piece.figure for piece in computed.pieces if piece.figure is not None]
-    places = [(figure.page_index, figure.start, figure.end) for figure in figures]
-    result = reader.add_places(outcome, passage, places).result
-    answer = _write(computed, passage.version_id, result.passages)
-    return answer, replace(result, gate=replace(result.gate, answerable=True))
+    return _write(computed.short, [(computed.pieces, passage)], outcome, reader)
+
+
+def _answer_for_years(
+    requests: Sequence[FigureRequest], outcome: SearchOutcome, reader: PageReader
+) -> tuple[VerifiedAnswer, SearchResult] | None:
+    """Return a figure for each of several years; ``None`` if one of them cannot be computed."""
+    parts: list[tuple[Sequence[Piece], Passage]] = []
+    shorts = []
+    for request in requests:
+        found = _find_figure(replace(request, subject=requests[0].subject), outcome, reader)
+        if found is None or not found[1].short:
+            return None
+        passage, computed = found
+        shorts.append(f"{computed.short} ({request.years[-1]})")
+        parts.append(((Piece("\n\n" if parts else ""), *computed.pieces), passage))
+    short = "; ".join(shorts)
+    return _write(short, [((Piece(f"{short}\n\n"),), parts[0][1]), *parts], outcome, reader)
 
 
 def _find_figure(
@@ -83,12 +100,19 @@ def _select_documents(request: FigureRequest, outcome: SearchOutcome, reader: Pa
     return sorted(named, key=lambda one: year not in one.document)[:_MAX_DOCUMENTS]
 
 
-def _write(computed: ComputedFigure, version_id: str, passages: Sequence[Passage]) -> VerifiedAnswer:
-    pieces = []
-    for piece in computed.pieces:
+def _write(
+    short: str, parts: Sequence[tuple[Sequence[Piece], Passage]], outcome: SearchOutcome, reader: PageReader
+) -> tuple[VerifiedAnswer, SearchResult]:
+    """Return the pieces of documents, each document with its best passage, as an answer that cites the figures."""
+    for pieces, passage in parts:
+        figures = [piece.figure for piece in pieces if piece.figure is not None]
+        outcome = reader.add_places(outcome, passage, [(one.page_index, one.start, one.end) for one in figures])
+    result = outcome.result
+    written = []
+    for piece, version_id in ((piece, passage.version_id) for pieces, passage in parts for piece in pieces):
         figure = piece.figure
         citation = None
         if figure is not None:
-            citation = cite_span((version_id, figure.page_index), figure.start, figure.end, passages)
-        pieces.append((piece.text, [citation] if citation is not None else []))
-    return write_pieces(pieces, computed.short)
+            citation = cite_span((version_id, figure.page_index), figure.start, figure.end, result.passages)
+        written.append((piece.text, [citation] if citation is not None else []))
+    return write_pieces(written, short), replace(result, gate=replace(result.gate, answerable=True))

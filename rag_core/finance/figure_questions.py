@@ -20,6 +20,7 @@ from rag_core.finance.line_items import LineItem, find_line_items
 from rag_core.finance.standard_measures import FORMULAS, StandardMeasure, Unit, find_measure
 from rag_core.finance.years import find_years
 from rag_core.text.dates import names_part_of_year
+from rag_core.text.grammar import split_tokens
 from rag_core.text.numbers import SCALES
 
 _NUMBERS = {word: number for number, word in enumerate("zero one two three four five six seven eight nine ten".split())}
@@ -71,7 +72,23 @@ _OTHER = re.compile(
     r"regions?|geograph(?:y|ies|ic)|products?|divisions?|brands?|countr(?:y|ies)|subsidiar(?:y|ies)|organic(?:ally)?|"
     r"adjusted|non-?gaap|pro forma|constant currency|largest|biggest|highest|lowest|smallest|most|"
     r"which|who|any|events?|(?:when|where) (?:did|was|were|is|does)|"
-    r"list|restricted|authori[sz]ed|acquired|acquisitions?|impairments?|competitors?|peers?|industry|per employee)\b",
+    r"list|restricted|authori[sz]ed|acquired|acquisitions?|impairments?|competitors?|peers?|industry|per employee|"
+    r"exclud(?:e|es|ed|ing)|like-for-like|same-store)\b",
+    re.IGNORECASE,
+)
+# Words directly before a measure that do not restrict it to a part, as "licence" in "licence revenue" does.
+_WHOLE = frozenset(
+    "annual average company consolidated decreasing declining entire falling fiscal full group growing improving "
+    "increasing mean median net overall reported rising stated total unadjusted whole year year-end yearly".split()
+)
+# Words that restrict the measure before them to a part, as in "revenue from subscriptions".
+_FROM_PART = re.compile(
+    r"\W+(?:(?:generated|earned|derived|received|coming) )?(?:from|by|through|attributable to|relat(?:ed|ing) to)\s+"
+    r"(?!the (?:\w+ ){0,3}(?:statements?|sheet|report|filing)\b)(?:the |its |their )?(?P<part>[a-z][\w-]+)"
+)
+_PERCENT_OF = re.compile(
+    r"(?:%|\bpercent(?:age)?|\bshare|\bproportion|\bfraction) of (?:[\w.&’' -]{1,40}['’]s )?"
+    r"(?:the |its |their |total )*$",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
@@ -103,6 +120,8 @@ class FigureRequest:
         Whether the figure is the change between two years.
     subject : str
         The question without the measure and its lines, so that the name of the company remains.
+    others : tuple of FigureRequest
+        The same figure for the other years of the question, latest first, if it asks for several.
     """
 
     label: str
@@ -113,6 +132,7 @@ class FigureRequest:
     scale: int | None = None
     is_change: bool = False
     subject: str = ""
+    others: tuple[FigureRequest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +217,12 @@ def _find_target(asking: str, definitions: Mapping[str, str]) -> _Target | None:
             label = f"{part_name} as a share of {whole_name}" if share.re is _SHARE else f"{part_name} to {whole_name}"
             return _Target(label, f"({part_name}) / ({whole_name})", unit)
     items = find_line_items(asking)
+    others = [one for one in items if measure is None or one[2] <= measure[1] or one[1] >= measure[2]]
+    named = [(start, end) for _, start, end in (*others, *([measure] if measure else []))]
+    if any(_is_of_part(asking, start, end) for start, end in named):
+        return None
     if measure is not None:
         # A measure beside other lines, as in "the working capital and the revenue", is not one figure.
-        others = [one for one in items if one[2] <= measure[1] or one[1] >= measure[2]]
         if len(definitions) == 1 and not defined:
             return _Target(measure[0].name, next(iter(definitions.values())), measure[0].unit)
         return None if len(others) > 1 else _Target(measure[0].name, measure[0].formula, measure[0].unit)
@@ -208,6 +231,22 @@ def _find_target(asking: str, definitions: Mapping[str, str]) -> _Target | None:
         return None
     item = distinct[0]
     return _Target(item.name, item.name, Unit.PER_SHARE if item.is_per_share else Unit.MONEY)
+
+
+def _is_of_part(asking: str, start: int, end: int) -> bool:
+    """Return whether the words around a measure restrict it to a part of the company, or ask for a share of it.
+
+    Words with a capital letter do not decide, since they may be the name of the company.
+    """
+    for token in reversed(split_tokens(asking[:start])):
+        if token.is_function or asking[token.end : start].strip() or not token.text[0].islower():
+            break
+        if token.word not in _WHOLE:
+            return True
+        start = token.start
+    following = _FROM_PART.match(asking, end)
+    is_part = following is not None and not split_tokens(following["part"])[0].is_function
+    return is_part or _PERCENT_OF.search(asking[:start]) is not None
 
 
 def _find_combination(
@@ -247,9 +286,10 @@ def _build(question: str, asking: str, target: _Target, years: list[int], names:
         expression = parse_formula(target.formula, last, names)
     else:
         # Several years without a change or an average ask for several figures, unless a definition names them.
-        expression = parse_formula(target.formula, last, names)
         if len(years) > 2 or not re.search(r"between|from|-", asking):
-            raise FormulaError("The question asks for figures of several years.")
+            latest, *others = [_build(question, asking, target, [year], names) for year in reversed(years)]
+            return replace(latest, others=tuple(others))
+        expression = parse_formula(target.formula, last, names)
     if find_dimension(expression) != (1 if unit in (Unit.MONEY, Unit.PER_SHARE) else 0):
         # The formula of a question may have another unit than the measure with this name.
         raise FormulaError(f"The unit of {target.formula!r} is not {unit.value}.")

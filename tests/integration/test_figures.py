@@ -84,6 +84,19 @@ def test_each_operand_of_a_ratio_is_cited(library: Engine) -> None:
     assert all(claim.supported for claim in found.statements)
 
 
+def test_figure_of_several_years_has_a_value_for_each(library: Engine) -> None:
+    found = library.answer("What was Bexley's net income in 2022 and 2021?")
+    assert found.short == "$180 million (2022); $120 million (2021)"
+    assert found.text.startswith(found.short)
+    assert {(one.document, one.page_index) for one in found.citations} == {("Bexley 2022.pdf", 2)}
+    ratios = library.answer("What was the current ratio of Cranford in 2021 and 2022?")
+    assert ratios.short == "1.23 (2022); 1.21 (2021)"
+
+
+def test_figure_is_not_given_if_one_of_several_years_is_missing(library: Engine) -> None:
+    assert "180" not in library.answer("What was Bexley's net income in 2022 and 2017?").short
+
+
 def test_definition_in_a_long_question_is_used(library: Engine) -> None:
     question = (
         "We are analysts and we work only with what a company itself publishes in its annual reports, so that our "

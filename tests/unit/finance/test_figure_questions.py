@@ -46,6 +46,27 @@ def test_figure_is_recognised(question: str, label: str, unit: Unit) -> None:
 @pytest.mark.parametrize(
     "question",
     [
+        "What was the total annual revenue of Acme in 2020?",
+        "What was Acme's consolidated revenue in 2020?",
+        "What was the revenue of Acme in 2020 from the income statement?",
+    ],
+)
+def test_words_that_mean_the_whole_company_do_not_prevent_a_figure(question: str) -> None:
+    request = parse_figure_question(question)
+    assert request is not None
+    assert request.label == "revenue, fiscal 2020"
+
+
+def test_several_years_ask_for_several_figures() -> None:
+    request = parse_figure_question("What was Acme's revenue in 2018, 2019 and 2020?")
+    assert request is not None
+    labels = [one.label for one in (request, *request.others)]
+    assert labels == ["revenue, fiscal 2020", "revenue, fiscal 2019", "revenue, fiscal 2018"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
         "Who founded Acme in 2020?",
         "Why did the gross margin of Acme fall in 2020?",
         "Which segment had the highest net income in 2020?",
@@ -57,6 +78,13 @@ def test_figure_is_recognised(question: str, label: str, unit: Unit) -> None:
         "What are the total assets and the total liabilities of Acme in 2020?",
         "What was the adjusted EBITDA of Acme in 2020?",
         "What revenue does Acme expect in 2025?",
+        "What was Acme's licence revenue in 2020?",
+        "What were the hotel and casino revenues of Acme in 2020?",
+        "What was the accumulated depreciation of Acme in 2020?",
+        "What was Acme's revenue from subscriptions in 2020?",
+        "What share of Acme's revenue in 2020 came from licences?",
+        "What were the wages of Acme as a percent of revenue in 2020?",
+        "What was Acme's revenue in 2020, excluding currency effects?",
         "Were there any events that increased the net income of Acme in 2020?",
         "When did the revenue of Acme fall in 2020?",
         "What is the asset score in 2020? Asset score is defined as: total assets / number of mines.",
