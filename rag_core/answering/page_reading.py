@@ -11,6 +11,7 @@ from rag_core.reading.answer_finding import FoundAnswer, find_answers
 from rag_core.reading.excerpts import add_caption
 from rag_core.reading.similarity import SpanSimilarity
 from rag_core.reading.statement_reading import ReadStatement, read_statements
+from rag_core.reading.table_rows import find_names
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
@@ -18,6 +19,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.types import ChunkRow, Context, Passage, Reading, Table
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
+from rag_core.types.tables import TableRow
 
 
 class PageReader:
@@ -83,6 +85,15 @@ class PageReader:
     def read_texts(self, version_id: str) -> dict[int, str]:
         """Return the texts of all pages of a document, by the index of the page."""
         return self._stores.documents.texts_of_version(version_id)
+
+    def find_rows(self, version_id: str, label: str) -> Iterator[tuple[Table, TableRow]]:
+        """Yield the rows of a document that have the words of a label, and their tables, in order."""
+        wanted = find_names(label)
+        texts = {page: text.casefold() for page, text in self.read_texts(version_id).items()}
+        # Loading all tables of a long report would take longer than the rest of the answer.
+        pages = [page for page, text in texts.items() if all(word in text for word in wanted)]
+        for tables in self.table_loader(version_id)(pages).values():
+            yield from ((table, row) for table in tables for row in table.body if find_names(row.label) == wanted)
 
     def table_loader(self, version_id: str) -> Callable[[Sequence[int]], dict[int, tuple[Table, ...]]]:
         """Return a function that returns the tables of pages of a document, by the index of the page."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rag_core.answering.answer_text import cite_span, name_source, open_with_value, refuse_with_closest, write_quotes
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
-from rag_core.answering.row_quotes import is_row_named, quote_row
+from rag_core.answering.row_quotes import is_row_named, quote_named_row, quote_row
 from rag_core.answering.statement_answers import find_statement_answer, is_certain
 from rag_core.answering.table_answers import answer_over_rows
 from rag_core.gate.calibration import weigh_reading
@@ -84,6 +84,8 @@ def _quote(outcome: SearchOutcome, gate: Gate, reader: PageReader, notices: list
         answers = [one for one in answers if one.excerpt.row is None or (keeps_named and is_row_named(question, one))]
     readings = [(one.probability, one.passage) for one in answers]
     weighed = _weigh(gate, readings)
+    if (named := quote_named_row(question, answers, outcome, reader)) is not None:
+        return Quotes(named[0], named[1].result.passages, replace(weighed, answerable=True))
     if answers and weighed.answerable:
         found = reader.add_passages(outcome, answers[0].passage, answers[0].place.start).result.passages
         if (row := quote_row(question, answers[0], found)) is not None:

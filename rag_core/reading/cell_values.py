@@ -91,7 +91,7 @@ def state_value(table: Table, row: TableRow, cell: TableCell) -> str:
         return cell.text
     header = table.column_header(cell.column)
     unit = find_header_unit(header) or find_header_unit(row.label) or _find_stated_unit(table, row, cell.column)
-    unit = _PLURAL_SCALE.sub(r"\1", _IN.sub("", unit)).strip()
+    unit = _PLURAL_SCALE.sub(lambda scale: scale[1].casefold(), _IN.sub("", unit)).strip()
     symbols = {match["symbol"] for text in column if (match := _FIGURE.fullmatch(text)) and match["symbol"]}
     symbol = symbols.pop() if len(symbols) == 1 and not figure["symbol"] else ""
     if (written := re.match(_SYMBOL, unit)) is not None:
@@ -153,7 +153,8 @@ def _is_unit(text: str) -> bool:
 
 def _find_stated_unit(table: Table, row: TableRow, column: int) -> str:
     """Return the unit that the caption states for a column; empty if it states none, or perhaps for other columns."""
-    headers = [table.column_header(other) for other in range(len(table.columns)) if other != column]
+    # The header of the labels often is the unit of all columns.
+    headers = [table.column_header(other) for other in range(1, len(table.columns)) if other != column]
     stated_unit = find_table_unit(table)
     if any(stated_unit in header for header in headers):
         return ""

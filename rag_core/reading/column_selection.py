@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,12 +10,15 @@ from rag_core.reading.excerpts import build_row_excerpt
 from rag_core.reading.table_questions import Operation, TableQuestion, find_measures
 from rag_core.reading.table_rows import PlacedRow, TableRows, find_lemmas
 from rag_core.text.dates import Period, match_period
-from rag_core.text.numbers import CURRENCIES
+from rag_core.text.numbers import CURRENCIES, SCALES
 from rag_core.text.words import Word, find_lemma
 from rag_core.types import Passage, Reading
 
 # Least probability with which the model must find the value in a column.
 MIN_PROBABILITY = 0.9
+
+_UNITS = {find_lemma(word) for word in (*CURRENCIES, *SCALES)}
+_PERCENT = re.compile(r"%|\b(?:per ?cent(?:age)?|share|proportion)\b", re.IGNORECASE)
 
 Read = Callable[[str, Sequence[str]], Iterator[Reading]]
 
@@ -141,6 +145,9 @@ class ColumnSelector:
         self, question: TableQuestion, rows: TableRows, numeric: Sequence[int], left: _Unexplained, measured: list[Word]
     ) -> int | None:
         columns = [column for column in numeric if not rows.contradicts(column, question.text)]
+        if not _PERCENT.search(question.text):
+            # Of an amount and its share of the total, the amount is meant.
+            columns = [one for one in columns if not _is_share(rows, one)] or columns
         condition = question.condition
         unit = condition.unit.casefold() if condition else ""
         if condition is not None and (condition.number.currency or unit):
@@ -168,8 +175,9 @@ class ColumnSelector:
                 return best[0]
         elif not scores or best:
             return None
-        # Columns that contain only a year in their header are explained by the caption.
-        if len(columns) == 1 and not rows.header_lemmas(columns[0]) and not left.words and not question.adjective:
+        # Columns that contain only a year or a unit in their header are explained by the caption.
+        is_named = len(columns) == 1 and not rows.header_lemmas(columns[0]) - _UNITS
+        if is_named and not left.words and not question.adjective:
             return columns[0]
         named = [column for column in columns if rows.header_lemmas(column) & find_measures(question.adjective)]
         if len(named) == 1 and not best and not [word for word in left.words if word != question.verb]:
@@ -318,6 +326,11 @@ def _with_periods(question: TableQuestion, rows: TableRows, columns: Sequence[in
         if periods and all(any(one in periods for one in fitting) for fitting in wanted)
         and all(any(one in fitting for fitting in wanted) for one in periods)
     ]  # fmt: skip
+
+
+def _is_share(rows: TableRows, column: int) -> bool:
+    """Return whether a header says that a column contains shares, such as "% of total"."""
+    return re.search(r"(?:%|\bper ?cent(?:age)?|\bshare) of\b", rows.header(column), re.IGNORECASE) is not None
 
 
 def _is_same_unit(unit: str, asked: str) -> bool:

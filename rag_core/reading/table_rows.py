@@ -10,6 +10,8 @@ from itertools import pairwise
 
 from rag_core.reading.cell_values import Quantity, parse_quantity, remove_unit, state_value
 from rag_core.text.dates import YEAR, Period, find_periods, match_period
+from rag_core.text.figures import squash_letters
+from rag_core.text.names import MIN_SYMBOL_CHARS
 from rag_core.text.words import Word, find_lemma, tokenize
 from rag_core.types.tables import Table, TableRow
 
@@ -89,7 +91,7 @@ class TableRows:
         totals = [one.row.label for one in placed if _is_summary(one.row.label) and one.row.section in kept]
         sections = [label for one in kept for label in one]
         above = " ".join([*self.table.caption, self.table.unit, *totals, *sections])
-        self.context = find_lemmas(f"{context} {above}")
+        self.context = find_lemmas(f"{context} {above}") | find_joined_names(question, context)
         self.periods = [*find_periods(above), *find_periods(context)]
         years = {one.year for one in find_periods(above) or self.periods if one.year}
         self._year = years.pop() if len(years) == 1 else 0
@@ -220,6 +222,13 @@ class TableRows:
 def find_lemmas(text: str) -> set[str]:
     """Return the lemmas of the content words of a text."""
     return {find_lemma(word.folded) for word in tokenize(text) if word.content}
+
+
+def find_joined_names(question: str, context: str) -> set[str]:
+    """Return the lemmas of the names in a question that a context joins, as "Best Buy" in "BESTBUY_2023.pdf"."""
+    joined = squash_letters(context)
+    names = (word for word in tokenize(question) if word.text[0].isupper() and len(word.text) >= MIN_SYMBOL_CHARS)
+    return {find_lemma(word.folded) for word in names if squash_letters(word.folded) in joined}
 
 
 def find_names(text: str) -> set[str]:

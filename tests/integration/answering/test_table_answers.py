@@ -63,6 +63,20 @@ DIVISIONS = (
     ("Sails", "54", "70"),
     ("Total operating profit", "142", "131"),
 )
+SHARES = (
+    ("Region", "Sales 2023", "% of total 2023", "Sales 2022", "% of total 2022"),
+    ("North", "$ 310", "31%", "$ 420", "42%"),
+    ("South", "490", "49%", "380", "38%"),
+    ("West", "200", "20%", "200", "20%"),
+)
+# The same row in the tables of two segments, and one that only one of them has.
+CANNERY = (
+    ("", "2023", "2022"),
+    ("Freight costs", "$ 71", "$ 66"),
+    ("Crew wages", "38", "35"),
+    ("Net sales", "300", "280"),
+)
+BAKERY = (("", "2023", "2022"), ("Freight costs", "$ 12", "$ 11"), ("Flour", "55", "41"), ("Net sales", "140", "120"))
 RATES = (("Bank", "Rate 2022 (%)", "Rate 2023 (%)"), ("Alder", "2.25", "3.00"), ("Rowan", "1.75", "1.50"))
 HALLS = (("Hall", "Seats 2023"), ("Rowan", "410"), ("Maple", "350"))
 
@@ -85,6 +99,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         "lorimer.pdf": ("Lorimer Foods: net sales by segment", "(in millions)", SEGMENTS),
         "inventory.pdf": ("Inventory of the central store", "", STOCK),
         "harwood-yards.pdf": ("Harwood Yards: results by division", "(in millions)", DIVISIONS),
+        "alderney-ferries.pdf": ("Alderney Ferries: net sales by region", "(in millions)", SHARES),
+        "ostler-cannery.pdf": ("Ostler Foods: results of the cannery", "(in millions)", CANNERY),
         "rates.pdf": ("Rates of the savings banks", "", RATES),
         "halls-north.pdf": ("Concert halls", "", HALLS),
         "halls-south.pdf": ("Concert halls", "", (HALLS[0], ("Birch", "520"), ("Alder", "290"))),
@@ -109,6 +125,7 @@ def quotes(answer: Answer) -> str:
         ("Which segment of Lorimer Foods had the largest net sales in 2022?", "Snacks", "2022: $6,505 million"),
         ("Which division of Harwood Yards had the largest net sales in 2023?", "Sails", "2023: $1,306 million"),
         ("Which division of Harwood Yards had the highest operating profit in 2023?", "Hulls", "2023: $88 million"),
+        ("Which region of Alderney Ferries had the largest net sales in 2023?", "South", "Sales 2023: $490 million"),
         ("Which item of the central store has the largest stock?", "B179.7", "In stock: 397"),
     ],
 )
@@ -193,6 +210,32 @@ def test_nothing_is_evaluated_if_a_word_or_the_table_is_not_clear(library: Engin
     answer = library.answer(question)
     assert answer.short == ""
     assert " rows" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("What were the crew wages of Ostler Foods in 2022?", "$35 million"),
+        ("How much were the crew wages of Ostler Foods in 2022 and 2023?", "$35 million (2022); $38 million (2023)"),
+        ("What was Ostler's freight costs in 2023?", "$71 million"),
+    ],
+)
+def test_row_that_the_question_names_is_the_answer(library: Engine, question: str, short: str) -> None:
+    answer = library.answer(question)
+    assert (answer.state, answer.short) == (AnswerState.ANSWERED, short)
+    assert answer.text.startswith(f"**{short}** · ")
+    assert {one.document for one in answer.citations} == {"ostler-cannery.pdf"}
+
+
+def test_row_of_a_segment_is_no_answer_if_another_segment_has_it_too(engine: Engine) -> None:
+    buffer, styles = BytesIO(), getSampleStyleSheet()
+    flow = [Paragraph("Ostler Foods", styles["Title"])]
+    for title, rows in (("Cannery", CANNERY), ("Bakery", BAKERY)):
+        flow += [Paragraph(title, styles["Heading2"]), Paragraph("(in millions)"), Table(rows)]
+    SimpleDocTemplate(buffer, invariant=1).build(flow)
+    add_document(engine, "ostler.pdf", buffer.getvalue())
+    assert engine.answer("How much were the freight costs of Ostler Foods in 2023?").short == ""
+    assert engine.answer("How much was flour of Ostler Foods in 2023?").short == "$55 million"
 
 
 def test_table_that_may_go_on_elsewhere_is_not_evaluated(tmp_path: Path) -> None:

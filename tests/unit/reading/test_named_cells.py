@@ -1,0 +1,56 @@
+"""Cells that a question names with all its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.reading.named_cells import find_named_cells
+from tests.unit.reading.test_table_periods import build
+
+COSTS = (
+    ("", "2021", "2020", "% change"),
+    ("Membership fees", "3,877", "3,541", "9%"),
+    ("Membership fees increase", "336", "189", "78%"),
+    ("Storage costs (1)", "170", "144", "18%"),
+)
+PLANS = (("", "Plan 2021", "Actual 2021"), ("Storage costs", "180", "170"))
+
+
+def find(question: str, row: int, lines: tuple[tuple[str, ...], ...] = COSTS, context: str = "Acme") -> list[str]:
+    table = build(lines)
+    return [cell.text for cell in find_named_cells(question, table, table.body[row], context, with_caption=False)]
+
+
+@pytest.mark.parametrize(
+    ("question", "row", "cells"),
+    [
+        ("What were the membership fees of Acme in 2021?", 0, ["3,877"]),
+        ("What were Acme's membership fees in 2020 and 2021?", 0, ["3,541", "3,877"]),
+        ("How much were Acme's storage costs in 2020?", 2, ["144"]),
+    ],
+)
+def test_cell_of_each_period_is_found(question: str, row: int, cells: list[str]) -> None:
+    assert find(question, row) == cells
+
+
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        ("What were the average membership fees of Acme in 2021?", 0),
+        ("What were the membership fees of Bolt in 2021?", 0),
+        ("What were the membership fees of Acme in 2021?", 1),
+        ("What were the membership fees of Acme in 2019?", 0),
+        ("What were the membership fees of Acme?", 0),
+    ],
+)
+def test_other_word_period_or_row_finds_nothing(question: str, row: int) -> None:
+    assert find(question, row) == []
+
+
+def test_question_must_name_the_column() -> None:
+    assert find("What were the storage costs in 2021?", 0, PLANS) == []
+    assert find("What were the actual storage costs in 2021?", 0, PLANS) == ["170"]
+
+
+def test_names_that_a_file_name_joins_are_known() -> None:
+    assert find("What were the membership fees of Best Mills in 2021?", 0, context="BESTMILLS_2021.pdf") == ["3,877"]
