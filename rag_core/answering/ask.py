@@ -142,7 +142,7 @@ class Answerer:
         if figure is not None and fact is not None:
             result = figure[1]
         elif outcome.computed:
-            fact = write_pieces(outcome.computed, "")
+            fact = write_pieces(outcome.computed)
         if not result.gate.answerable and writer is not None:
             yield from self._refuse(query, result, trace, has_model=True)
             return

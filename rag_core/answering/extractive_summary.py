@@ -84,7 +84,7 @@ class ExtractiveSummarizer:
             yield Stage(document.document_id, label, done=True)
         if not summary.citations:
             return None
-        return Extract(summary.answer, _build_result(query, summary.passages, answerable=True))
+        return Extract(summary.build(), _build_result(query, summary.passages, answerable=True))
 
     def _select_documents(
         self, request: SummaryRequest, query: Query, history: Sequence[Message]
@@ -111,7 +111,7 @@ class ExtractiveSummarizer:
         sentences = self._sentences.read_whole([rows[place] for place in places])
         summary.begin(f"{document.name} ({format_count(document.pages, 'page')})")
         if not sentences:
-            summary.add_text("No whole sentences were found in it.")
+            summary.text += "No whole sentences were found in it."
             return
         vectors = np.stack([one.vector for one in sentences])
         ranks = rank_sentences(vectors)

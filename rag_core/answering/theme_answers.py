@@ -204,7 +204,7 @@ class ThemeAnswerer:
             for one in chosen:
                 if one.theme == number:
                     text.add_sentence(one.sentence)
-        answer = text.answer if gate.answerable else REFUSED
+        answer = text.build() if gate.answerable else REFUSED
         result = SearchResult(query.text, tuple(text.passages) if gate.answerable else (), gate, {})
         yield result
         yield Delta(answer.text)

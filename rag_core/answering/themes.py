@@ -186,11 +186,11 @@ def _build_summary(title: str, text: CitedText, generator: str) -> Answer:
     return Answer(
         question=title,
         state=AnswerState.ANSWERED,
-        text=text.answer.text,
-        citations=text.answer.citations,
+        text=text.text,
+        citations=tuple(text.citations),
         passages=tuple(text.passages),
         gate=Gate(_SCORE, 1.0, 0.0, True),
         generator=generator,
         timings_ms={},
-        statements=text.answer.statements,
+        statements=tuple(text.statements),
     )
