@@ -102,11 +102,12 @@ class Agent:
                 break
             messages.append(build_call_message(reply.text, reply.calls))
             for position, call in enumerate(reply.calls):
-                text = _TOO_MANY
-                if position < _MAX_CALLS and call.name != "finish":
+                if call.name == "finish":
+                    text = toolbox.run(call).text
+                elif position < _MAX_CALLS:
                     text = yield from _run_tool(toolbox, call, trace)
-                elif call.name == "finish":
-                    toolbox.run(call)
+                else:
+                    text = _TOO_MANY
                 messages.append(build_result_message(call, text))
             called.update((call.name, call.arguments) for call in reply.calls)
             has_ended = not reply.calls or any(call.name == "finish" for call in reply.calls)
