@@ -4,7 +4,7 @@
     The model reads each passage apart and extracts what it says about the question; the prompt contains the extracts.
     This is fusion-in-decoder (Izacard and Grave, "Leveraging passage retrieval with generative models for open domain
     question answering", EACL 2021) for models behind an endpoint: passages are encoded apart and fused in the decoder.
-``long_context``
+``long-context``
     The prompt contains as many passages as fit into the context of the model.
 """
 

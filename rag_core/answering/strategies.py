@@ -59,7 +59,7 @@ class Strategies:
     Attributes
     ----------
     prompts : PromptStrategies
-        The strategies ``fid`` and ``long_context``.
+        The strategies ``fid`` and ``long-context``.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Strategies:
             "iterative": self._agent.search,
             "compare": self._compare,
             "fid": self.prompts.search_for_extracts,
-            "long_context": self.prompts.search_for_all,
+            "long-context": self.prompts.search_for_all,
         }[strategy]
         trace = AnswerTrace(timer=timer)
         budget = CallBudget(self._settings, require_model(query, self._generators), trace)

@@ -37,7 +37,7 @@ class Choice(str, Enum):
     ITERATIVE = "iterative"
     COMPARE = "compare"
     FID = "fid"
-    LONG_CONTEXT = "long_context"
+    LONG_CONTEXT = "long-context"
     THEMES = "themes"
     RAG_SEQUENCE = "rag-sequence"
     RAG_TOKEN = "rag-token"  # noqa: S105 - not a secret

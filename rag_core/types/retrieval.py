@@ -163,7 +163,7 @@ Strategy = Literal[
     "iterative",
     "compare",
     "fid",
-    "long_context",
+    "long-context",
     "summary",
     "themes",
     "rag-sequence",
