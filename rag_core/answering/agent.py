@@ -58,17 +58,17 @@ class Agent:
     settings : Settings
     stores : Stores
     searcher : Searcher
-    generators : LanguageModels
+    models : LanguageModels
     reader : PageReader
     """
 
     def __init__(
-        self, settings: Settings, stores: Stores, searcher: Searcher, generators: LanguageModels, reader: PageReader
+        self, settings: Settings, stores: Stores, searcher: Searcher, models: LanguageModels, reader: PageReader
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._searcher = searcher
-        self._generators = generators
+        self._models = models
         self._reader = reader
 
     def search(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Generator[Stage, None, SearchOutcome]:
@@ -81,7 +81,7 @@ class Agent:
         """
         toolbox = Toolbox(query, self._stores, self._searcher, self._reader, trace.timer)
         first = yield from run_search(query.text, trace, partial(self._searcher.search, query, trace.timer))
-        room = find_room(self._generators.settings.openai_context_tokens, self._settings.openai_answer_tokens)
+        room = find_room(self._models.settings.openai_context_tokens, self._settings.openai_answer_tokens)
         passages = self._reader.write_tables(toolbox.add_search(first))
         messages = build_conversation(query.text, passages, toolbox.document_names, room)
         number = 0

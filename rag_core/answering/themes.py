@@ -47,7 +47,7 @@ class Themes:
 
     def stored(self, documents: Sequence[str] | None = None) -> list[StoredTheme]:
         """Return the themes as they are stored; with ``documents``, only their entities and statements."""
-        found = self._stores.themes.themes(self._graphs.build)
+        found = self._stores.themes.themes(self._graphs.build_id)
         if documents is None:
             return found
         versions = set(self._stores.documents.visible_versions(documents))

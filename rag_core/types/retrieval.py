@@ -172,7 +172,7 @@ Strategy = Literal[
 # The stages whose scores can determine the order of the passages, from the first stage to the last.
 RankBy = Literal["dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"]
 
-# What the reader and a language model read of a passage: only itself, also the chunks before and after it, or its page.
+# Context size: the reader and a language model read only a passage, also the chunks before and after it, or its page.
 Context = Literal["passage", "neighbours", "page"]
 
 
@@ -184,7 +184,7 @@ class RetrievalConfig:
     score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
     determines which searches are made for a question. If ``sparse`` is false, learned sparse retrieval does not run,
     even if the index has a learned sparse part. ``adapter`` says whether the trained query adapter is applied.
-    ``context`` determines what of the page of a passage is read.
+    ``context`` is the context size.
     """
 
     rank_by: RankBy | None = None
