@@ -158,4 +158,4 @@ def _find_last_citations(history: Sequence[Message]) -> Sequence[Citation]:
 
 def _build_result(query: Query, passages: Sequence[Passage], *, answerable: bool) -> SearchResult:
     gate = Gate(SUPPORTED_SCORE, float(answerable), LEAST_SUPPORTED, answerable)
-    return SearchResult(query.text, tuple(passages), gate, {})
+    return SearchResult(query.text, tuple(passages), gate, {}, as_of=query.as_of_label)

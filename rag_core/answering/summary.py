@@ -123,7 +123,7 @@ class Summarizer:
             if gate.answerable:
                 notes = yield from self._condense_notes(query.text, notes, capacity, checker, budget)
         shown, notes = renumber_passages(passages, notes)
-        result = SearchResult(query.text, tuple(shown), gate, dict(trace.timer.ms))
+        result = SearchResult(query.text, tuple(shown), gate, dict(trace.timer.ms), as_of=query.as_of_label)
         if not gate.answerable:
             yield Delta(REFUSAL)
             return Summary(replace(result, passages=()), REFUSED, model.name)

@@ -205,7 +205,9 @@ class ThemeAnswerer:
                 if one.theme == number:
                     text.add_sentence(one.sentence)
         answer = text.build() if gate.answerable else REFUSED
-        result = SearchResult(query.text, tuple(text.passages) if gate.answerable else (), gate, {})
+        result = SearchResult(
+            query.text, tuple(text.passages) if gate.answerable else (), gate, {}, as_of=query.as_of_label
+        )
         yield result
         yield Delta(answer.text)
         yield build_answer(query, result, answer, "extractive", trace)

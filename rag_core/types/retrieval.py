@@ -215,8 +215,9 @@ class SearchResult:
     """Passages for a question, best first, with the gate's decision and the timings.
 
     ``steps`` describes the steps of the search strategy in order. ``usage`` is the total usage of the language model by
-    the search strategy. A `SearchResult` is also an event of `Engine.ask`; there, it contains the passages from which
-    the answer will be written.
+    the search strategy. ``as_of`` describes the snapshots that were searched; it is empty for the present. A
+    `SearchResult` is also an event of `Engine.ask`; there, it contains the passages from which the answer will be
+    written.
     """
 
     question: str
@@ -226,6 +227,7 @@ class SearchResult:
     notices: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    as_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
