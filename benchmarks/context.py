@@ -1,4 +1,4 @@
-"""Compare what is read of the page of each passage: the passage, its neighbours, or the page.
+"""Compare context sizes: what is read is each passage, also its neighbours, or its page.
 
     python -m benchmarks.context INDEX DATA [--sample 200] [--context passage ...] [--without-pages]
 

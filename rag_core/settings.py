@@ -129,8 +129,8 @@ class Settings(BaseSettings):
     top_k: int = Field(5, ge=1, le=100, description="Number of passages that are shown and used for the answer")
     context: Context = Field(
         "passage",
-        description="What is read of the page of each passage: only the passage, also the chunks before and after it "
-        "(neighbours), or the page. Without a language model, whole pages of the first passages are always read",
+        description="Context size: only each passage is read, also the chunks before and after it (neighbours), or its "
+        "page. Without a language model, whole pages of the first passages are always read",
     )
     gate: Literal["answerable", "rerank", "dense"] = Field(
         "answerable",

@@ -72,7 +72,7 @@ def show_trainings(engine: Engine, trainings: Sequence[Training]) -> None:
 
 
 def _title(training: Training) -> str:
-    verdict = "accepted" if training.accepted else "refused"
+    verdict = "accepted" if training.accepted else "rejected"
     return f"{OBJECTIVES[training.objective][0]} · {training.labels} · {format_time(training.created_at)} · {verdict}"
 
 

@@ -58,17 +58,17 @@ class Agent:
     settings : Settings
     stores : Stores
     searcher : Searcher
-    generators : LanguageModels
+    models : LanguageModels
     reader : PageReader
     """
 
     def __init__(
-        self, settings: Settings, stores: Stores, searcher: Searcher, generators: LanguageModels, reader: PageReader
+        self, settings: Settings, stores: Stores, searcher: Searcher, models: LanguageModels, reader: PageReader
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._searcher = searcher
-        self._generators = generators
+        self._models = models
         self._reader = reader
 
     def search(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Generator[Stage, None, SearchOutcome]:
@@ -81,7 +81,7 @@ class Agent:
         """
         toolbox = Toolbox(query, self._stores, self._searcher, self._reader, trace.timer)
         first = yield from run_search(query.text, trace, partial(self._searcher.search, query, trace.timer))
-        room = find_room(self._generators.settings.openai_context_tokens, self._settings.openai_answer_tokens)
+        room = find_room(self._models.settings.openai_context_tokens, self._settings.openai_answer_tokens)
         passages = self._reader.write_tables(toolbox.add_search(first))
         messages = build_conversation(query.text, passages, toolbox.document_names, room)
         number = 0
@@ -102,11 +102,12 @@ class Agent:
                 break
             messages.append(build_call_message(reply.text, reply.calls))
             for position, call in enumerate(reply.calls):
-                text = _TOO_MANY
-                if position < _MAX_CALLS and call.name != "finish":
+                if call.name == "finish":
+                    text = toolbox.run(call).text
+                elif position < _MAX_CALLS:
                     text = yield from _run_tool(toolbox, call, trace)
-                elif call.name == "finish":
-                    toolbox.run(call)
+                else:
+                    text = _TOO_MANY
                 messages.append(build_result_message(call, text))
             called.update((call.name, call.arguments) for call in reply.calls)
             has_ended = not reply.calls or any(call.name == "finish" for call in reply.calls)

@@ -32,5 +32,5 @@ def build_answer(
         usage=trace.usage,
         strategy=query.configuration.strategy,
         steps=tuple(trace.steps),
-        as_of=query.as_of.label if query.as_of else "",
+        as_of=query.as_of_label,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from rag_core.reading.statement_reading import ReadStatement
@@ -26,6 +27,30 @@ def open_with_value(value: str, labels: Sequence[str] = ()) -> str:
     return f"**{value}**{shown and f' · {shown}'}"
 
 
+@dataclass(slots=True)
+class AnswerBuilder:
+    """Builds an answer from statements with their markers; ``text`` may get other text between them."""
+
+    text: str = ""
+    citations: dict[Citation, None] = field(default_factory=dict)
+    statements: list[Claim] = field(default_factory=list)
+
+    def add_statement(self, statement: str, *citations: Citation, after: str = "") -> None:
+        """Add a supported statement, the text ``after`` it, and the markers of its citations."""
+        self.statements.append(Claim(len(self.text), len(self.text) + len(statement), True))
+        self.text += statement + after
+        if citations:
+            self.cite(*citations)
+
+    def cite(self, *citations: Citation) -> None:
+        """Add a space and the markers of citations, each marker and each citation once."""
+        self.text += " " + "".join(dict.fromkeys(f"[{one.marker}]" for one in citations))
+        self.citations.update(dict.fromkeys(citations))
+
+    def build(self, short: str = "") -> VerifiedAnswer:
+        return VerifiedAnswer(self.text, tuple(self.citations), tuple(self.statements), short)
+
+
 def write_quotes(quotes: Sequence[tuple[Citation, bool]], lead: str = "", short: str = "") -> VerifiedAnswer:
     """Return an answer that consists of quotes, with a text before them.
 
@@ -36,16 +61,11 @@ def write_quotes(quotes: Sequence[tuple[Citation, bool]], lead: str = "", short:
     lead, short : str
         The text before the quotes, and the short answer.
     """
-    text = lead
-    statements = []
-    for citation, is_cut in quotes:
-        separator = ("\n\n" if text == lead else " ") if text else ""
-        start = len(text) + len(separator)
-        quote = " ".join(citation.quote.split())
-        statements.append(Claim(start, start + len(quote), True))
-        text += f"{separator}{quote}{' …' if is_cut else ''} [{citation.marker}]"
-    citations = tuple(dict.fromkeys(citation for citation, _ in quotes))
-    return VerifiedAnswer(text, citations, tuple(statements), short)
+    answer = AnswerBuilder(f"{lead}\n\n" if lead and quotes else lead)
+    for number, (citation, is_cut) in enumerate(quotes):
+        answer.text += " " if number else ""
+        answer.add_statement(" ".join(citation.quote.split()), citation, after=" …" if is_cut else "")
+    return answer.build(short)
 
 
 def name_source(outcome: SearchOutcome, citation: Citation) -> str:
@@ -57,22 +77,22 @@ def name_source(outcome: SearchOutcome, citation: Citation) -> str:
     return "" if {word.stem for word in tokenize(name) if word.content} <= known else citation.document
 
 
-def write_pieces(pieces: Iterable[tuple[str, Sequence[Citation]]], short: str) -> VerifiedAnswer:
+def write_pieces(pieces: Iterable[tuple[str, Sequence[Citation]]], short: str = "") -> VerifiedAnswer:
     """Return an answer that consists of pieces of text, each followed by its citations.
 
     The text from one marker to the next is a supported statement.
     """
-    text, start = "", 0
-    citations: dict[Citation, None] = {}
-    statements = []
+    answer, statement = AnswerBuilder(), ""
     for piece, cited in pieces:
-        text += piece
+        statement += piece
         if cited:
-            statements.append(Claim(start, len(text), True))
-            citations.update(dict.fromkeys(cited))
-            text += " " + "".join(f"[{marker}]" for marker in dict.fromkeys(one.marker for one in cited))
-            start = len(text) + 1
-    return VerifiedAnswer(text, tuple(citations), tuple(statements), short)
+            # White space separates a statement from the marker before it.
+            stripped = statement.lstrip()
+            answer.text += statement.removesuffix(stripped)
+            answer.add_statement(stripped, *cited)
+            statement = ""
+    answer.text += statement
+    return answer.build(short)
 
 
 def cite_span(page: PageKey, start: int, end: int, passages: Sequence[Passage]) -> Citation | None:

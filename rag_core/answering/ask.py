@@ -51,7 +51,7 @@ class Answerer:
     searcher : Searcher
     strategies : Strategies
     summarizer : Summarizer
-    generators : LanguageModels
+    models : LanguageModels
         The query's language model writes the answer. If it has none, the answer is quotes.
     reader : PageReader
     stores : Stores
@@ -63,7 +63,7 @@ class Answerer:
         searcher: Searcher,
         strategies: Strategies,
         summarizer: Summarizer,
-        generators: LanguageModels,
+        models: LanguageModels,
         reader: PageReader,
         stores: Stores,
         themes: ThemeAnswerer,
@@ -72,7 +72,7 @@ class Answerer:
         self._searcher = searcher
         self._strategies = strategies
         self._summarizer = summarizer
-        self._generators = generators
+        self._models = models
         self._reader = reader
         self._comparer = Comparer(stores, searcher, self.answer)
 
@@ -92,7 +92,7 @@ class Answerer:
         """
         trace = AnswerTrace()
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
-        by_quotes = self._generators.active(writer.model) is None and configuration.strategy in ("plain", "summary")
+        by_quotes = self._models.active(writer.model) is None and configuration.strategy in ("plain", "summary")
         if by_quotes and (yield from self._finish(query, self._summarizer.extracts.summarize(query, history), trace)):
             return
         if configuration.strategy == "themes" and (yield from self._themes.answer(query, trace)):
@@ -131,7 +131,7 @@ class Answerer:
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage
-        writer = self._generators.active(query.writer.model)
+        writer = self._models.active(query.writer.model)
         figure = answer_with_figure(query.asked, outcome, self._reader)
         if figure is not None and writer is None:
             yield Delta(figure[0].text)
@@ -142,7 +142,7 @@ class Answerer:
         if figure is not None and fact is not None:
             result = figure[1]
         elif outcome.computed:
-            fact = write_pieces(outcome.computed, "")
+            fact = write_pieces(outcome.computed)
         if not result.gate.answerable and writer is not None:
             yield from self._refuse(query, result, trace, has_model=True)
             return

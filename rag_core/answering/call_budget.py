@@ -87,9 +87,9 @@ class CallBudget:
         return reply
 
 
-def require_model(query: Query, generators: LanguageModels) -> LanguageModel:
+def require_model(query: Query, models: LanguageModels) -> LanguageModel:
     """Return the language model of a query; raise `SettingsError` if it has none."""
-    generator = generators.active(query.writer.model)
+    generator = models.active(query.writer.model)
     strategy = query.configuration.strategy
     if generator is None and query.writer.model == "":
         raise SettingsError(

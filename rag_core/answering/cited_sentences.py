@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from rag_core.answering.answer_text import AnswerBuilder
 from rag_core.reading.key_sentences import is_complete_sentence
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.text.sentences import sentence_spans
-from rag_core.types import ChunkRow, Citation, Claim, FloatArray, Passage
+from rag_core.types import ChunkRow, Citation, FloatArray, Passage
 from rag_core.types.searches import PassageTokens
-from rag_core.verification.verifier import VerifiedAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,30 +91,19 @@ def _build_sentence(row: ChunkRow, start: int, end: int, tokens: PassageTokens) 
     return Sentence(row, start, end, vectors, mean / max(float(np.linalg.norm(mean)), 1e-6))
 
 
-class CitedText:
-    """A text of sentences from documents, each with its citation."""
+@dataclass(slots=True)
+class CitedText(AnswerBuilder):
+    """An answer of sentences from documents, with the passages that it cites."""
 
-    def __init__(self) -> None:
-        self.passages: list[Passage] = []
-        self.citations: list[Citation] = []
-        self._claims: list[Claim] = []
-        self._text = ""
-
-    @property
-    def answer(self) -> VerifiedAnswer:
-        return VerifiedAnswer(self._text, tuple(self.citations), tuple(self._claims))
+    passages: list[Passage] = field(default_factory=list)
 
     def begin(self, title: str) -> None:
         """Begin a part with a title."""
-        self._text += f"\n\n{title}\n\n" if self._text else f"{title}\n\n"
+        self.text += f"\n\n{title}\n\n" if self.text else f"{title}\n\n"
 
     def begin_paragraph(self) -> None:
         """Begin a paragraph, unless the text is empty."""
-        self._text += "\n\n" if self._text else ""
-
-    def add_text(self, text: str) -> None:
-        """Add a text that is not quoted."""
-        self._text += text
+        self.text += "\n\n" if self.text else ""
 
     def add_sentence(self, sentence: Sentence) -> None:
         """Add a sentence and its citation."""
@@ -126,14 +115,10 @@ class CitedText:
 
     def add_claim(self, text: str, spans: Iterable[tuple[ChunkRow, int, int]]) -> None:
         """Add a statement that spans of chunks support, and their citations."""
-        self._text += "" if not self._text or self._text.endswith("\n") else " "
-        begin = len(self._text)
-        self._text += text
-        self._claims.append(Claim(begin, len(self._text), True))
+        self.text += "" if not self.text or self.text.endswith("\n") else " "
+        self.add_statement(text)
         for row, start, end in spans:
-            citation = Citation.of(self._find_passage(row), start, end)
-            self._text += f" [{citation.marker}]"
-            self.citations.append(citation)
+            self.cite(Citation.of(self._find_passage(row), start, end))
 
     def _find_passage(self, row: ChunkRow) -> Passage:
         passage = next((one for one in self.passages if one.chunk_id == str(row.id)), None)

@@ -17,13 +17,13 @@ class ClosedBook:
 
     Parameters
     ----------
-    generators : LanguageModels
+    models : LanguageModels
     follow_ups : FollowUps
         Answers the question from passages.
     """
 
-    def __init__(self, generators: LanguageModels, follow_ups: FollowUps) -> None:
-        self._generators = generators
+    def __init__(self, models: LanguageModels, follow_ups: FollowUps) -> None:
+        self._models = models
         self._follow_ups = follow_ups
 
     def answer(
@@ -51,7 +51,7 @@ class ClosedBook:
         GeneratorError
             The endpoint gave no answer. `Engine.ask` lists the other exceptions.
         """
-        writer = self._generators.active(model)
+        writer = self._models.active(model)
         if writer is None:
             raise SettingsError(
                 "Only a language model can answer without passages, and none is connected. Connect one on the page "

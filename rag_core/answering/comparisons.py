@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from rag_core.answering.answer_text import AnswerBuilder
 from rag_core.answering.named_documents import NamedDocuments, contains_name
 from rag_core.answering.search import Searcher
 from rag_core.answering.trace import AnswerTrace
@@ -16,7 +17,7 @@ from rag_core.reading.document_words import is_any_document, is_kind_of_document
 from rag_core.runtime.stores import Stores
 from rag_core.text.normalize import normalize
 from rag_core.text.words import tokenize
-from rag_core.types import Answer, AnswerState, Citation, Claim, DocumentInfo, Gate, SearchResult, Stage
+from rag_core.types import Answer, AnswerState, Citation, DocumentInfo, Gate, SearchResult, Stage
 from rag_core.types.retrieval import Passage, Timer
 from rag_core.types.searches import Query, SearchOutcome
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
@@ -204,25 +205,21 @@ def _write(comparison: Comparison, rows: Sequence[Row], result: SearchResult, ga
     """Return the answer as a table in Markdown, below the row that the question asks for."""
     passages: list[Passage] = []
     cited = [_cite(row, passages) for row in rows]
-    text, claims = "", []
-    short = ""
+    # The citations have the order of the rows, even if the text before the table names another row first.
+    answer, short = AnswerBuilder(citations=dict.fromkeys(filter(None, cited))), ""
     values = [parse_value(row.answer.short, row.answer.text) if row.answer else None for row in rows]
     best = find_extreme(values, comparison.direction) if comparison.direction else None
     if best is not None and (citation := cited[best]):
         short = rows[best].part.name or rows[best].label
-        text = f"{short}: {rows[best].value}"
-        claims.append(Claim(0, len(text), True))
-        text += f" [{citation.marker}]\n\n"
-    text += f"| {' | '.join(_HEADER)} |\n| --- | --- | --- |"
+        answer.add_statement(f"{short}: {rows[best].value}", citation)
+        answer.text += "\n\n"
+    answer.text += f"| {' | '.join(_HEADER)} |\n| --- | --- | --- |"
     for row, citation in zip(rows, cited, strict=True):
-        text += f"\n| {_escape(row.label)} | "
-        start = len(text)
-        text += _escape(row.value)
+        answer.text += f"\n| {_escape(row.label)} | "
         if citation:
-            claims.append(Claim(start, len(text), True))
-        text += f" | page {citation.page_label} [{citation.marker}] |" if citation else " | |"
-    answer = VerifiedAnswer(text, tuple(one for one in cited if one), tuple(claims), short)
-    return Extract(answer, replace(result, passages=tuple(passages), gate=replace(gate, answerable=True)))
+            answer.add_statement(_escape(row.value), citation, after=f" | page {citation.page_label}")
+        answer.text += " |" if citation else f"{_escape(row.value)} | |"
+    return Extract(answer.build(short), replace(result, passages=tuple(passages), gate=replace(gate, answerable=True)))
 
 
 def _cite(row: Row, passages: list[Passage]) -> Citation | None:

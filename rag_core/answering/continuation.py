@@ -31,7 +31,7 @@ class Continuations:
 
     Parameters
     ----------
-    generators : LanguageModels
+    models : LanguageModels
     generations : IndexGenerations
         The embedder of the active index checks the answer.
     preferences : Preferences
@@ -42,14 +42,14 @@ class Continuations:
 
     def __init__(
         self,
-        generators: LanguageModels,
+        models: LanguageModels,
         generations: IndexGenerations,
         preferences: Preferences,
         reader: PageReader,
         stores: Stores,
     ) -> None:
         self._reader = reader
-        self._generators = generators
+        self._models = models
         self._generations = generations
         self._preferences = preferences
         self._stores = stores
@@ -73,7 +73,7 @@ class Continuations:
             There is no language model, or the instructions are too long.
         """
         wishes = self._preferences.add_instructions(instructions)
-        writer = self._generators.active(model)
+        writer = self._models.active(model)
         if writer is None and model == "":
             raise SettingsError("Quotes only are chosen, so the answer cannot be continued. Choose a model.")
         if writer is None:

@@ -84,7 +84,7 @@ class ExtractiveSummarizer:
             yield Stage(document.document_id, label, done=True)
         if not summary.citations:
             return None
-        return Extract(summary.answer, _build_result(query, summary.passages, answerable=True))
+        return Extract(summary.build(), _build_result(query, summary.passages, answerable=True))
 
     def _select_documents(
         self, request: SummaryRequest, query: Query, history: Sequence[Message]
@@ -115,7 +115,7 @@ class ExtractiveSummarizer:
         sentences = self._sentences.read_whole([rows[place] for place in places])
         summary.begin(f"{document.name} ({format_count(document.pages, 'page')})")
         if not sentences:
-            summary.add_text("No whole sentences were found in it.")
+            summary.text += "No whole sentences were found in it."
             return
         vectors = np.stack([one.vector for one in sentences])
         ranks = rank_sentences(vectors)
@@ -162,4 +162,4 @@ def _find_last_citations(history: Sequence[Message]) -> Sequence[Citation]:
 
 def _build_result(query: Query, passages: Sequence[Passage], *, answerable: bool) -> SearchResult:
     gate = Gate(SUPPORTED_SCORE, float(answerable), LEAST_SUPPORTED, answerable)
-    return SearchResult(query.text, tuple(passages), gate, {})
+    return SearchResult(query.text, tuple(passages), gate, {}, as_of=query.as_of_label)

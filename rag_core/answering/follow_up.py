@@ -36,7 +36,7 @@ class FollowUps:
 
     Parameters
     ----------
-    generators : LanguageModels
+    models : LanguageModels
         The writer's language model rewrites questions. If it has none, rules add words of earlier questions.
     searcher : Searcher
         Searches for each suggested question, to check that the documents answer it.
@@ -45,8 +45,8 @@ class FollowUps:
     stores : Stores
     """
 
-    def __init__(self, generators: LanguageModels, searcher: Searcher, answerer: Answerer, stores: Stores) -> None:
-        self._generators = generators
+    def __init__(self, models: LanguageModels, searcher: Searcher, answerer: Answerer, stores: Stores) -> None:
+        self._models = models
         self._searcher = searcher
         self._answerer = answerer
         self._stores = stores
@@ -74,7 +74,7 @@ class FollowUps:
             asked = question
         elif history:
             yield Stage("rewrite", LABEL)
-            rewriting = Rewriter(self._generators.active(writer.model)).rewrite(question, history)
+            rewriting = Rewriter(self._models.active(writer.model)).rewrite(question, history)
             yield Stage("rewrite", LABEL, done=True)
         if rewriting.text:
             yield Rewritten(rewriting.text)

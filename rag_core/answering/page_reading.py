@@ -32,7 +32,7 @@ class PageReader:
     computes_figures : bool
         Whether questions for figures are answered from financial statements.
     context : {"passage", "neighbours", "page"}
-        What of the page of a passage is read, unless the configuration of the question says otherwise.
+        The context size, unless the configuration of the question says otherwise.
     """
 
     def __init__(

@@ -4,7 +4,7 @@
     The model reads each passage apart and extracts what it says about the question; the prompt contains the extracts.
     This is fusion-in-decoder (Izacard and Grave, "Leveraging passage retrieval with generative models for open domain
     question answering", EACL 2021) for models behind an endpoint: passages are encoded apart and fused in the decoder.
-``long_context``
+``long-context``
     The prompt contains as many passages as fit into the context of the model.
 """
 
@@ -42,13 +42,13 @@ class PromptStrategies:
     ----------
     settings : Settings
     searcher : Searcher
-    generators : LanguageModels
+    models : LanguageModels
     """
 
-    def __init__(self, settings: Settings, searcher: Searcher, generators: LanguageModels) -> None:
+    def __init__(self, settings: Settings, searcher: Searcher, models: LanguageModels) -> None:
         self._settings = settings
         self._searcher = searcher
-        self._generators = generators
+        self._models = models
 
     def search_for_extracts(
         self, query: Query, _: CallBudget, trace: AnswerTrace
@@ -60,7 +60,7 @@ class PromptStrategies:
 
     def search_for_all(self, query: Query, _: CallBudget, trace: AnswerTrace) -> Generator[Stage, None, SearchOutcome]:
         """Search for as many passages as fit into the context; the gate considers those of a plain search."""
-        settings = self._generators.settings
+        settings = self._models.settings
         most = max(query.top_k, min(_MOST_RANKED, settings.openai_context_tokens // _SHORT_CHUNK))
         configuration = query.configuration
         candidates = max(most, configuration.candidates or self._settings.candidates)
@@ -74,7 +74,7 @@ class PromptStrategies:
             context_tokens=settings.openai_context_tokens,
             answer_tokens=settings.openai_answer_tokens,
             instructions=query.writer.instructions,
-            names=self._generators.names,
+            names=self._models.names,
         )
         # Only the passages before the first one that does not fit, so that their ranks have no gaps.
         read = max(1, min(fitted.left_out, default=len(outcome.passages) + 1) - 1)

@@ -16,7 +16,7 @@ from rag_core.reading.cell_values import names_cell, names_row, parse_quantity, 
 from rag_core.reading.named_cells import find_named_cells
 from rag_core.reading.table_questions import parse_table_question
 from rag_core.reading.tick_boxes import contains_box
-from rag_core.types import Citation, Claim, Passage, Table
+from rag_core.types import Citation, Passage, Table
 from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import TableCell, TableRow
 from rag_core.verification.verifier import VerifiedAnswer
@@ -58,8 +58,7 @@ def quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) -
         return None
     labels = [name_row(excerpt.table, excerpt.row, cell), excerpt.table.column_header(cell.column)]
     statement = open_with_value(value, [label for label in labels if label and label != cell.text])
-    text = f"{statement} [{citation.marker}]"
-    return VerifiedAnswer(text, (citation,), (Claim(0, len(statement), True),), value)
+    return write_pieces([(statement, [citation])], value)
 
 
 def quote_named_row(
@@ -131,5 +130,4 @@ def _quote_cells(table: Table, row: TableRow, citation: Citation) -> VerifiedAns
     """Return all values of a row with their headers."""
     values = [(table.column_header(cell.column), state_value(table, row, cell)) for cell in row.cells if cell.column]
     listed = "; ".join(f"{header}: {value}" if header else value for header, value in values)
-    statement = f"{table.row_label(row)} · {listed}"
-    return VerifiedAnswer(f"{statement} [{citation.marker}]", (citation,), (Claim(0, len(statement), True),))
+    return write_pieces([(f"{table.row_label(row)} · {listed}", [citation])])

@@ -144,7 +144,7 @@ class Searcher:
         if not passages and (nothing := describe_empty_scope(query, self._stores)):
             notices = (nothing, *notices)
         notices = (*ranked.problems, *notices)
-        result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices)
+        result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices, as_of=query.as_of_label)
         return SearchOutcome(result, ranked, passages, tokens)
 
     def _contains_word(self, question: str, version_ids: Collection[str]) -> Callable[[str, str, str], bool]:

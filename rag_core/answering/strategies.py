@@ -52,14 +52,14 @@ class Strategies:
     settings : Settings
     stores : Stores
     searcher : Searcher
-    generators : LanguageModels
+    models : LanguageModels
     neighbourhoods : NeighbourhoodSearch
     reader : PageReader
 
     Attributes
     ----------
     prompts : PromptStrategies
-        The strategies ``fid`` and ``long_context``.
+        The strategies ``fid`` and ``long-context``.
     """
 
     def __init__(
@@ -67,17 +67,17 @@ class Strategies:
         settings: Settings,
         stores: Stores,
         searcher: Searcher,
-        generators: LanguageModels,
+        models: LanguageModels,
         neighbourhoods: NeighbourhoodSearch,
         reader: PageReader,
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._searcher = searcher
-        self._generators = generators
-        self.prompts = PromptStrategies(settings, searcher, generators)
+        self._models = models
+        self.prompts = PromptStrategies(settings, searcher, models)
         self._neighbourhoods = neighbourhoods
-        self._agent = Agent(settings, stores, searcher, generators, reader)
+        self._agent = Agent(settings, stores, searcher, models, reader)
 
     def search(self, query: Query, timer: Timer) -> Steps:
         """Search with the query's strategy; the result contains the steps of the strategy and the usage of the model.
@@ -95,7 +95,7 @@ class Strategies:
         strategy = query.configuration.strategy
         if strategy in MARGINALIZATIONS:
             # They generate answers in another way, but search as the plain strategy does.
-            require_model(query, self._generators).causal_model()
+            require_model(query, self._models).causal_model()
         if strategy == "plain" or strategy in MARGINALIZATIONS:
             return (yield from self._plain(query, timer))
         if strategy == "summary":
@@ -108,10 +108,10 @@ class Strategies:
             "iterative": self._agent.search,
             "compare": self._compare,
             "fid": self.prompts.search_for_extracts,
-            "long_context": self.prompts.search_for_all,
+            "long-context": self.prompts.search_for_all,
         }[strategy]
         trace = AnswerTrace(timer=timer)
-        budget = CallBudget(self._settings, require_model(query, self._generators), trace)
+        budget = CallBudget(self._settings, require_model(query, self._models), trace)
         try:
             outcome = yield from run(query, budget, trace)
         except (GeneratorError, CallLimit) as error:

@@ -58,7 +58,7 @@ class Summarizer:
     settings : Settings
     stores : Stores
     generations : IndexGenerations
-    generators : LanguageModels
+    models : LanguageModels
 
     Attributes
     ----------
@@ -66,12 +66,12 @@ class Summarizer:
     """
 
     def __init__(
-        self, settings: Settings, stores: Stores, generations: IndexGenerations, generators: LanguageModels
+        self, settings: Settings, stores: Stores, generations: IndexGenerations, models: LanguageModels
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._generations = generations
-        self._generators = generators
+        self._models = models
         self.extracts = ExtractiveSummarizer(stores, generations)
 
     def summary(
@@ -87,7 +87,7 @@ class Summarizer:
         SettingsError
             No model is set.
         """
-        model = require_model(query, self._generators)
+        model = require_model(query, self._models)
         try:
             return (yield from self._summarize(model, query, trace, passages))
         except (GeneratorError, CallLimit) as error:
@@ -123,7 +123,7 @@ class Summarizer:
             if gate.answerable:
                 notes = yield from self._condense_notes(query.text, notes, capacity, checker, budget)
         shown, notes = renumber_passages(passages, notes)
-        result = SearchResult(query.text, tuple(shown), gate, dict(trace.timer.ms))
+        result = SearchResult(query.text, tuple(shown), gate, dict(trace.timer.ms), as_of=query.as_of_label)
         if not gate.answerable:
             yield Delta(REFUSAL)
             return Summary(replace(result, passages=()), REFUSED, model.name)
@@ -132,7 +132,7 @@ class Summarizer:
 
     def _plan_calls(self, query: Query) -> tuple[int, int]:
         """Return how many tokens of passages fit into one call, and how many calls may be used to read passages."""
-        settings = self._generators.settings
+        settings = self._models.settings
         capacity = count_available_summary_tokens(
             query.text,
             settings.openai_context_tokens,
@@ -140,7 +140,7 @@ class Summarizer:
             query.writer.instructions,
         )
         calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
-        context = self._generators.names.show_context(settings.openai_context_tokens)
+        context = self._models.names.show_context(settings.openai_context_tokens)
         if count_notes_per_prompt(capacity) < 2:
             raise CallLimit(
                 f"{start_sentence(context)} leaves too little room for a summary's "

@@ -73,7 +73,7 @@ class ThemeAnswerer:
     generations : IndexGenerations
     summarizer : Summarizer
         Takes notes on the passages of the themes, and writes the answer, if a language model is set.
-    generators : LanguageModels
+    models : LanguageModels
     """
 
     def __init__(
@@ -83,14 +83,14 @@ class ThemeAnswerer:
         themes: Themes,
         generations: IndexGenerations,
         summarizer: Summarizer,
-        generators: LanguageModels,
+        models: LanguageModels,
     ) -> None:
         self._stores = stores
         self._graphs = graphs
         self._themes = themes
         self._generations = generations
         self._summarizer = summarizer
-        self._generators = generators
+        self._models = models
         self._reader = SentenceReader(stores, generations)
 
     def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
@@ -115,7 +115,7 @@ class ThemeAnswerer:
         yield Stage("themes", "Reading the themes", done=True)
         used = len({one.theme for one in candidates})
         trace.steps.append(f"Read {format_count(len(themes), 'theme')}; {used:,} contribute to the answer")
-        if self._generators.active(query.writer.model) is not None and candidates:
+        if self._models.active(query.writer.model) is not None and candidates:
             summary = yield from self._summarizer.summary(query, trace, _build_passages(candidates))
             if summary is not None:
                 yield build_answer(query, summary.result, summary.verified, summary.generator, trace)
@@ -204,8 +204,10 @@ class ThemeAnswerer:
             for one in chosen:
                 if one.theme == number:
                     text.add_sentence(one.sentence)
-        answer = text.answer if gate.answerable else REFUSED
-        result = SearchResult(query.text, tuple(text.passages) if gate.answerable else (), gate, {})
+        answer = text.build() if gate.answerable else REFUSED
+        result = SearchResult(
+            query.text, tuple(text.passages) if gate.answerable else (), gate, {}, as_of=query.as_of_label
+        )
         yield result
         yield Delta(answer.text)
         yield build_answer(query, result, answer, "extractive", trace)

@@ -47,7 +47,7 @@ class Themes:
 
     def stored(self, documents: Sequence[str] | None = None) -> list[StoredTheme]:
         """Return the themes as they are stored; with ``documents``, only their entities and statements."""
-        found = self._stores.themes.themes(self._graphs.build)
+        found = self._stores.themes.themes(self._graphs.build_id)
         if documents is None:
             return found
         versions = set(self._stores.documents.visible_versions(documents))
@@ -186,11 +186,11 @@ def _build_summary(title: str, text: CitedText, generator: str) -> Answer:
     return Answer(
         question=title,
         state=AnswerState.ANSWERED,
-        text=text.answer.text,
-        citations=text.answer.citations,
+        text=text.text,
+        citations=tuple(text.citations),
         passages=tuple(text.passages),
         gate=Gate(_SCORE, 1.0, 0.0, True),
         generator=generator,
         timings_ms={},
-        statements=text.answer.statements,
+        statements=tuple(text.statements),
     )

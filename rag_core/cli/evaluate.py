@@ -37,7 +37,7 @@ class Choice(str, Enum):
     ITERATIVE = "iterative"
     COMPARE = "compare"
     FID = "fid"
-    LONG_CONTEXT = "long_context"
+    LONG_CONTEXT = "long-context"
     THEMES = "themes"
     RAG_SEQUENCE = "rag-sequence"
     RAG_TOKEN = "rag-token"  # noqa: S105 - not a secret
@@ -114,17 +114,18 @@ def evaluate(
             _check_writable(out)
         chosen = engine.evaluations.list_methods(k, b) if as_table else [one.configuration(k, b) for one in choices]
         evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers, judge_config) for one in chosen]
-        rows = [] if as_table else list(_metric_rows(engine, evaluations, most))
         methods = engine.evaluations.tabulate(evaluations) if as_table else ()
+        pseudo = evaluations[0].pseudo_questions
+        rows = list(_method_rows(methods, pseudo) if as_table else _metric_rows(engine, evaluations, most))
         is_pair = len(evaluations) == 2 and not as_table
         check = engine.evaluations.check_release(*evaluations) if is_pair else None
-        for row in [*rows, *map(json_rows.method, methods)] if as_json else []:
+        for row in rows if as_json else []:
             console.print_json(row)
         if as_json and check:
             first, second = (one.configuration for one in evaluations)
             row = {"configuration": f"{second} minus {first}", "release": check.verdict, "reason": check.reason}
             console.print_json(row)
-        if pseudo := evaluations[0].pseudo_questions:
+        if pseudo:
             console.print_note(f"{pseudo:,} of the questions are pseudo-questions from sentences of the documents.")
         if as_table and not as_json:
             _print_methods(methods)
@@ -193,6 +194,11 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
         first, second = evaluations
         for comparison in engine.evaluations.compare(first, second):
             yield json_rows.comparison(comparison, f"{second.configuration} minus {first.configuration}")
+
+
+def _method_rows(methods: Sequence[MethodRow], pseudo_questions: int) -> Iterator[dict[str, Any]]:
+    reference = next(one.configuration for one in methods if one.is_reference)
+    return (row for one in methods for row in json_rows.method(one, reference, pseudo_questions))
 
 
 def _format_row(row: dict[str, Any]) -> dict[str, Any]:

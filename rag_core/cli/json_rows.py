@@ -152,6 +152,7 @@ def searched(result: SearchResult | Answer, question_id: str | None) -> dict[str
         "notices": list(result.notices),
         "steps": list(result.steps),
         "usage": asdict(result.usage),
+        "as_of": result.as_of,
     }
 
 
@@ -175,7 +176,6 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
         ],
         "generator": answer.generator,
         "strategy": answer.strategy,
-        "as_of": answer.as_of,
     }
 
 
@@ -244,9 +244,19 @@ def comparison(difference: Comparison, configurations: str) -> dict[str, Any]:
     return {**row, "p_value": difference.p_value}
 
 
-def method(row: MethodRow) -> dict[str, Any]:
-    """Return the row that ``evaluate --table`` prints for a method."""
-    return asdict(row)
+def method(row: MethodRow, reference: str, pseudo_questions: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield the rows that ``evaluate --table`` prints for a method: metrics, costs, and differences from a reference.
+
+    Costs that were not measured are left out.
+    """
+    for one in row.metrics.values():
+        yield figure(one, row.configuration, pseudo_questions)
+    costs = {"median_ms": row.median_ms, "p95_ms": row.p95_ms, "index_bytes": row.index_bytes}
+    for name, value in costs.items():
+        if value is not None:
+            yield {"metric": name, "value": value, "n": row.questions, "configuration": row.configuration}
+    for difference in row.differences.values():
+        yield comparison(difference, f"{row.configuration} minus {reference}")
 
 
 def training_figures(trained: Training) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ def measure_index(stores: Stores, configuration: RetrievalConfig, rank_by: RankB
     return sum(sizes.values()) + (0 if rank_by in _WITHOUT_LATE_INTERACTION else stores.embeddings.token_bytes())
 
 
-def search_time(result: SearchResult, elapsed_ms: float, rank_by: RankBy) -> float:
+def measure_search_ms(result: SearchResult, elapsed_ms: float, rank_by: RankBy) -> float:
     """Return the milliseconds that a method needs to rank the passages of a question.
 
     Late interaction also runs for methods that do not use it, because the gate and the extractive reader need its

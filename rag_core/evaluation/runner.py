@@ -1,4 +1,4 @@
-"""Ask labelled questions one after another, and judge the results."""
+"""Ask labelled questions one after another, and compare the results with the labels."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from rag_core.evaluation.agreement import (
     report_judgements,
 )
 from rag_core.evaluation.baselines import Bm25, TfIdf
-from rag_core.evaluation.costs import measure_index, search_time
+from rag_core.evaluation.costs import measure_index, measure_search_ms
 from rag_core.evaluation.evidence_metrics import add_evidence, weigh_evidence
 from rag_core.evaluation.judge import Judge
-from rag_core.evaluation.judging import is_given, judge
+from rag_core.evaluation.label_comparison import compare_with_label, is_given
 from rag_core.evaluation.methods import list_methods
 from rag_core.evaluation.metrics import compute_metrics, compute_precision_recall, compute_risk_coverage
 from rag_core.evaluation.page_finder import PageFinder
@@ -81,7 +81,7 @@ Ask = Callable[[str, Collection[PageKey]], Asked]
 
 
 class EvaluationRunner:
-    """Asks labelled questions, judges the rankings and answers, and stores the evaluation.
+    """Asks labelled questions, compares the rankings and answers with the labels, and stores the evaluation.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class EvaluationRunner:
     answerer : Answerer
     preferences : Preferences
     models : LanguageModels
-    answer_judge : Judge
+    judge : Judge
     mixtures : Mixtures
     """
 
@@ -105,7 +105,7 @@ class EvaluationRunner:
         answerer: Answerer,
         preferences: Preferences,
         models: LanguageModels,
-        answer_judge: Judge,
+        judge: Judge,
         mixtures: Mixtures,
     ) -> None:
         self._settings = settings
@@ -115,7 +115,7 @@ class EvaluationRunner:
         self._answerer = answerer
         self._preferences = preferences
         self._models = models
-        self._judge = answer_judge
+        self._judge = judge
         self._mixtures = mixtures
 
     def run(
@@ -167,7 +167,9 @@ class EvaluationRunner:
         for label_id, judgement in judgements.items():
             values[label_id] = {**values.get(label_id, {}), **judgement.values}
         outcomes = tuple(
-            self._judge_result(label, pages, outdated, asked[label.label_id], values.get(label.label_id, {}), threshold)
+            self._compare_with_label(
+                label, pages, outdated, asked[label.label_id], values.get(label.label_id, {}), threshold
+            )
             for label, pages, outdated in zip(labels, relevant, stale, strict=True)
         )
         evaluation = Evaluation(
@@ -188,7 +190,7 @@ class EvaluationRunner:
         self._stores.evaluations.add(evaluation)
         yield evaluation
 
-    def _judge_result(
+    def _compare_with_label(
         self,
         label: Label,
         relevant: Mapping[PageKey, str],
@@ -197,7 +199,7 @@ class EvaluationRunner:
         values: Mapping[str, float],
         threshold: float,
     ) -> QuestionResult:
-        result = judge(label, relevant, asked.pages, values, asked.answer, threshold)
+        result = compare_with_label(label, relevant, asked.pages, values, asked.answer, threshold)
         result = replace(result, search_ms=asked.search_ms)
         if asked.answer is None or not relevant:
             return result
@@ -273,7 +275,7 @@ class EvaluationRunner:
             query = replace(query, depth=DEPTH, strict=True, gated=gated)
             started = time.perf_counter()
             outcome = run_to_end(self._strategies.search(query, Timer()))
-            search_ms = search_time(outcome.result, 1000 * (time.perf_counter() - started), rank_by)
+            search_ms = measure_search_ms(outcome.result, 1000 * (time.perf_counter() - started), rank_by)
             pages = ranked_pages(span for one in outcome.passages for span in relevant_spans(one, relevant))
             if not answers:
                 return Asked(pages, search_ms)

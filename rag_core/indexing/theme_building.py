@@ -42,7 +42,7 @@ class ThemeBuilder:
     ----------
     stores : Stores
     graphs : EntityGraphs
-    generators : LanguageModels
+    models : LanguageModels
     indexer : IndexingQueue
     writer : ThemeWriter
     """
@@ -51,13 +51,13 @@ class ThemeBuilder:
         self,
         stores: Stores,
         graphs: EntityGraphs,
-        generators: LanguageModels,
+        models: LanguageModels,
         indexer: IndexingQueue,
         writer: ThemeWriter,
     ) -> None:
         self._stores = stores
         self._graphs = graphs
-        self._generators = generators
+        self._models = models
         self._indexer = indexer
         self._writer = writer
         self._stopping = threading.Event()
@@ -67,7 +67,7 @@ class ThemeBuilder:
 
     def start(self) -> None:
         """Continue an interrupted job, and update themes from now on; do nothing if themes were never built."""
-        if self._graphs.build or self._stores.jobs.queued(KIND):
+        if self._graphs.build_id or self._stores.jobs.queued(KIND):
             self._start_thread()
 
     def stop(self) -> None:
@@ -95,7 +95,7 @@ class ThemeBuilder:
         SettingsError
             A model is to be used, and none is set.
         """
-        if model_use != "none" and self._generators.active() is None:
+        if model_use != "none" and self._models.active() is None:
             raise SettingsError(
                 "Themes cannot be built with a language model, because none is set. Connect one on the page Admin, or "
                 "set RAG_OPENAI_MODEL or RAG_GGUF; or build them without a model."
@@ -157,7 +157,7 @@ class ThemeBuilder:
         """Return a notice about what a model failed to do; ``None`` if the job was cancelled or is to be continued."""
         started = time.monotonic()
         model_use: ModelUse = job.details.get("model_use", "none")
-        model = self._generators.active() if model_use != "none" else None
+        model = self._models.active() if model_use != "none" else None
         if model_use != "none" and model is None:
             raise SettingsError("The language model was disconnected. Connect it again, or build them without a model.")
         visible = [one for one, state in self._stores.documents.visible_versions().items() if state == "full"]

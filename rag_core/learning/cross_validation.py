@@ -112,7 +112,7 @@ def compute_figures(
     return tuple(figures)
 
 
-def explain_refusal(figures: Sequence[HeldOutFigure]) -> str:
+def explain_rejection(figures: Sequence[HeldOutFigure]) -> str:
     """Return why an adapter must not be used; empty if the held-out figures rose.
 
     The MRR of the ranking in use must rise by more than its 95 % interval, and its recall@1 must not fall.

@@ -111,7 +111,7 @@ class Learning:
             self._thread.join()
 
     def trainings(self) -> list[Training]:
-        """Return the trainings, newest first, including those whose adapter was refused."""
+        """Return the trainings, newest first, including those whose adapter was rejected."""
         return self._stores.trainings.all()
 
     def remove(self, training_id: str) -> None:

@@ -14,7 +14,7 @@ from rag_core.learning.cross_validation import (
     FOLDS,
     Rankings,
     compute_figures,
-    explain_refusal,
+    explain_rejection,
     fit_adapter,
     rank_pages,
     split_documents,
@@ -74,7 +74,7 @@ class Trainer:
         generation = self._generations.active()
         material = yield from self._gather(labels, config, generation)
         figures, folds = yield from self._cross_validate(material, generation)
-        reason = explain_refusal(figures)
+        reason = explain_rejection(figures)
         yield TrainingProgress("Training", folds, folds)
         identity = generation.embedder.identity
         adapter = fit_adapter(material.examples, frozenset(), identity)

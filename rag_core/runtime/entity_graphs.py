@@ -43,7 +43,7 @@ class EntityGraphs:
             self._graph = EntityGraph({})
 
     @property
-    def build(self) -> str:
+    def build_id(self) -> str:
         """The id of the last complete build; empty if there is none."""
         stored = self._stores.preferences.get(THEMES) or {}
         return str(stored.get("build", ""))

@@ -335,7 +335,7 @@ trainings = Table(
     Column("weights", String(64), nullable=False),
     Column("projection", String(64), nullable=False),
     Column("report", JSON, nullable=False),
-    # Missing if the adapter was refused.
+    # Missing if the adapter was rejected.
     Column("matrices", LargeBinary),
 )
 

@@ -185,7 +185,8 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         rewritten=data.get("rewritten", ""),
         follow_ups=tuple(data.get("follow_ups", ())),
         usage=Usage(**data.get("usage", {})),
-        strategy=data.get("strategy", "plain"),
+        # Earlier versions of Footnote wrote ``long_context``.
+        strategy=data.get("strategy", "plain").replace("_", "-"),
         steps=tuple(data.get("steps", ())),
         short=data.get("short", ""),
         quotes_start=data.get("quotes_start"),

@@ -41,16 +41,15 @@ class ThemeStore:
         with self._db.read() as connection:
             return set(connection.execute(query).scalars())
 
-    def save_entities(self, version_id: str, rules: str, found: DocumentEntities) -> bool:
-        """Store the entities of a version; return false and store nothing if searches no longer find the version."""
+    def save_entities(self, version_id: str, rules: str, found: DocumentEntities) -> None:
+        """Store the entities of a version, unless searches no longer find it."""
         packed = zlib.compress(dump_json([found.entities, found.statements]).encode())
         is_active = select(documents.c.id).where(documents.c.active_version == version_id)
         with self._db.begin() as connection:
             if connection.execute(is_active).first() is None:
-                return False
+                return
             connection.execute(delete(document_entities).where(document_entities.c.version_id == version_id))
             connection.execute(insert(document_entities).values(version_id=version_id, rules=rules, entities=packed))
-            return True
 
     def load_entities(self, version_ids: Collection[str]) -> dict[str, DocumentEntities]:
         """Return the entities by version id, without versions whose entities are not stored."""

@@ -163,7 +163,7 @@ Strategy = Literal[
     "iterative",
     "compare",
     "fid",
-    "long_context",
+    "long-context",
     "summary",
     "themes",
     "rag-sequence",
@@ -172,7 +172,7 @@ Strategy = Literal[
 # The stages whose scores can determine the order of the passages, from the first stage to the last.
 RankBy = Literal["dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"]
 
-# What the reader and a language model read of a passage: only itself, also the chunks before and after it, or its page.
+# Context size: the reader and a language model read only a passage, also the chunks before and after it, or its page.
 Context = Literal["passage", "neighbours", "page"]
 
 
@@ -184,7 +184,7 @@ class RetrievalConfig:
     score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
     determines which searches are made for a question. If ``sparse`` is false, learned sparse retrieval does not run,
     even if the index has a learned sparse part. ``adapter`` says whether the trained query adapter is applied.
-    ``context`` determines what of the page of a passage is read.
+    ``context`` is the context size.
     """
 
     rank_by: RankBy | None = None
@@ -215,8 +215,9 @@ class SearchResult:
     """Passages for a question, best first, with the gate's decision and the timings.
 
     ``steps`` describes the steps of the search strategy in order. ``usage`` is the total usage of the language model by
-    the search strategy. A `SearchResult` is also an event of `Engine.ask`; there, it contains the passages from which
-    the answer will be written.
+    the search strategy. ``as_of`` describes the snapshots that were searched; it is empty for the present. A
+    `SearchResult` is also an event of `Engine.ask`; there, it contains the passages from which the answer will be
+    written.
     """
 
     question: str
@@ -226,6 +227,7 @@ class SearchResult:
     notices: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    as_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,11 @@ class Query:
     adapter: QuestionAdapter | None = None
     as_of: AsOf | None = None
 
+    @property
+    def as_of_label(self) -> str:
+        """The snapshots in words; empty for the present."""
+        return self.as_of.label if self.as_of else ""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:

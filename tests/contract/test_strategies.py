@@ -18,7 +18,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     "iterative",
     "compare",
     "fid",
-    "long_context",
+    "long-context",
     "summary",
     "themes",
 )

@@ -185,9 +185,9 @@ def test_killed_build_continues_with_the_next_document(tmp_path: Path, monkeypat
     read: list[str] = []
     save = ThemeStore.save_entities
 
-    def record(self: ThemeStore, version_id: str, *args: object) -> bool:
+    def record(self: ThemeStore, version_id: str, *args: object) -> None:
         read.append(version_id)
-        return save(self, version_id, *args)  # type: ignore[arg-type]
+        save(self, version_id, *args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ThemeStore, "save_entities", record)
     with opened(folder) as engine:
@@ -200,9 +200,9 @@ def test_cancelled_build_leaves_no_themes(tmp_path: Path, monkeypatch: pytest.Mo
     with open_library(tmp_path / "data", LIBRARY) as engine:
         save = ThemeStore.save_entities
 
-        def save_and_cancel(self: ThemeStore, *args: object) -> bool:
+        def save_and_cancel(self: ThemeStore, *args: object) -> None:
             engine.jobs.cancel(engine.jobs.list(active=True)[0].job_id)
-            return save(self, *args)  # type: ignore[arg-type]
+            save(self, *args)  # type: ignore[arg-type]
 
         monkeypatch.setattr(ThemeStore, "save_entities", save_and_cancel)
         assert build(engine) is JobState.CANCELLED

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from rag_core.answering import agent
 from rag_core.engine import Engine
+from rag_core.llm.tool_calls import ToolCall, build_result_message
 from rag_core.types import REFUSAL, Answer, AnswerState, RetrievalConfig, Stage
 from tests.support.drawn_pdfs import PROSE, lines, make, rows
 from tests.support.engines import (
@@ -185,6 +187,29 @@ def test_calls_after_the_fourth_in_a_reply_are_not_run(folder: Path) -> None:
     answer, endpoint = ask(folder, ASK_BUDGET, many, FINISH, complete("It is 42 million euros [1]."))
     assert [one.startswith("Not run") for one in results(endpoint, 1)] == [False] * 4 + [True] * 2
     assert len(answer.steps) == 6
+
+
+def test_finish_after_the_fourth_call_in_a_reply_is_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[tuple[str, str]] = []
+
+    def record(call: ToolCall, text: str) -> dict[str, Any]:
+        written.append((call.name, text))
+        return build_result_message(call, text)
+
+    def finish(exchange: Exchange) -> None:
+        content = results_of(exchange.body["messages"])[-1]
+        number = int(content.partition("[")[2].partition("]")[0])
+        others = [("list_documents", {"name": str(place)}) for place in range(5)]
+        calling(*others, ("finish", {"passages": [number]}))(exchange)
+
+    monkeypatch.setattr(agent, "build_result_message", record)
+    search = calling(("search", {"query": ASK_COPPER}))
+    answer, endpoint = ask(folder, BOTH, search, finish, complete("Ninety percent [1]."))
+    assert answer.passages[0].document == "mine.pdf"
+    assert answer.steps[-1] == "The model found nothing more to look up."
+    assert len(endpoint.requests) == 3
+    assert [name for name, text in written if text.startswith("Not run")] == ["list_documents"]
+    assert written[-1] == ("finish", "")
 
 
 @pytest.mark.parametrize(

@@ -116,14 +116,14 @@ def test_limit_of_calls_limits_the_passages_to_read(folder: Path) -> None:
 
 def test_long_context_contains_as_many_passages_as_fit(folder: Path) -> None:
     with scripted_engine(folder, complete(REPLY), top_k=2) as (engine, endpoint):
-        answer = ask(engine, "long_context")
+        answer = ask(engine, "long-context")
         assert len(answer.passages) == len(LIBRARY | HARBOURS)
         assert str(endpoint.requests[-1]).count(".pdf, page") == len(answer.passages)
         assert (answer.text, answer.citations[0].document) == (REPLY, "bridge.pdf")
         assert [one.rank for one in answer.passages] == list(range(1, 12))
         assert answer.steps == ("Put 11 of 11 passages that were found into the prompt",)
     with scripted_engine(folder, complete(REPLY), openai_context_tokens=600, openai_answer_tokens=100) as (engine, _):
-        fewer = ask(engine, "long_context")
+        fewer = ask(engine, "long-context")
         assert 1 <= len(fewer.passages) < 11
         assert fewer.text == REPLY
 
@@ -132,7 +132,7 @@ def test_evaluation_compares_them_and_raises_errors_of_the_endpoint(folder: Path
     with scripted_engine(folder, reading(extract_budget)) as (engine, _):
         row = f'{{"question": "{ASK_BUDGET}", "document": "bridge.pdf", "page_index": 0, "answers": ["42 million"]}}'
         labels = engine.labels.parse_file("l.jsonl", row.encode())
-        for strategy in ("fid", "long_context"):
+        for strategy in ("fid", "long-context"):
             *_, last = engine.evaluations.run(labels, RetrievalConfig(strategy=strategy))
             assert isinstance(last, Evaluation)
             assert last.configuration == f"named, strategy {strategy}"
@@ -143,7 +143,7 @@ def test_evaluation_compares_them_and_raises_errors_of_the_endpoint(folder: Path
             list(engine.evaluations.run(labels, RetrievalConfig(strategy="fid")))
 
 
-@pytest.mark.parametrize("strategy", ["fid", "long_context"])
+@pytest.mark.parametrize("strategy", ["fid", "long-context"])
 def test_stream_can_be_closed_at_any_event(folder: Path, strategy: Strategy) -> None:
     with scripted_engine(folder, reading(extract_budget)) as (engine, _):
         close_at_each_event(lambda: engine.ask(ASK_BUDGET, configuration=RetrievalConfig(strategy=strategy)), 6)

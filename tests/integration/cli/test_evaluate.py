@@ -64,22 +64,25 @@ def test_all_methods_are_compared_in_one_table(run: Run, library: Path, labels: 
     out = tmp_path / "out"
     code, rows, errors = run("evaluate", str(labels), "--table", "--k", "2", "--b", "0.5", "--out", str(out))
     assert (code, errors) == (0, "")
-    assert [row["configuration"] for row in rows] == [
-        *("tf-idf baseline", "bm25 baseline, k 2, b 0.5", "bm25", "dense", "rrf", "rerank", "named")
-    ]
-    assert [row["configuration"] for row in rows if row["is_reference"]] == ["named"]
-    for row in rows:
-        assert row["median_ms"] > 0
-        assert row["p95_ms"] >= row["median_ms"]
-        assert row["index_bytes"] > 0
-        assert ("exact_match" in row["metrics"]) == ("baseline" not in row["configuration"])
-        assert bool(row["differences"]) != row["is_reference"]
-    sizes = {row["configuration"]: row["index_bytes"] for row in rows}
+    methods = ["tf-idf baseline", "bm25 baseline, k 2, b 0.5", "bm25", "dense", "rrf", "rerank", "named"]
+    others = [f"{one} minus named" for one in methods[:-1]]
+    assert list(dict.fromkeys(row["configuration"] for row in rows if "p_value" not in row)) == methods
+    assert list(dict.fromkeys(row["configuration"] for row in rows if "p_value" in row)) == others
+    assert not any(isinstance(value, (dict, list)) for row in rows for value in row.values())
+    values = {(row["configuration"], row["metric"]): row["value"] for row in rows}
+    for one in methods:
+        assert 0 < values[one, "median_ms"] <= values[one, "p95_ms"]
+        assert ((one, "exact_match") in values) == ("baseline" not in one)
+        assert (f"{one} minus named", "mrr@10 difference") in values or one == "named"
+    sizes = {one: values[one, "index_bytes"] for one in methods}
+    assert sizes["bm25 baseline, k 2, b 0.5"] > 0
     assert sizes["rrf"] == sizes["bm25"] + sizes["dense"] < sizes["rerank"]
+    metric = next(row for row in rows if row["metric"] == "mrr@10")
+    assert {"value", "n", "low", "high", "configuration"} <= metric.keys()
     table = (out / "methods.csv").read_text("utf-8")
     assert table.startswith("configuration,metric,value,low,high,n,difference_from_default")
     curves = (out / "precision-recall.csv").read_text("utf-8").splitlines()
-    assert len(curves) == 1 + 11 * len(rows)
+    assert len(curves) == 1 + 11 * len(methods)
 
 
 def test_table_of_methods_as_text(run: Run, library: Path, labels: Path) -> None:

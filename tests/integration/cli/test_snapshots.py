@@ -28,12 +28,15 @@ def test_snapshot_is_created_asked_and_deleted(run: Run, tmp_path: Path) -> None
         assert bool(answer["as_of"]) == bool(as_of)
         _, [found], _ = run("search", QUESTION, *as_of)
         assert year in found["passages"][0]["text"]
+        assert found["as_of"] == answer["as_of"]
     _, [shown], _ = run("ask", QUESTION, "--as-of", "before dredging", as_json=False)
     assert shown["shown"].startswith("As of before dredging (")
     questions = tmp_path / "questions.jsonl"
     questions.write_text(f'{{"id": "1", "question": "{QUESTION}", "documents": ["harbour.pdf"]}}\n', "utf-8")
     _, [answer], _ = run("ask", "--questions", str(questions), "--as-of", "before dredging")
     assert "1931" in answer["text"]
+    _, [found], _ = run("search", "--questions", str(questions), "--as-of", "before dredging")
+    assert found["as_of"] == answer["as_of"] == shown["shown"].splitlines()[0].strip().removeprefix("As of ")
     assert run("snapshot", "delete", "before dredging")[:2] == (0, [{"deleted": "before dredging"}])
     code, rows, error = run("ask", QUESTION, "--as-of", "before dredging")
     assert (code, rows) == (cli.WRONG_USE, [])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from rag_core.answering.answer_text import write_pieces, write_quotes
+from rag_core.answering.answer_text import AnswerBuilder, write_pieces, write_quotes
+from rag_core.answering.cited_sentences import CitedText
 from rag_core.types import Citation
+from tests.support.themed import build_rows
 from tests.unit.verification.test_verifier import passage
 
 
@@ -27,3 +29,46 @@ def test_pieces_are_followed_by_their_markers_once() -> None:
     assert [answer.text[one.start : one.end] for one in answer.statements] == ["2.0 = 20", "/ 10"]
     assert answer.citations == (cash, debt)
     assert answer.short == "2.0"
+
+
+def test_quotes_follow_a_lead_and_keep_an_ellipsis_outside_of_the_statement() -> None:
+    page = passage(1, "Pumps. Valves.")
+    pumps, valves = Citation.of(page, 0, 6), Citation.of(page, 7, 14)
+    answer = write_quotes([(pumps, True), (valves, False), (pumps, False)], "Parts:", "Pumps")
+    assert answer.text == "Parts:\n\nPumps. … [1] Valves. [1] Pumps. [1]"
+    assert [answer.text[one.start : one.end] for one in answer.statements] == ["Pumps.", "Valves.", "Pumps."]
+    assert answer.citations == (pumps, valves)
+    assert write_quotes([], "Nothing:").text == "Nothing:"
+
+
+def test_builder_puts_texts_around_statements_and_cites_each_source_once() -> None:
+    page, other = passage(1, "Cash 20"), passage(2, "Debt 10")
+    cash, debt = Citation.of(page, 0, 7), Citation.of(other, 0, 7)
+    builder = AnswerBuilder(citations={debt: None})
+    builder.text = "| "
+    builder.add_statement("Cash 20", cash, after=" | page 1")
+    builder.text += " |\n"
+    builder.add_statement("Cash is above debt", cash, debt, cash)
+    builder.cite(debt)
+    answer = builder.build("20")
+    assert answer.text == "| Cash 20 | page 1 [1] |\nCash is above debt [1][2] [2]"
+    assert [answer.text[one.start : one.end] for one in answer.statements] == ["Cash 20", "Cash is above debt"]
+    assert all(one.supported for one in answer.statements)
+    assert (answer.citations, answer.short) == ((debt, cash), "20")
+
+
+def test_sentences_of_a_chunk_share_a_passage_and_follow_titles() -> None:
+    first, second = build_rows("Pumps move water. Valves stop it.", "Pipes leak.")
+    text = CitedText()
+    text.begin("Machines")
+    text.add(first, 0, 17)
+    text.add_claim("Valves and pipes", [(first, 18, 33), (second, 0, 11)])
+    text.begin("Again")
+    text.add(first, 0, 17)
+    answer = text.build()
+    assert answer.text == (
+        "Machines\n\nPumps move water. [1] Valves and pipes [1] [2]\n\nAgain\n\nPumps move water. [1]"
+    )
+    assert [one.quote for one in answer.citations] == ["Pumps move water.", "Valves stop it.", "Pipes leak."]
+    assert [one.rank for one in text.passages] == [1, 2]
+    assert len(answer.statements) == 3

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from rag_core.learning.cross_validation import explain_refusal, fit_adapter, split_documents
+from rag_core.learning.cross_validation import explain_rejection, fit_adapter, split_documents
 from rag_core.learning.examples import Example
 from rag_core.learning.objective import MappedExample
 from rag_core.types import HeldOutFigure, Interval
@@ -34,7 +34,7 @@ def test_documents_are_split_with_about_equal_numbers_of_questions() -> None:
     [((0.1, 0.02, 0.2), 0.05, True), ((0.1, -0.02, 0.2), 0.1, False), ((0.1, 0.02, 0.2), -0.01, False)],
 )
 def test_adapter_is_used_only_if_figures_rise(mrr: tuple[float, float, float], recall: float, is_used: bool) -> None:
-    reason = explain_refusal(held_out(mrr, recall))
+    reason = explain_rejection(held_out(mrr, recall))
     assert (not reason) is is_used
     if reason:
         assert "20 held-out questions" in reason

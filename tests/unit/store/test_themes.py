@@ -51,11 +51,12 @@ def theme_over(*versions: str) -> StoredTheme:
 def test_entities_are_stored_for_each_version(database: Database) -> None:
     store = ThemeStore(database)
     version_id = add_version(database, "a.pdf")
-    assert store.save_entities(version_id, "text 1", FOUND)
+    store.save_entities(version_id, "text 1", FOUND)
     assert store.load_entities([version_id]) == {version_id: FOUND}
     assert store.versions_read("text 1") == {version_id}
     assert store.versions_read("text 2") == set()
-    assert not store.save_entities("unknown", "text 1", FOUND)
+    store.save_entities("unknown", "text 1", FOUND)
+    assert store.load_entities(["unknown"]) == {}
 
 
 def test_removed_version_takes_its_part_of_the_themes_with_it(database: Database) -> None:

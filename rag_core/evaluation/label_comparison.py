@@ -1,4 +1,4 @@
-"""Judge the ranking and the answer of one labelled question."""
+"""Compare the ranking and the answer of one question with its label."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rag_core.types.answers import strip_markers
 MAX_RANK = 5
 
 
-def judge(
+def compare_with_label(
     label: Label,
     relevant: Mapping[PageKey, str],
     ranking: Sequence[PageKey],
@@ -22,7 +22,7 @@ def judge(
     answer: Answer | None,
     threshold: float,
 ) -> QuestionResult:
-    """Judge the result of a question.
+    """Return the result of a question.
 
     An answer is right if the documents answer the question and the answer contains one of the expected answers. If the
     label has no expected answers, the answer must cite a relevant page instead.

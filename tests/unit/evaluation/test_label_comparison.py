@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.evaluation.judging import judge
+from rag_core.evaluation.label_comparison import compare_with_label
 from rag_core.types import Answer, AnswerState, Gate, Label, LabelKind
 
 LABEL = Label("1", "How long is the bridge?", LabelKind.ANSWERABLE, answers=("412 metres",))
@@ -15,6 +15,6 @@ def test_short_value_is_compared_if_the_answer_has_one(short: str, exact: float,
     gate = Gate("answerable", 0.9, 0.8, True)
     text = "Its main span is 412 metres."
     answer = Answer(LABEL.question, AnswerState.ANSWERED, text, (), (), gate, "extractive", {}, short=short)
-    values = judge(LABEL, {}, [], {}, answer, 0.8).values
+    values = compare_with_label(LABEL, {}, [], {}, answer, 0.8).values
     assert values["contains_answer"] == 1.0
     assert (values["exact_match"], values["token_f1"]) == (exact, f1)
