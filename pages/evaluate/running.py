@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.evaluate.progress import show_background_work
+from pages.evaluate.progress import show_background_run
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
@@ -61,12 +61,7 @@ def _choose_judge(engine: Engine) -> None:
 
 def show_progress(engine: Engine) -> None:
     """Show the progress of the running evaluation; if none is running, show the problem of the last evaluation."""
-    show_background_work(
-        engine.evaluations.state,
-        lambda now: escape_markdown(f"Asking question {min(now.done + 1, now.total):,} of {now.total:,} of {now.name}"),
-        engine.evaluations.cancel,
-        "cancel_evaluation",
-    )
+    show_background_run(engine.evaluations.state, engine.evaluations.cancel, "cancel_evaluation")
 
 
 def _begin(

@@ -11,7 +11,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import LabelError, SettingsError
 from rag_core.types import Evaluation, Label, LabelKind, Objective, RetrievalConfig, Training, TrainingConfig
-from tests.support.engines import opened
+from tests.support.engines import opened, wait_until
 from tests.support.learning import SUBJECTS, add_pumps
 
 QUESTION = "What is the tavish of the Tolm pump?"
@@ -197,8 +197,7 @@ def test_training_in_the_background_can_be_stopped(engine: Engine, labels: list[
 
 def test_problem_of_a_training_in_the_background_is_kept(engine: Engine) -> None:
     engine.learning.start([], TrainingConfig())
-    assert engine.learning._thread is not None
-    engine.learning._thread.join()
+    wait_until(lambda: bool(state := engine.learning.state()) and not state.running)
     state = engine.learning.state()
     assert state is not None
     assert "at least 10 questions" in state.problem
