@@ -48,7 +48,7 @@ class Evaluations:
         self._runner = runner
         self._preferences = preferences
         self._background = BackgroundRun("evaluation")
-        # The evaluations of the last table, and its rows.
+        # The evaluations and the default configuration of the last table, and its rows.
         self._table: tuple[tuple[str, ...], tuple[MethodRow, ...]] = ((), ())
 
     def run(
@@ -163,11 +163,11 @@ class Evaluations:
         among the evaluations, from the last one.
         """
         # The Evaluate page shows the same table again at each interaction, and its paired tests take seconds.
-        shown = tuple(one.evaluation_id for one in evaluations)
+        default = self._runner.default_configuration
+        shown = (default, *(one.evaluation_id for one in evaluations))
         if self._table[0] != shown:
-            default = self._runner.default_configuration
-            reference = next((one for one in evaluations if one.configuration == default), None)
-            self._table = shown, tabulate(evaluations, reference or evaluations[-1])
+            reference = next((one for one in evaluations if one.configuration == default), evaluations[-1])
+            self._table = shown, tabulate(evaluations, reference)
         return self._table[1]
 
     def check_release(self, first: Evaluation, second: Evaluation) -> ReleaseCheck:

@@ -135,6 +135,15 @@ def test_adapter_is_switched_without_reindexing(engine: Engine, labels: list[Lab
     assert evaluate(engine, labels[:2], RetrievalConfig(adapter=False)).configuration == "named, without adapter"
 
 
+def test_table_compares_with_the_default_after_the_adapter_is_switched(
+    engine: Engine, labels: list[Label], training: Training
+) -> None:
+    evaluations = [evaluate(engine, labels[:2], RetrievalConfig(adapter=one)) for one in (True, False)]
+    for is_on, expected in [(True, [True, False]), (False, [False, True])]:
+        engine.learning.set_on(is_on)
+        assert [row.is_reference for row in engine.evaluations.tabulate(evaluations)] == expected
+
+
 def test_token_matches_are_those_of_the_adapted_question(engine: Engine, training: Training) -> None:
     passage = engine.search(QUESTION).passages[0]
     matches = engine.explanations.token_matches(QUESTION, passage.chunk_id)
