@@ -67,6 +67,6 @@ class NeighbourhoodSearch:
     def _rank_chunks(self, ranked: RankedChunks, chunk_ids: Sequence[int]) -> RankedChunks:
         rows = self._stores.documents.visible_chunks(chunk_ids)
         vectors = self._stores.embeddings.read_tokens(list(rows))
-        hits = rerank_chunks(ranked.question, ranked.token_weights, lambda _: vectors, list(rows))
+        hits = rerank_chunks(ranked.mapped_question, ranked.token_weights, lambda _: vectors, list(rows))
         ranking = Ranking(tuple(hit.chunk_id for hit in hits), {"rerank": {hit.chunk_id: hit.score for hit in hits}})
         return replace(ranked, ranking=ranking, rows=rows, vectors=vectors)

@@ -144,6 +144,23 @@ def test_table_compares_with_the_default_after_the_adapter_is_switched(
         assert [row.is_reference for row in engine.evaluations.tabulate(evaluations)] == expected
 
 
+def test_gate_scores_a_passage_as_without_the_adapter(engine: Engine, training: Training) -> None:
+    mapped, plain = (
+        {
+            one.chunk_id: one.scores
+            for one in engine.search(QUESTION, configuration=RetrievalConfig(adapter=adapter)).passages
+            if one.scores["reading"] is not None
+        }
+        for adapter in (True, False)
+    )
+    both = mapped.keys() & plain.keys()
+    assert both
+    for one in both:
+        assert mapped[one]["rerank"] != pytest.approx(plain[one]["rerank"], abs=1e-3)
+        for name in ("answerable", "on_topic"):
+            assert mapped[one][name] == pytest.approx(plain[one][name], abs=1e-3)
+
+
 def test_token_matches_are_those_of_the_adapted_question(engine: Engine, training: Training) -> None:
     passage = engine.search(QUESTION).passages[0]
     matches = engine.explanations.token_matches(QUESTION, passage.chunk_id)
