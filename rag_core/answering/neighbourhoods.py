@@ -14,6 +14,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.themes.graph import EntityGraph
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
+from rag_core.types.themes import NOT_BUILT
 
 # The most chunks of a neighbourhood that are compared with the question.
 _MAX_CHUNKS = 300
@@ -36,9 +37,20 @@ class NeighbourhoodSearch:
         self._graphs = graphs
         self._searcher = searcher
 
+    @property
+    def has_themes(self) -> bool:
+        """Whether themes were built."""
+        return bool(self._graphs.build)
+
     def search(self, query: Query, timer: Timer, rrf_k: int) -> tuple[SearchOutcome, list[str]]:
-        """Return the outcome of the search, and the names of the entities whose neighbourhood was searched."""
+        """Return the outcome of the search, and the names of the entities whose neighbourhood was searched.
+
+        Without themes, it is the outcome of a plain search, with a notice that says so.
+        """
         plain = self._searcher.search(query, timer)
+        if not self.has_themes:
+            notices = (*plain.result.notices, f"{NOT_BUILT} A plain search was used instead.")
+            return replace(plain, result=replace(plain.result, notices=notices)), []
         if plain.result.gate.answerable:
             return plain, []
         ranked, graph = plain.ranked, self._graphs.load()

@@ -81,7 +81,7 @@ class Evaluations:
         Raises
         ------
         SettingsError
-            No language model is set for a judge or a strategy.
+            No language model is set for a judge or a strategy, or no themes were built for the strategy ``themes``.
         LabelError
             There are no labels, or a label names a document or page that is not in the library.
         GeneratorError
@@ -103,8 +103,10 @@ class Evaluations:
     ) -> RunState:
         """Run one evaluation per configuration in the background, one after another; return the state.
 
-        If a background run is already active, no new run starts, and the state of the active run is returned.
+        If a background run is already active, no new run starts, and the state of the active run is returned. May raise
+        `SettingsError`; see `check`.
         """
+        self.check(configurations)
 
         def work() -> None:
             complete: tuple[str, ...] = ()
@@ -119,6 +121,14 @@ class Evaluations:
 
         stage = f"Asking the questions of {name}" if name else "Asking the questions"
         return self._background.start(stage, len(labels) * len(configurations), work)
+
+    def check(self, configurations: Sequence[RetrievalConfig | Baseline]) -> None:
+        """Raise `SettingsError` if no themes were built and a configuration has the strategy ``themes``.
+
+        Its local search is measured, because the labels of a question name its pages. Without themes, that would be a
+        plain search.
+        """
+        self._runner.check(configurations)
 
     def state(self) -> RunState | None:
         """Return the state of the current or last background run; ``None`` before the first."""
