@@ -27,13 +27,12 @@ _CHOICES: dict[str, RetrievalConfig | Baseline] = {
     "Words only (bm25)": RetrievalConfig("bm25"),
     "Learned terms only (sparse)": RetrievalConfig("sparse"),
     "Meaning only (dense)": RetrievalConfig("dense"),
-    "Around the entities of the question (themes)": RetrievalConfig(strategy="themes"),
+    "Themes, local search only (themes)": RetrievalConfig(strategy="themes"),
     "With the query adapter": RetrievalConfig(adapter=True),
     "Without the query adapter": RetrievalConfig(adapter=False),
     "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
     "Textbook BM25 (rankings only)": Baseline("bm25"),
 }
-# All strategies except these call a language model for each question.
 _WITHOUT_MODEL = ("plain", "summary", "themes")
 
 
@@ -89,6 +88,7 @@ def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
         default=next(iter(choices)),
         max_selections=2,
         placeholder="Choose one, or two to compare",
+        help="Themes are measured by their local search, around the entities of a question. Build them first.",
         key="configurations",
     )
     return [choices[name] for name in names]

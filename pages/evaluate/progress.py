@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 import streamlit as st
 
 from pages.shared.text import escape_markdown
-from rag_core.types import EvaluationState, TrainingState
-
-State = TypeVar("State", EvaluationState, TrainingState)
+from rag_core.types import RunState
 
 
-def show_background_work(
-    get_state: Callable[[], State | None], describe: Callable[[State], str], cancel: Callable[[], None], key: str
-) -> None:
-    """Show the progress of the running work with a button that cancels it; if none is running, show its problem.
+def show_background_run(get_state: Callable[[], RunState | None], cancel: Callable[[], None], key: str) -> None:
+    """Show the progress of a run with a button that cancels it; if it has ended, show its problem.
 
-    ``describe`` returns the text on the progress bar in Markdown, and ``key`` is the key of the button.
+    ``key`` is the key of the button.
     """
     state = get_state()
     if state is None:
@@ -34,7 +29,8 @@ def show_background_work(
         if now is None or not now.running:
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-            st.progress(now.done / now.total if now.total else 0.0, text=describe(now))
+            text = f"{escape_markdown(now.stage)}: {now.done:,} of {now.total:,}"
+            st.progress(now.done / now.total if now.total else 0.0, text=text)
             st.button("Cancel", key=key, type="tertiary", on_click=cancel)
 
     progress()

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.evaluate.progress import show_background_work
-from pages.shared.problems import show_errors
+from pages.evaluate.progress import show_background_run
+from pages.shared import keys
+from pages.shared.problems import show_errors_next_run, show_stored_error
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import Baseline, JudgeConfig, Label, RetrievalConfig
@@ -40,6 +41,7 @@ def show_run_button(
                 key="with_judge",
                 help="A model checks each statement and passage, as in RAGAS: about four calls for a question.",
             )
+    show_stored_error(keys.EVALUATION_PROBLEM)
     if engine.models.current and st.session_state["with_answers"]:
         _choose_judge(engine)
         st.caption(
@@ -61,18 +63,13 @@ def _choose_judge(engine: Engine) -> None:
 
 def show_progress(engine: Engine) -> None:
     """Show the progress of the running evaluation; if none is running, show the problem of the last evaluation."""
-    show_background_work(
-        engine.evaluations.state,
-        lambda now: escape_markdown(f"Asking question {min(now.done + 1, now.total):,} of {now.total:,} of {now.name}"),
-        engine.evaluations.cancel,
-        "cancel_evaluation",
-    )
+    show_background_run(engine.evaluations.state, engine.evaluations.cancel, "cancel_evaluation")
 
 
 def _begin(
     engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline]
 ) -> None:
-    with show_errors():
+    with show_errors_next_run(keys.EVALUATION_PROBLEM):
         with_answers = st.session_state["with_answers"]
         judges = with_answers and st.session_state.get("with_judge")
         judge = JudgeConfig(str(st.session_state.get("judge_model") or "").strip() or None) if judges else None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.evaluate.progress import show_background_work
+from pages.evaluate.progress import show_background_run
 from pages.evaluate.training_results import OBJECTIVES, show_trainings
 from pages.shared import keys
 from pages.shared.problems import show_errors_next_run, show_stored_error
@@ -49,12 +49,7 @@ def show_training(engine: Engine, name: str, labels: Sequence[Label]) -> None:
     if engine.learning.is_on:
         for problem in engine.learning.find_problems():
             st.warning(escape_markdown(problem), icon=":material/error:")
-    show_background_work(
-        engine.learning.state,
-        lambda now: f"{now.stage}: {now.done:,} of {now.total:,}",
-        engine.learning.cancel,
-        "cancel_training",
-    )
+    show_background_run(engine.learning.state, engine.learning.cancel, "cancel_training")
     if trainings := engine.learning.trainings():
         show_trainings(engine, trainings)
 

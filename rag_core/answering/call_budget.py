@@ -7,7 +7,7 @@ from typing import Any
 
 from rag_core.answering.agent_prompt import count_messages
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import CallLimit, SettingsError
+from rag_core.errors import CallLimit
 from rag_core.llm.generator import Completion, LanguageModel
 from rag_core.llm.tool_calls import Tool
 from rag_core.runtime.language_models import LanguageModels
@@ -89,17 +89,5 @@ class CallBudget:
 
 def require_model(query: Query, models: LanguageModels) -> LanguageModel:
     """Return the language model of a query; raise `SettingsError` if it has none."""
-    generator = models.active(query.writer.model)
-    strategy = query.configuration.strategy
-    if generator is None and query.writer.model == "":
-        raise SettingsError(
-            f"The strategy “{strategy}” needs a language model, but the question is asked with quotes only. Choose a "
-            "model, or use the plain search."
-        )
-    if generator is None:
-        raise SettingsError(
-            f"The strategy “{strategy}” needs a language model, and none is set. Connect one on the page Admin, "
-            "or set RAG_OPENAI_MODEL, and OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF; or use the "
-            "plain search."
-        )
-    return generator
+    purpose = f"The strategy “{query.configuration.strategy}”"
+    return models.require(purpose, query.writer.model, "use the plain search")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag_core.answering.follow_up import FollowUps
-from rag_core.errors import SettingsError
 from rag_core.llm.prompts import build_closed_book_messages
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.types import Answer, ClosedBookAnswer, Scope
@@ -51,12 +50,7 @@ class ClosedBook:
         GeneratorError
             The endpoint gave no answer. `Engine.ask` lists the other exceptions.
         """
-        writer = self._models.active(model)
-        if writer is None:
-            raise SettingsError(
-                "Only a language model can answer without passages, and none is connected. Connect one on the page "
-                "Admin."
-            )
+        writer = self._models.require("An answer without passages", model)
         events = self._follow_ups.ask(question, Scope.of(documents, collections), None, (), writer=Writer(model))
         grounded = next(event for event in events if isinstance(event, Answer))
         reply = writer.complete(build_closed_book_messages(grounded.question))

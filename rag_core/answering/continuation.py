@@ -12,7 +12,7 @@ from rag_core.answering.drafts import QUOTES_BELOW, find_draft_answer
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import create_hint, find_probable_answer
 from rag_core.answering.summary import WRITING
-from rag_core.errors import GeneratorError, SettingsError
+from rag_core.errors import GeneratorError
 from rag_core.llm.reasoning import REASONING_REMOVED, text_after_reasoning
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
@@ -73,13 +73,7 @@ class Continuations:
             There is no language model, or the instructions are too long.
         """
         wishes = self._preferences.add_instructions(instructions)
-        writer = self._models.active(model)
-        if writer is None and model == "":
-            raise SettingsError("Quotes only are chosen, so the answer cannot be continued. Choose a model.")
-        if writer is None:
-            raise SettingsError(
-                "No language model is connected that could continue the answer. Connect one on the page Admin."
-            )
+        writer = self._models.require("The rest of an answer", model)
         started = time.perf_counter()
         written, question = answer.unfinished_text, answer.rewritten or answer.question
         found = find_probable_answer(question, answer.passages, self._reader)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from rag_core.answering.ranking import apply_adapter
+from rag_core.answering.question_mapping import apply_adapter
 from rag_core.answering.search import Searcher
 from rag_core.errors import UnknownDocument
 from rag_core.retrieval.late_interaction import (

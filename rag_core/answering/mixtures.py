@@ -8,8 +8,6 @@ import numpy as np
 
 from rag_core.answering.marginal_answers import generate_marginal_answer
 from rag_core.answering.page_reading import PageReader
-from rag_core.errors import SettingsError
-from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_short_answer_messages
 from rag_core.marginalization.predictions import Predictions
 from rag_core.reading.answer_probabilities import compute_answer_probabilities, unify_answers
@@ -70,7 +68,7 @@ class Mixtures:
             The model in use is not a GGUF file.
         GeneratorError
         """
-        writer = self._require_model()
+        writer = self._models.require("The probability of an answer")
         model = writer.causal_model()
         prompts = [
             model.encode_prompt(build_short_answer_messages(question, one, or_else=_NOT_STATED)) for one in passages
@@ -118,15 +116,7 @@ class Mixtures:
             The model in use is not a GGUF file.
         GeneratorError
         """
-        writer = self._require_model()
+        writer = self._models.require("A short answer over several passages")
         answer = yield from generate_marginal_answer(writer, question, passages, weights, method, decoding)
         writer.record_tokens(answer.prompt_tokens, answer.predictions)
         return answer
-
-    def _require_model(self) -> LanguageModel:
-        writer = self._models.active()
-        if writer is None:
-            raise SettingsError(
-                "No language model is set. Set RAG_GGUF to a GGUF file, or connect one on the page Admin."
-            )
-        return writer

@@ -14,6 +14,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.themes.graph import EntityGraph
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
+from rag_core.types.themes import NOT_BUILT
 
 # The most chunks of a neighbourhood that are compared with the question.
 _MAX_CHUNKS = 300
@@ -36,9 +37,20 @@ class NeighbourhoodSearch:
         self._graphs = graphs
         self._searcher = searcher
 
+    @property
+    def has_themes(self) -> bool:
+        """Whether themes were built."""
+        return bool(self._graphs.build_id)
+
     def search(self, query: Query, timer: Timer, rrf_k: int) -> tuple[SearchOutcome, list[str]]:
-        """Return the outcome of the search, and the names of the entities whose neighbourhood was searched."""
+        """Return the outcome of the search, and the names of the entities whose neighbourhood was searched.
+
+        Without themes, it is the outcome of a plain search, with a notice that says so.
+        """
         plain = self._searcher.search(query, timer)
+        if not self.has_themes:
+            notices = (*plain.result.notices, f"{NOT_BUILT} A plain search was used instead.")
+            return replace(plain, result=replace(plain.result, notices=notices)), []
         if plain.result.gate.answerable:
             return plain, []
         ranked, graph = plain.ranked, self._graphs.load()
@@ -67,6 +79,6 @@ class NeighbourhoodSearch:
     def _rank_chunks(self, ranked: RankedChunks, chunk_ids: Sequence[int]) -> RankedChunks:
         rows = self._stores.documents.visible_chunks(chunk_ids)
         vectors = self._stores.embeddings.read_tokens(list(rows))
-        hits = rerank_chunks(ranked.question, ranked.token_weights, lambda _: vectors, list(rows))
+        hits = rerank_chunks(ranked.mapped_question, ranked.token_weights, lambda _: vectors, list(rows))
         ranking = Ranking(tuple(hit.chunk_id for hit in hits), {"rerank": {hit.chunk_id: hit.score for hit in hits}})
         return replace(ranked, ranking=ranking, rows=rows, vectors=vectors)

@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from rag_core.answering.question_mapping import apply_adapter
 from rag_core.answering.retrievers import collect_hits, start_search, start_sparse_search
 from rag_core.errors import SparseEncoderMissing
 from rag_core.retrieval.chunk_data import ChunkLoader
@@ -112,15 +113,15 @@ class Ranker:
         lines = search_words(build_unembedded_question(plan.text), LOOKUP_CHUNKS, versions) if plan else None
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
-            adapted = apply_adapter(query, question, generation.embedder)
+            mapped = searched = apply_adapter(query, question, generation.embedder)
             if hypothesis:
-                adapted = _mean_embedding(adapted, generation.embedder.embed_question(hypothesis).dense)
+                searched = _mean_embedding(mapped, generation.embedder.embed_question(hypothesis).dense)
         dense = None
         if rank_by not in ("bm25", "sparse"):
 
             def search_dense() -> list[Hit]:
                 index = self._stores.dense_index(generation.generation_id)
-                found = index.retrieve(adapted, candidates, embedded_versions)
+                found = index.retrieve(searched, candidates, embedded_versions)
                 loader.prefetch_vectors([hit.chunk_id for hit in found])
                 return found
 
@@ -130,7 +131,7 @@ class Ranker:
 
         def rerank(chunk_ids: Sequence[int]) -> list[Hit]:
             loader.prefetch_rows(chunk_ids)
-            return rerank_chunks(adapted, weights, loader.vectors, chunk_ids)
+            return rerank_chunks(mapped, weights, loader.vectors, chunk_ids)
 
         hits, problems = collect_hits(words, lines, dense, sparse, self._dense_search, rerank, timer)
         embedded_lookup = None
@@ -155,7 +156,7 @@ class Ranker:
             ranking = _prefer_named(ranking, query.text, rows)
         one_document = lookup is not None and len(view.visible_versions(query.documents)) == 1
         return RankedChunks(
-            *(question, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
+            *(question, mapped, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
             lookup=embedded_lookup,
             one_document=one_document,
             problems=problems,
@@ -231,13 +232,6 @@ def _prefer_named(ranking: Ranking, question: str, rows: Mapping[int, ChunkRow])
     kept = 0 if names else FIXED_TOP
     ranking = prefer_named_documents(ranking, names or find_lowercase_names(question), labels, texts, kept)
     return prefer_identified_chunks(ranking, question, labels, texts)
-
-
-def apply_adapter(query: Query, question: Question, embedder: QuestionEmbedder) -> Question:
-    """Return the question with the vectors that searches compare with those of passages."""
-    if query.adapter is None or query.adapter.find_problems(embedder.identity):
-        return question
-    return query.adapter.apply(question)
 
 
 def _mean_embedding(question: Question, hypothesis: FloatArray) -> Question:

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from rag_core.answering.unsearched import NO_DOCUMENTS
 from rag_core.reading.summary_requests import asks_for_summary
+from rag_core.runtime.model_connection import explain_missing_model
 from rag_core.types import SearchResult
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
-NEEDS_MODEL = (
-    "A summary of what documents say about a topic needs a language model, and none is set. Choose one on the page "
-    "Admin, ask for a summary of a whole document, or ask for a fact: without a model, answers are quoted from the "
-    "documents."
-)
-NEEDS_MODEL_HERE = (
-    "A summary of what documents say about a topic needs a language model, and this question was asked with quotes "
-    "only. Choose a model for the conversation, ask for a summary of a whole document, or ask for a fact."
-)
+_TOPIC_SUMMARY = "A summary of what documents say about a topic"
+_ALTERNATIVE = "ask for a summary of a whole document, or for a fact"
 
 
 def refuse(
@@ -29,5 +23,6 @@ def refuse(
     if NO_DOCUMENTS in result.notices:
         return VerifiedAnswer(NO_DOCUMENTS, refused=True)
     if not has_model and asks_for_summary(result.question):
-        return VerifiedAnswer(NEEDS_MODEL_HERE if quotes_only else NEEDS_MODEL, refused=True)
+        missing = explain_missing_model(_TOPIC_SUMMARY, _ALTERNATIVE, quotes_only=quotes_only)
+        return VerifiedAnswer(missing, refused=True)
     return closest

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from rag_core.answering.question_mapping import score_unmapped
 from rag_core.answering.ranking import Ranker
 from rag_core.answering.unsearched import check_strategy, describe_empty_scope, list_unsearched
 from rag_core.errors import QuestionError, StoreUnavailable
@@ -135,7 +136,9 @@ class Searcher:
         if query.gated:
             tokens = load_passage_tokens(scored_rows, ranked.vectors, ranked.embedder)
             contains = self._contains_word(query.text, {row.version_id for row in scored_rows})
-            passages = score_answerability(passages, tokens, ranked, contains, self._models.answerability_model())
+            closeness = score_unmapped(ranked, list(tokens))
+            read = self._models.answerability_model()
+            passages = score_answerability(passages, tokens, ranked, closeness, contains, read)
         score_name, threshold = self._preferences.find_gate(query.writer.model)
         if query.configuration.threshold is not None:
             threshold = query.configuration.threshold

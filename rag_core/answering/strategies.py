@@ -15,15 +15,16 @@ from rag_core.answering.prompt_strategies import PromptStrategies
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_plan, run_search, run_step
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import CallLimit, GeneratorError, QuestionError
+from rag_core.errors import CallLimit, GeneratorError, QuestionError, SettingsError
 from rag_core.llm.query_planning import decompose_question, expand_queries, write_hypothesis
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import MARGINALIZATIONS, Stage
+from rag_core.types import MARGINALIZATIONS, RetrievalConfig, Stage
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
+from rag_core.types.themes import NOT_BUILT
 
 # Maximum number of queries, or of parts of a question, that a strategy takes from the reply of the model.
 MOST_QUERIES = 4
@@ -78,6 +79,11 @@ class Strategies:
         self.prompts = PromptStrategies(settings, searcher, models)
         self._neighbourhoods = neighbourhoods
         self._agent = Agent(settings, stores, searcher, models, reader)
+
+    def check(self, configuration: RetrievalConfig) -> None:
+        """Raise `SettingsError` if a plain search would replace the strategy, because no themes were built."""
+        if configuration.strategy == "themes" and not self._neighbourhoods.has_themes:
+            raise SettingsError(NOT_BUILT)
 
     def search(self, query: Query, timer: Timer) -> Steps:
         """Search with the query's strategy; the result contains the steps of the strategy and the usage of the model.

@@ -47,10 +47,6 @@ from rag_core.types.searches import Query
 from rag_core.types.themes import StatementSource, StoredTheme
 from rag_core.verification.verifier import REFUSED
 
-NOT_BUILT = (
-    "No themes have been built yet, so a plain search was used. Build them on the page Themes, or with the command "
-    "themes build."
-)
 # Name and threshold of the score of an answer's gate: the share of the question's topics that one statement mentions.
 _SCORE, _THRESHOLD = "topic", 0.5
 # The most chunks that a word search adds, statements that are compared with the question, and passages that a model
@@ -96,11 +92,10 @@ class ThemeAnswerer:
     def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
         """Yield the events of an answer from all themes; return false if the question asks about single entities.
 
-        The caller then searches around the entities (`NeighbourhoodSearch`).
+        The caller then searches around the entities (`NeighbourhoodSearch`), as it does if no themes were built.
         """
         state = self._graphs.state()
         if state.built_at is None:
-            trace.notices.append(NOT_BUILT)
             return False
         if state.added:
             added = format_count(state.added, "document is", "documents are")

@@ -62,7 +62,8 @@ Configurations = Annotated[
     list[Choice] | None,
     typer.Option(
         "--configuration",
-        help="Ranking stage or search strategy; by default as in the chat. Repeat it to compare two.",
+        help="Ranking stage or search strategy; by default as in the chat. Repeat it to compare two. Of themes, only "
+        "the local search around the entities of a question is measured; build themes first.",
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for tables (CSV) and charts (SVG).")]
@@ -113,6 +114,7 @@ def evaluate(
         if out:
             _check_writable(out)
         chosen = engine.evaluations.list_methods(k, b) if as_table else [one.configuration(k, b) for one in choices]
+        engine.evaluations.check(chosen)
         evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers, judge_config) for one in chosen]
         methods = engine.evaluations.tabulate(evaluations) if as_table else ()
         pseudo = evaluations[0].pseudo_questions

@@ -9,9 +9,8 @@ import typer
 from rag_core.cli import console, json_rows
 from rag_core.cli.common import FAILED, Json, open_engine
 from rag_core.types import JobState, format_count
-from rag_core.types.themes import ModelUse
+from rag_core.types.themes import NOT_BUILT, ModelUse
 
-NOT_BUILT = "No themes have been built. Run the command themes build."
 # Entities and linked entities that `show` prints.
 _SHOWN = 15
 

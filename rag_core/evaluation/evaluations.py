@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rag_core.errors import RagError
 from rag_core.evaluation.methods import tabulate
 from rag_core.evaluation.metrics import compare, gate_scores
 from rag_core.evaluation.plots import plots, score_plot
@@ -18,6 +14,7 @@ from rag_core.evaluation.release import check_release
 from rag_core.evaluation.report import write_report
 from rag_core.evaluation.runner import EvaluationRunner
 from rag_core.evaluation.thresholds import MAX_UNANSWERABLE_SHARE, advise_threshold
+from rag_core.runtime.background import BackgroundRun
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
@@ -25,17 +22,15 @@ from rag_core.types import (
     Comparison,
     Evaluation,
     EvaluationEvent,
-    EvaluationState,
     JudgeConfig,
     Label,
     MethodRow,
     ReleaseCheck,
     RetrievalConfig,
+    RunState,
     ThresholdAdvice,
 )
 from rag_core.types.searches import DEFAULT_CONFIGURATION
-
-log = logging.getLogger(__name__)
 
 
 class Evaluations:
@@ -52,11 +47,8 @@ class Evaluations:
         self._stores = stores
         self._runner = runner
         self._preferences = preferences
-        self._state: EvaluationState | None = None
-        self._thread: threading.Thread | None = None
-        self._stopping = threading.Event()
-        self._lock = threading.Lock()
-        # The evaluations of the last table, and its rows.
+        self._background = BackgroundRun("evaluation")
+        # The evaluations and the default configuration of the last table, and its rows.
         self._table: tuple[tuple[str, ...], tuple[MethodRow, ...]] = ((), ())
 
     def run(
@@ -89,7 +81,7 @@ class Evaluations:
         Raises
         ------
         SettingsError
-            No language model is set for a judge or a strategy.
+            No language model is set for a judge or a strategy, or no themes were built for the strategy ``themes``.
         LabelError
             There are no labels, or a label names a document or page that is not in the library.
         GeneratorError
@@ -108,35 +100,47 @@ class Evaluations:
         name: str = "",
         answers: bool = True,
         judge: JudgeConfig | None = None,
-    ) -> EvaluationState:
+    ) -> RunState:
         """Run one evaluation per configuration in the background, one after another; return the state.
 
-        If a background run is already active, no new run starts, and the state of the active run is returned.
+        If a background run is already active, no new run starts, and the state of the active run is returned. May raise
+        `SettingsError`; see `check`.
         """
-        with self._lock:
-            if self._state is not None and self._state.running:
-                return self._state
-            self._stopping.clear()
-            self._state = EvaluationState(name, 0, len(labels) * len(configurations), running=True)
-            self._thread = threading.Thread(
-                target=self._work, args=(labels, configurations, name, answers, judge), name="evaluation", daemon=True
-            )
-            self._thread.start()
-            return self._state
+        self.check(configurations)
 
-    def state(self) -> EvaluationState | None:
+        def work() -> None:
+            complete: tuple[str, ...] = ()
+            for position, configuration in enumerate(configurations):
+                with closing(self.run(labels, configuration, name=name, answers=answers, judge=judge)) as events:
+                    for event in events:
+                        if isinstance(event, Evaluation):
+                            complete = (*complete, event.evaluation_id)
+                            self._background.change(evaluation_ids=complete)
+                        else:
+                            self._background.advance(done=position * len(labels) + event.done)
+
+        stage = f"Asking the questions of {name}" if name else "Asking the questions"
+        return self._background.start(stage, len(labels) * len(configurations), work)
+
+    def check(self, configurations: Sequence[RetrievalConfig | Baseline]) -> None:
+        """Raise `SettingsError` if no themes were built and a configuration has the strategy ``themes``.
+
+        Its local search is measured, because the labels of a question name its pages. Without themes, that would be a
+        plain search.
+        """
+        self._runner.check(configurations)
+
+    def state(self) -> RunState | None:
         """Return the state of the current or last background run; ``None`` before the first."""
-        return self._state
+        return self._background.state
 
     def cancel(self) -> None:
         """Stop the background run after the current question; discard the unfinished evaluation."""
-        self._stopping.set()
+        self._background.cancel()
 
     def close(self) -> None:
         """Stop the background run, and wait until it ends."""
-        self.cancel()
-        if self._thread is not None:
-            self._thread.join()
+        self._background.close()
 
     def list(self) -> list[Evaluation]:
         """Return the stored evaluations, newest first."""
@@ -169,11 +173,11 @@ class Evaluations:
         among the evaluations, from the last one.
         """
         # The Evaluate page shows the same table again at each interaction, and its paired tests take seconds.
-        shown = tuple(one.evaluation_id for one in evaluations)
+        default = self._runner.default_configuration
+        shown = (default, *(one.evaluation_id for one in evaluations))
         if self._table[0] != shown:
-            default = self._runner.default_configuration
-            reference = next((one for one in evaluations if one.configuration == default), None)
-            self._table = shown, tabulate(evaluations, reference or evaluations[-1])
+            reference = next((one for one in evaluations if one.configuration == default), evaluations[-1])
+            self._table = shown, tabulate(evaluations, reference)
         return self._table[1]
 
     def check_release(self, first: Evaluation, second: Evaluation) -> ReleaseCheck:
@@ -204,49 +208,3 @@ class Evaluations:
     def gate_scores_plot(self, scores: Sequence[float]) -> Mapping[str, Any]:
         """Return a chart of gate scores and the threshold, as a Vega-Lite specification."""
         return score_plot(scores, self._preferences.threshold)
-
-    def _work(
-        self,
-        labels: Sequence[Label],
-        configurations: Sequence[RetrievalConfig | Baseline],
-        name: str,
-        answers: bool,
-        judge: JudgeConfig | None,
-    ) -> None:
-        try:
-            for position, configuration in enumerate(configurations):
-                if not self._run_one(labels, configuration, name, answers, judge, position * len(labels)):
-                    self._change(problem="Stopped before the end.")
-                    return
-        except RagError as error:
-            self._change(problem=str(error))
-        except Exception as error:  # no caller would see an error in this thread
-            log.exception("evaluation")
-            self._change(problem=f"An internal error: {type(error).__name__}: {error}. The log has the details.")
-        finally:
-            self._change(running=False)
-
-    def _run_one(
-        self,
-        labels: Sequence[Label],
-        configuration: RetrievalConfig | Baseline,
-        name: str,
-        answers: bool,
-        judge: JudgeConfig | None,
-        before: int,
-    ) -> bool:
-        """Run the evaluation of one configuration; return whether it completed."""
-        with closing(self.run(labels, configuration, name=name, answers=answers, judge=judge)) as events:
-            for event in events:
-                if isinstance(event, Evaluation):
-                    assert self._state is not None
-                    self._change(evaluation_ids=(*self._state.evaluation_ids, event.evaluation_id))
-                    return True
-                self._change(done=before + event.done)
-                if self._stopping.is_set():
-                    return False
-        return False
-
-    def _change(self, **changes: Any) -> None:
-        assert self._state is not None
-        self._state = replace(self._state, **changes)

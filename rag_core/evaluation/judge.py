@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_core.errors import GeneratorAuthError, GeneratorError, SettingsError
+from rag_core.errors import GeneratorAuthError, GeneratorError
 from rag_core.llm.context_budget import PER_MESSAGE, TRUSTED_SHARE, count_prompt_tokens, count_tokens, pack_batches
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.judge_prompts import (
@@ -156,13 +156,7 @@ class Judge:
         )
 
     def _get_model(self, config: JudgeConfig) -> LanguageModel:
-        model = self._models.active(config.model)
-        if model is None:
-            raise SettingsError(
-                "Judging answers needs a language model, and none is set. Connect one on the page Admin, or set "
-                "RAG_OPENAI_MODEL, and OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF."
-            )
-        return model
+        return self._models.require("Judging answers", config.model)
 
     def _judge_statements(self, calls: _Calls, answer: Answer) -> Iterator[StatementVerdict]:
         written = [one for one in answer.statements if one.start < len(answer.written_text)]

@@ -132,13 +132,14 @@ class EvaluationRunner:
             raise LabelError(
                 "There are no labelled questions. Choose a file of labelled questions, or rate answers in the chat."
             )
+        self.check([configuration])
         started = time.perf_counter()
         if isinstance(configuration, RetrievalConfig):
             # The settings may change later, so the stored configuration contains their current values.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
             if configuration.adapter is None and self._preferences.adapters.select(None):
                 configuration = replace(configuration, adapter=True)
-        self._check(labels)
+        self._check_questions(labels)
         if judge_config is not None:
             self._judge.find_judge(judge_config)  # fails before the first question if there is no judge
         relevant = PageFinder(self._stores.documents).find_all(labels)
@@ -207,7 +208,7 @@ class EvaluationRunner:
         evidence = weigh_evidence(label, asked.passages, relevant, stale, probabilities)
         return add_evidence(result, label, asked.answer, evidence, stale)
 
-    def _check(self, labels: Sequence[Label]) -> None:
+    def _check_questions(self, labels: Sequence[Label]) -> None:
         """Raise an error for invalid questions before any is asked, because an interrupted evaluation is not stored."""
         for label in labels:
             try:
@@ -240,6 +241,12 @@ class EvaluationRunner:
                 rights.append((faithful, right == 1.0))
         agreements = [count_agreement(PASSAGES, passages), count_agreement(ANSWERS, rights)]
         return report_judgements([*judgements.values()], self._models.generator, agreements)
+
+    def check(self, configurations: Sequence[RetrievalConfig | Baseline]) -> None:
+        """Raise `SettingsError` if a configuration cannot be measured; see `Evaluations.check`."""
+        for configuration in configurations:
+            if isinstance(configuration, RetrievalConfig):
+                self._strategies.check(configuration)
 
     @property
     def default_configuration(self) -> str:

@@ -31,6 +31,7 @@ def score_answerability(
     passages: Sequence[Passage],
     tokens: Mapping[int, PassageTokens],
     ranked: RankedChunks,
+    closeness: Mapping[int, float],
     contains: Callable[[str, str, str], bool],
     read: Callable[[str, Sequence[str]], Iterator[Reading]],
 ) -> tuple[Passage, ...]:
@@ -53,6 +54,9 @@ def score_answerability(
     tokens : mapping of int to PassageTokens
         The tokens by chunk id, for the first passages that have token vectors.
     ranked : RankedChunks
+    closeness : mapping of int to float
+        The late-interaction scores by chunk id, for the question without the map of a query adapter, because the
+        calibration was fitted without one. All vectors that are compared here are those of ``ranked.question``.
     contains : callable
         Arguments: version id, word, prefix. Returns whether the version has the word or any word with the prefix.
     read : callable
@@ -81,14 +85,15 @@ def score_answerability(
         first, passage_tokens, best, lacking, has_lines, readings, compute_log_odds(readings), strict=True
     ):
         topic = compute_topic_similarity(ranked.question.tokens, chunk.vectors)
-        probability = load_calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(missing), odds)
+        close = closeness[int(passage.chunk_id)]
+        probability = load_calibration().probability(close, score, topic, len(missing), odds)
         if other:
             missing = (*other, *(reason for reason in missing if reason not in other.values()))
             probability *= UNKNOWN_NAME_FACTOR
         of_lookup = _lookup_probability(ranked, passage, chunk.vectors) if lines else 0.0
         if of_lookup > probability:
             probability, missing = of_lookup, ()
-        on_topic = load_calibration().on_topic.probability(passage.scores["rerank"] or 0.0, score, topic, odds)
+        on_topic = load_calibration().on_topic.probability(close, score, topic, odds)
         on_topic = max(on_topic, of_lookup)
         scores = {SENTENCE: score, TOPIC: topic, READING: reading, ANSWERABLE_SCORE: probability, ON_TOPIC: on_topic}
         scored[passage.chunk_id] = replace(

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from rag_core.errors import GeneratorError, RagError, SettingsError
+from rag_core.errors import GeneratorError, RagError
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.task import CANCELLED
 from rag_core.llm.entity_extraction import find_entity_names
@@ -95,17 +95,18 @@ class ThemeBuilder:
         SettingsError
             A model is to be used, and none is set.
         """
-        if model_use != "none" and self._models.active() is None:
-            raise SettingsError(
-                "Themes cannot be built with a language model, because none is set. Connect one on the page Admin, or "
-                "set RAG_OPENAI_MODEL or RAG_GGUF; or build them without a model."
-            )
+        self._find_model(model_use)
         with self._starting:
             active = next((one for one in self._stores.jobs.all(active=True) if one.kind == KIND), None)
             job = active or self._stores.jobs.add(KIND, "Themes", details={"model_use": model_use})
         self._start_thread()
         self._wake.set()
         return job
+
+    def _find_model(self, model_use: ModelUse) -> LanguageModel | None:
+        if model_use == "none":
+            return None
+        return self._models.require("This way to build themes", alternative="build them without a model")
 
     def _start_thread(self) -> None:
         with self._starting:
@@ -157,9 +158,7 @@ class ThemeBuilder:
         """Return a notice about what a model failed to do; ``None`` if the job was cancelled or is to be continued."""
         started = time.monotonic()
         model_use: ModelUse = job.details.get("model_use", "none")
-        model = self._models.active() if model_use != "none" else None
-        if model_use != "none" and model is None:
-            raise SettingsError("The language model was disconnected. Connect it again, or build them without a model.")
+        model = self._find_model(model_use)
         visible = [one for one, state in self._stores.documents.visible_versions().items() if state == "full"]
         rules = f"{model.name} 1" if model is not None and model_use == "entities" else ENTITY_RULES
         read = self._stores.themes.versions_read(rules)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import replace
-from typing import Any
 
 from rag_core.answering.search import Searcher
-from rag_core.errors import LabelError, RagError
+from rag_core.errors import LabelError
 from rag_core.learning.inverse_cloze import write_pseudo_questions
 from rag_core.learning.training import Trainer
+from rag_core.runtime.background import BackgroundRun
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
-from rag_core.types import Label, LabelKind, LabelledPage, Training, TrainingConfig, TrainingEvent, TrainingState
-
-log = logging.getLogger(__name__)
+from rag_core.types import Label, LabelKind, LabelledPage, RunState, Training, TrainingConfig, TrainingEvent
 
 
 class Learning:
@@ -46,10 +41,7 @@ class Learning:
         self._generations = generations
         self._trainer = Trainer(stores, generations, models, searcher)
         self._adapters = preferences.adapters
-        self._state: TrainingState | None = None
-        self._thread: threading.Thread | None = None
-        self._stopping = threading.Event()
-        self._lock = threading.Lock()
+        self._background = BackgroundRun("training")
 
     def train(
         self, labels: Sequence[Label], config: TrainingConfig | None = None, *, name: str = ""
@@ -83,32 +75,28 @@ class Learning:
                         self._adapters.set_on(True)
                 yield event
 
-    def start(self, labels: Sequence[Label], config: TrainingConfig, *, name: str = "") -> TrainingState:
+    def start(self, labels: Sequence[Label], config: TrainingConfig, *, name: str = "") -> RunState:
         """Run a training in the background; return the state. A training that runs already continues instead."""
-        with self._lock:
-            if self._state is not None and self._state.running:
-                return self._state
-            self._stopping.clear()
-            self._state = TrainingState("Starting", 0, 0, running=True)
-            self._thread = threading.Thread(
-                target=self._work, args=(labels, config, name), name="training", daemon=True
-            )
-            self._thread.start()
-            return self._state
 
-    def state(self) -> TrainingState | None:
+        def work() -> None:
+            with closing(self.train(labels, config, name=name)) as events:
+                for event in events:
+                    if not isinstance(event, Training):
+                        self._background.advance(stage=event.stage, done=event.done, total=event.total)
+
+        return self._background.start("Starting", 0, work)
+
+    def state(self) -> RunState | None:
         """Return the state of the current or last background training; ``None`` before the first."""
-        return self._state
+        return self._background.state
 
     def cancel(self) -> None:
         """Stop the background training; nothing is stored."""
-        self._stopping.set()
+        self._background.cancel()
 
     def close(self) -> None:
         """Stop the background training, and wait until it ends."""
-        self.cancel()
-        if self._thread is not None:
-            self._thread.join()
+        self._background.close()
 
     def trainings(self) -> list[Training]:
         """Return the trainings, newest first, including those whose adapter was rejected."""
@@ -177,25 +165,3 @@ class Learning:
     def remove_pseudo_questions(self) -> None:
         """Remove the stored labels of pseudo-questions."""
         self._stores.evaluations.remove_pseudo_labels()
-
-    def _work(self, labels: Sequence[Label], config: TrainingConfig, name: str) -> None:
-        try:
-            with closing(self.train(labels, config, name=name)) as events:
-                for event in events:
-                    if isinstance(event, Training):
-                        return
-                    self._change(stage=event.stage, done=event.done, total=event.total)
-                    if self._stopping.is_set():
-                        self._change(problem="Stopped before the end.")
-                        return
-        except RagError as error:
-            self._change(problem=str(error))
-        except Exception as error:  # no caller would see an error in this thread
-            log.exception("training")
-            self._change(problem=f"An internal error: {type(error).__name__}: {error}. The log has the details.")
-        finally:
-            self._change(running=False)
-
-    def _change(self, **changes: Any) -> None:
-        assert self._state is not None
-        self._state = replace(self._state, **changes)

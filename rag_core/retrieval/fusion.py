@@ -37,7 +37,7 @@ def fuse_rankings(rankings: Sequence[RankedChunks], rrf_k: int) -> RankedChunks:
     """Fuse the rankings of several queries into one ranking for the first query.
 
     The chunks are ordered by the score ``rrf`` of this fusion. Every chunk with token vectors gets a ``rerank`` score
-    for the first query, because the gate and the extractive reader use this score. The other scores, such as ``dense``
+    for the first query, because the gate and the extractive reader need this score. The other scores, such as ``dense``
     and ``bm25``, are those of the search for the first query.
     """
     first = rankings[0]
@@ -45,7 +45,7 @@ def fuse_rankings(rankings: Sequence[RankedChunks], rrf_k: int) -> RankedChunks:
     scores = {name: dict(by_chunk) for name, by_chunk in first.ranking.scores.items()}
     vectors = {chunk_id: one for ranked in reversed(rankings) for chunk_id, one in ranked.vectors.items()}
     others = [hit.chunk_id for hit in hits if hit.chunk_id not in scores["rerank"]]
-    reranked = rerank_chunks(first.question, first.token_weights, lambda _: vectors, others)
+    reranked = rerank_chunks(first.mapped_question, first.token_weights, lambda _: vectors, others)
     scores["rerank"] |= {hit.chunk_id: hit.score for hit in reranked}
     scores["rrf"] = {hit.chunk_id: hit.score for hit in hits}
     scores["financials"] = scores[NAMED_SCORE] = {}

@@ -28,7 +28,7 @@ from rag_core.llm.presets import ModelPreset
 from rag_core.llm.prices import apply_price, load_prices
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, FORM_NAMES, SettingNames
-from rag_core.runtime.model_connection import CONNECTION, require_accepted_key, sets_model
+from rag_core.runtime.model_connection import CONNECTION, explain_missing_model, require_accepted_key, sets_model
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import ModelCheck, ModelChoice, ModelHost, Usage, UsageTotal
@@ -252,23 +252,9 @@ class LanguageModels:
     def test(self, name: str | None = None) -> Iterator[ModelCheck]:
         """Test a model with small requests, and yield the result of each check as soon as it is known.
 
-        Parameters
-        ----------
-        name : str, optional
-            Name of a model of the endpoint; by default the model in use.
-
-        Raises
-        ------
-        SettingsError
-            No model is set.
+        ``name`` is that of a model of the endpoint; by default the model in use. Raise `SettingsError` if none is set.
         """
-        model = name or self.current
-        if not model:
-            raise SettingsError(
-                "RAG_OPENAI_MODEL is not set, and no model is connected on the page Admin. Connect one there, or set "
-                "RAG_OPENAI_MODEL to the name of a model that the endpoint serves."
-            )
-        return self.get(model).test_connection()
+        return (self.get(name) if name else self.require("A test of the connection")).test_connection()
 
     def usage_totals(self, since: datetime | None = None) -> Sequence[UsageTotal]:
         """Return the usage since a time, or in total if ``since`` is ``None``, for each generator and currency."""
@@ -295,6 +281,15 @@ class LanguageModels:
         """Return the generator of a model; ``None`` if answers are quotes. ``model`` is as in `find_name`."""
         name = self.find_name(model)
         return self.get(name) if name else None
+
+    def require(self, purpose: str, model: str | None = None, alternative: str = "") -> LanguageModel:
+        """Return the generator of a model; raise `SettingsError` if answers are quotes. ``model`` is as in `find_name`.
+
+        ``purpose`` and ``alternative`` are as in `explain_missing_model`.
+        """
+        if (generator := self.active(model)) is None:
+            raise SettingsError(explain_missing_model(purpose, alternative, quotes_only=model == ""))
+        return generator
 
     def get(self, model: str) -> LanguageModel:
         """Return the generator of a model. It is not checked whether the endpoint has this model."""

@@ -55,3 +55,25 @@ def require_accepted_key(settings: Settings) -> None:
         return
     finally:
         model.close()
+
+
+def explain_missing_model(purpose: str, alternative: str = "", *, quotes_only: bool = False) -> str:
+    """Return a message that ``purpose`` needs a language model, and what to do.
+
+    Parameters
+    ----------
+    purpose : str
+        What needs a model, as the subject of the sentence.
+    alternative : str
+        What can be done without a model, such as "use the plain search".
+    quotes_only : bool
+        Whether the user chose quotes only although a model may be connected.
+    """
+    if quotes_only:
+        text = f"{purpose} needs a language model, but quotes only are chosen. Choose a model"
+    else:
+        text = (
+            f"{purpose} needs a language model, and none is set. Connect one on the page Admin, or set "
+            "RAG_OPENAI_MODEL, and OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF"
+        )
+    return f"{text}; or {alternative}." if alternative else f"{text}."

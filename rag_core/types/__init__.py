@@ -58,7 +58,6 @@ from rag_core.types.evaluation import (
     Evaluation,
     EvaluationEvent,
     EvaluationProgress,
-    EvaluationState,
     EvidenceState,
     Interval,
     Label,
@@ -83,7 +82,7 @@ from rag_core.types.explanations import (
     WeightingConfig,
 )
 from rag_core.types.formatting import count_decimals, escape_formula, format_count, format_size
-from rag_core.types.jobs import Job, JobState, SyncResult, WatchedFolder
+from rag_core.types.jobs import Job, JobState, RunState, SyncResult, WatchedFolder
 from rag_core.types.judgements import (
     Agreement,
     JudgeConfig,
@@ -100,7 +99,6 @@ from rag_core.types.learning import (
     TrainingConfig,
     TrainingEvent,
     TrainingProgress,
-    TrainingState,
 )
 from rag_core.types.marginalization import (
     MARGINALIZATIONS,
@@ -179,7 +177,6 @@ __all__ = [
     "Evaluation",
     "EvaluationEvent",
     "EvaluationProgress",
-    "EvaluationState",
     "EvidenceCase",
     "EvidenceMass",
     "EvidenceMixture",
@@ -240,6 +237,7 @@ __all__ = [
     "Rewritten",
     "RiskPoint",
     "Run",
+    "RunState",
     "SameName",
     "Scope",
     "ScoredPassage",
@@ -269,7 +267,6 @@ __all__ = [
     "TrainingConfig",
     "TrainingEvent",
     "TrainingProgress",
-    "TrainingState",
     "Usage",
     "UsageTotal",
     "Verdict",

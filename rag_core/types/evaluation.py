@@ -214,22 +214,6 @@ EvaluationEvent = EvaluationProgress | Evaluation
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluationState:
-    """The progress or the outcome of a background run, which evaluates one or more configurations.
-
-    ``problem`` says why the run ended early; it is empty otherwise. ``evaluation_ids`` contains the ids of the
-    evaluations that are complete.
-    """
-
-    name: str
-    done: int
-    total: int
-    running: bool
-    problem: str = ""
-    evaluation_ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """The mean difference of a metric between two evaluations: the second minus the first.
 

@@ -1,4 +1,4 @@
-"""Background jobs and watched folders."""
+"""Background jobs and runs, and watched folders."""
 
 from __future__ import annotations
 
@@ -74,3 +74,28 @@ class SyncResult:
     removed: tuple[str, ...]
     problem: str
     job_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """The progress or the outcome of an evaluation or a training that runs in the background; no job is stored for it.
+
+    Attributes
+    ----------
+    stage : str
+        What is being done.
+    done, total : int
+        Number of finished steps of the stage, and of all its steps.
+    running : bool
+    problem : str
+        Why the run ended early; empty otherwise.
+    evaluation_ids : tuple of str
+        The ids of the evaluations that are complete; empty for a training.
+    """
+
+    stage: str
+    done: int
+    total: int
+    running: bool
+    problem: str = ""
+    evaluation_ids: tuple[str, ...] = ()

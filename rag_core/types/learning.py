@@ -108,14 +108,3 @@ class TrainingProgress:
 
 
 TrainingEvent = TrainingProgress | Training
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingState:
-    """The progress or the outcome of a training in the background; ``problem`` says why it ended early."""
-
-    stage: str
-    done: int
-    total: int
-    running: bool
-    problem: str = ""

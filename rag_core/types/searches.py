@@ -69,6 +69,10 @@ class RankedChunks:
     Attributes
     ----------
     question : Question
+        The question with the vectors of the embedder, which the gate and the extractive reader use.
+    mapped_question : Question
+        The question with the vectors that rankings use: those that the query adapter maps, or the same object as
+        ``question`` if none is applied.
     token_weights : FloatArray, shape (m,)
         Weights of the question's tokens; they sum to 1.
     ranking : Ranking
@@ -88,6 +92,7 @@ class RankedChunks:
     """
 
     question: Question
+    mapped_question: Question
     token_weights: FloatArray
     ranking: Ranking
     rows: Mapping[int, ChunkRow]

@@ -18,12 +18,12 @@ from rag_core.types import (
     Baseline,
     Evaluation,
     EvaluationProgress,
-    EvaluationState,
     Feedback,
     Label,
     LabelKind,
     LabelledPage,
     RetrievalConfig,
+    RunState,
     Strategy,
 )
 from tests.support.engines import (
@@ -268,7 +268,7 @@ def test_evaluation_can_be_removed(library: Engine, labels: list[Label]) -> None
         library.evaluations.get(evaluation.evaluation_id)
 
 
-def final_state(engine: Engine) -> EvaluationState:
+def final_state(engine: Engine) -> RunState:
     """Wait for the background run to end."""
     deadline = time.monotonic() + 60
     while (state := engine.evaluations.state()) is None or state.running:
@@ -280,7 +280,9 @@ def final_state(engine: Engine) -> EvaluationState:
 def test_background_runs_one_evaluation_at_a_time(library: Engine, labels: list[Label]) -> None:
     started = library.evaluations.start(labels, [RetrievalConfig(), RetrievalConfig("bm25")], name="both")
     assert (started.total, started.running) == (8, True)
-    assert library.evaluations.start(labels[:1], [RetrievalConfig()], name="other").name == "both"
+    assert (
+        library.evaluations.start(labels[:1], [RetrievalConfig()], name="other").stage == "Asking the questions of both"
+    )
     state = final_state(library)
     assert (state.done, state.problem) == (8, "")
     configurations = [library.evaluations.get(key).configuration for key in state.evaluation_ids]

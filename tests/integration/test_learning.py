@@ -11,7 +11,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import LabelError, SettingsError
 from rag_core.types import Evaluation, Label, LabelKind, Objective, RetrievalConfig, Training, TrainingConfig
-from tests.support.engines import opened
+from tests.support.engines import opened, wait_until
 from tests.support.learning import SUBJECTS, add_pumps
 
 QUESTION = "What is the tavish of the Tolm pump?"
@@ -135,6 +135,32 @@ def test_adapter_is_switched_without_reindexing(engine: Engine, labels: list[Lab
     assert evaluate(engine, labels[:2], RetrievalConfig(adapter=False)).configuration == "named, without adapter"
 
 
+def test_table_compares_with_the_default_after_the_adapter_is_switched(
+    engine: Engine, labels: list[Label], training: Training
+) -> None:
+    evaluations = [evaluate(engine, labels[:2], RetrievalConfig(adapter=one)) for one in (True, False)]
+    for is_on, expected in [(True, [True, False]), (False, [False, True])]:
+        engine.learning.set_on(is_on)
+        assert [row.is_reference for row in engine.evaluations.tabulate(evaluations)] == expected
+
+
+def test_gate_scores_a_passage_as_without_the_adapter(engine: Engine, training: Training) -> None:
+    mapped, plain = (
+        {
+            one.chunk_id: one.scores
+            for one in engine.search(QUESTION, configuration=RetrievalConfig(adapter=adapter)).passages
+            if one.scores["reading"] is not None
+        }
+        for adapter in (True, False)
+    )
+    both = mapped.keys() & plain.keys()
+    assert both
+    for one in both:
+        assert mapped[one]["rerank"] != pytest.approx(plain[one]["rerank"], abs=1e-3)
+        for name in ("answerable", "on_topic"):
+            assert mapped[one][name] == pytest.approx(plain[one][name], abs=1e-3)
+
+
 def test_token_matches_are_those_of_the_adapted_question(engine: Engine, training: Training) -> None:
     passage = engine.search(QUESTION).passages[0]
     matches = engine.explanations.token_matches(QUESTION, passage.chunk_id)
@@ -197,8 +223,7 @@ def test_training_in_the_background_can_be_stopped(engine: Engine, labels: list[
 
 def test_problem_of_a_training_in_the_background_is_kept(engine: Engine) -> None:
     engine.learning.start([], TrainingConfig())
-    assert engine.learning._thread is not None
-    engine.learning._thread.join()
+    wait_until(lambda: bool(state := engine.learning.state()) and not state.running)
     state = engine.learning.state()
     assert state is not None
     assert "at least 10 questions" in state.problem

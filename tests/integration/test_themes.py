@@ -14,7 +14,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import SettingsError, UnknownTheme
 from rag_core.store.themes import ThemeStore
-from rag_core.types import Answer, AnswerState, JobState, RetrievalConfig, Stage
+from rag_core.types import Answer, AnswerState, Evaluation, JobState, Label, LabelKind, RetrievalConfig, Stage
 from rag_core.types.themes import ModelUse
 from tests.support.engines import indexed, open_library, opened, page_text, raising, scripted_engine, wait_until
 from tests.support.servers import complete, status
@@ -147,9 +147,26 @@ def test_without_themes_a_plain_search_is_used_and_says_so(tmp_path: Path) -> No
         answer = engine.answer("Who leads the Harrow Works?", configuration=THEMES)
         assert answer.short == "Ida Brandt"
         assert "No themes have been built" in answer.notices[0]
+        found = engine.search("Who leads the Harrow Works?", configuration=THEMES)
+        assert found.notices == answer.notices
+        assert (found.steps, found.passages[0].document) == (("Used the plain search",), "harrow.pdf")
         assert engine.theme_builder.state().built_at is None
         with pytest.raises(SettingsError, match="none is set"):
             engine.theme_builder.build("summaries")
+
+
+def test_evaluation_of_themes_is_refused_without_themes(tmp_path: Path) -> None:
+    with open_library(tmp_path / "data", {"harrow.pdf": LIBRARY["harrow.pdf"]}) as engine:
+        labels = [Label("1", "Who leads the Harrow Works?", LabelKind.ANSWERABLE, answers=("Ida Brandt",))]
+        with pytest.raises(SettingsError, match="No themes have been built"):
+            engine.evaluations.start(labels, [RetrievalConfig(), THEMES])
+        assert engine.evaluations.state() is None
+        with pytest.raises(SettingsError, match=r"Build them on the page Themes"):
+            next(engine.evaluations.run(labels, THEMES))
+        assert build(engine) is JobState.DONE
+        *_, evaluation = engine.evaluations.run(labels, THEMES)
+        assert isinstance(evaluation, Evaluation)
+        assert evaluation.outcomes[0].values["contains_answer"] == 1.0
 
 
 def test_removed_and_replaced_text_is_not_shown_and_new_documents_are_added(tmp_path: Path) -> None:

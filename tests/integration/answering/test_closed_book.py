@@ -26,5 +26,8 @@ def test_answer_without_passages_is_beside_the_grounded_one(tmp_path: Path) -> N
 
 
 def test_model_is_needed(tmp_path: Path) -> None:
-    with opened(tmp_path) as engine, pytest.raises(SettingsError, match="Connect one on the page Admin"):
+    with (
+        opened(tmp_path) as engine,
+        pytest.raises(SettingsError, match="An answer without passages needs a language model"),
+    ):
         engine.closed_book.answer(ASK_BUDGET)

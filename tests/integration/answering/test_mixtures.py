@@ -62,9 +62,9 @@ def test_stale_passage_outweighs_the_right_one_at_a_low_temperature(library: Eng
 
 
 def test_single_tokens_need_a_gguf_file(library: Engine, explanation: Explanation, tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="No language model is set"):
+    with pytest.raises(SettingsError, match="The probability of an answer needs a language model, and none is set"):
         library.mixtures.score_answers(QUESTION, explanation.passages, ["30"])
-    with pytest.raises(SettingsError, match="needs a language model"):
+    with pytest.raises(SettingsError, match="The strategy “rag-token” needs a language model"):
         library.answer(QUESTION, configuration=RetrievalConfig(strategy="rag-token"))
     with (
         scripted_engine(tmp_path / "data") as (engine, endpoint),

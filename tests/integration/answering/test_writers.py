@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from rag_core.answering.drafts import CLOSEST_BELOW, NOTHING_FOUND
-from rag_core.answering.refusals import NEEDS_MODEL_HERE
 from rag_core.errors import SettingsError, UnknownConversation
 from rag_core.types import Answer, AnswerState, ModelChoice, RetrievalConfig, Scope
 from rag_core.verification.attribution import NOT_CHECKED
@@ -74,7 +73,7 @@ def test_strategy_uses_the_model_of_the_question(folder: Path, strategy: str) ->
             assert (answer.generator, answer.text.split("\n")[0]) == ("extractive", "bridge.pdf (1 page)")
             assert set(models_of(endpoint)) == {"other"}
             return
-        with pytest.raises(SettingsError, match=r"asked with quotes only\. Choose a model"):
+        with pytest.raises(SettingsError, match=r"quotes only are chosen\. Choose a model; or use the plain search\."):
             engine.answer(ASK_BUDGET, configuration=how, model="")
 
 
@@ -125,7 +124,7 @@ def test_continuation_has_the_model_and_the_instructions_of_the_question(folder:
         first, second = endpoint.requests
         assert second["messages"][:-2] == first["messages"]
         assert "<wishes>\nBe formal.\nAnswer in German.\n</wishes>" in second["messages"][-3]["content"]
-        with pytest.raises(SettingsError, match=r"Quotes only are chosen.*Choose a model"):
+        with pytest.raises(SettingsError, match=r"The rest of an answer.*quotes only are chosen\. Choose a model\."):
             next(continue_answer(broken, model=""))
         with pytest.raises(SettingsError, match="the limit is 1,000"):
             next(continue_answer(broken, instructions="x" * 1001))
@@ -190,7 +189,8 @@ def test_answer_in_another_language_is_cited_and_says_that_it_is_not_checked(fol
 def test_summary_of_a_topic_with_quotes_only_is_refused_with_the_reason(folder: Path) -> None:
     with scripted_engine(folder, REPLY) as (engine, endpoint):
         answer = engine.answer("Summarise the wars of ancient Rome.", model="")
-        assert (answer.text, endpoint.requests) == (NEEDS_MODEL_HERE, [])
+        assert "needs a language model, but quotes only are chosen. Choose a model; or ask for a summary" in answer.text
+        assert endpoint.requests == []
 
 
 def test_instructions_have_no_effect_on_quotes(folder: Path) -> None:

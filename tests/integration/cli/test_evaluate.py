@@ -205,3 +205,8 @@ def test_judge_needs_answers_and_a_model(run: Run, library: Path, labels: Path) 
     assert (code, "Leave out --no-answers" in errors) == (2, True)
     code, _, errors = run("evaluate", str(labels), "--judge")
     assert (code, "needs a language model" in errors) == (2, True)
+
+
+def test_themes_are_refused_before_anything_is_measured(run: Run, library: Path, labels: Path) -> None:
+    code, _, errors = run("evaluate", str(labels), "--configuration", "bm25", "--configuration", "themes")
+    assert (code, "No themes have been built" in errors, "bm25" in errors) == (2, True, False)
