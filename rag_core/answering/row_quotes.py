@@ -14,6 +14,7 @@ from rag_core.reading.answer_types import answers_kind
 from rag_core.reading.cell_choice import choose_cell, name_row
 from rag_core.reading.cell_values import names_cell, names_row, parse_quantity, state_value
 from rag_core.reading.named_cells import find_named_cells
+from rag_core.reading.short_answers import names_measure
 from rag_core.reading.table_questions import parse_table_question
 from rag_core.reading.tick_boxes import contains_box
 from rag_core.types import Citation, Passage, Table
@@ -54,7 +55,7 @@ def quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) -
     if cell is None or _asks_for_more(question, excerpt.table, excerpt.row, cell):
         return None
     value = state_value(excerpt.table, excerpt.row, cell)
-    if not answers_kind(question, value):
+    if not answers_kind(question, value) or not names_measure(question, excerpt.text):
         return None
     labels = [name_row(excerpt.table, excerpt.row, cell), excerpt.table.column_header(cell.column)]
     statement = open_with_value(value, [label for label in labels if label and label != cell.text])
@@ -85,7 +86,7 @@ def _find_named_cells(
     if table is None or row is None or passage.lacks_name:
         return []
     chunk = outcome.ranked.rows.get(int(passage.chunk_id))
-    context = f"{passage.document} {chunk.document_label if chunk else ''} {passage.heading}"
+    context = f"{passage.document} {chunk.document_label if chunk else ''}"
     cells = find_named_cells(question, table, row, context, with_caption=with_caption)
     for other, same in reader.find_rows(passage.version_id, row.label) if cells else ():
         found = find_named_cells(question, other, same, context, with_caption=with_caption)

@@ -13,8 +13,10 @@ from rag_core.reading.short_answers import (
     is_denied_elsewhere,
     is_figure_asked_for,
     is_of_other_period,
+    is_several_if_asked,
     names_measure,
     select_count,
+    select_respective,
 )
 from rag_core.reading.statement_reading import ReadStatement, contains_negation
 from rag_core.reading.statements import names_label, read_label
@@ -54,8 +56,9 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
     if contains_negation(question) and is_denied_elsewhere(text[start + len(answer) :]):
         return ""
     short = select_count(question, extend_answer(text, start, start + len(answer)), text)
-    short = extend_definition(question, short, text)
-    return short if answers_kind(question, short) and is_figure_asked_for(question, short, text) else ""
+    short = select_respective(question, extend_definition(question, short, text), text)
+    is_kind = answers_kind(question, short) and is_several_if_asked(question, short)
+    return short if is_kind and is_figure_asked_for(question, short, text) else ""
 
 
 def is_certain(answer: ReadStatement | FoundAnswer) -> bool:

@@ -86,6 +86,7 @@ _FROM_PART = re.compile(
     r"\W+(?:(?:generated|earned|derived|received|coming) )?(?:from|by|through|attributable to|relat(?:ed|ing) to)\s+"
     r"(?!the (?:\w+ ){0,3}(?:statements?|sheet|report|filing)\b)(?:the |its |their )?(?P<part>[a-z][\w-]+)"
 )
+_PER_UNIT = re.compile(r"\W+per\b", re.IGNORECASE)
 _PERCENT_OF = re.compile(
     r"(?:%|\bpercent(?:age)?|\bshare|\bproportion|\bfraction) of (?:[\w.&’' -]{1,40}['’]s )?"
     r"(?:the |its |their |total )*$",
@@ -244,6 +245,8 @@ def _is_of_part(asking: str, start: int, end: int) -> bool:
         if token.word not in _WHOLE:
             return True
         start = token.start
+    if _PER_UNIT.match(asking, end):
+        return True
     following = _FROM_PART.match(asking, end)
     is_part = following is not None and not split_tokens(following["part"])[0].is_function
     return is_part or _PERCENT_OF.search(asking[:start]) is not None

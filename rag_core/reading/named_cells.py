@@ -9,20 +9,20 @@ from rag_core.types.tables import Table, TableCell, TableRow
 
 
 def find_named_cells(
-    question: str, table: Table, row: TableRow, context: str, *, with_caption: bool
+    question: str, table: Table, row: TableRow, document: str, *, with_caption: bool
 ) -> list[TableCell]:
     """Return the cells with figures that a question asks for, one for each period that it names.
 
     The list is empty unless the question contains all words of the label of the row and of the headers of the cells,
-    and its context, its sections, its headers and, with ``with_caption``, its caption contain all other words.
+    and the name of the document, its sections, its headers and, with ``with_caption``, its caption contain all others.
 
     Parameters
     ----------
     question : str
     table : Table
     row : TableRow
-    context : str
-        The names of the document and the section.
+    document : str
+        The name and the title of the document.
     with_caption : bool
     """
     asked, label = find_names(question), find_names(remove_unit(row.label))
@@ -35,8 +35,8 @@ def find_named_cells(
     }
     named = {column for column, header in headers.items() if find_names(header) <= asked}
     captions = table.caption if with_caption else ()
-    known = find_lemmas(" ".join([context, *captions, *row.section, *(headers[one] for one in named)]))
-    if asked - label - known - find_joined_names(question, context):
+    known = find_lemmas(" ".join([document, *captions, *row.section, *(headers[one] for one in named)]))
+    if asked - label - known - find_joined_names(question, document):
         return []
     dated = {column: find_periods(headers[column]) for column in named}
     periods = [one for found in dated.values() for one in found]

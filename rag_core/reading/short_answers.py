@@ -6,7 +6,8 @@ import re
 from itertools import takewhile
 
 from rag_core.reading.statement_reading import contains_negation
-from rag_core.text.dates import find_periods, find_quarters
+from rag_core.reading.table_questions import parse_table_question
+from rag_core.text.dates import find_periods, find_quarters, match_period
 from rag_core.text.grammar import ARTICLES, AUXILIARIES, split_tokens
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import stem
@@ -37,6 +38,7 @@ _LAST = re.compile(r"\b(?:and|or)\b")
 _ITEM = re.compile(r"[^,;:.!?()]*")
 # After the last item of a list: the end of the clause or the verb.
 _AFTER_LIST = re.compile(rf"\W*$|[,;:.!?)]|\s+(?:{'|'.join(sorted(AUXILIARIES))})\b")
+_RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _ASKS_MEANING = re.compile(
     r"\bwhat (?:does|do) .+ mean\b|\bwhat is (?:an?|meant by)\b|\bhow (?:is|are) .+ defined\b", re.IGNORECASE
@@ -130,6 +132,36 @@ def select_count(question: str, answer: str, sentence: str) -> str:
         if several or (number.text in answer and answer in with_thing):
             return with_thing
     return "" if several else answer
+
+
+def select_respective(question: str, answer: str, sentence: str) -> str:
+    """Return the value of the period asked for if a sentence gives values and their periods "respectively".
+
+    Return an empty string if the values and periods do not correspond, or if the question names no single period.
+
+    >>> sentence = "It had 815, 795 and 782 shops in 2021, 2020 and 2019, respectively."
+    >>> select_respective("How many shops did it have in 2020?", "782 shops", sentence)
+    '795'
+    """
+    respectively = _RESPECTIVELY.search(sentence)
+    known = find_periods(sentence[: respectively.start()]) if respectively else []
+    if len(known) < 2:
+        return answer
+    spans = [span for period in known for span in period.spans]
+    numbers = [one for one in parse_numbers(sentence) if not any(start <= one.start < end for start, end in spans)]
+    fitting = [one for period in find_periods(question) for one in match_period(period, known)]
+    return numbers[known.index(fitting[0])].text if len(fitting) == 1 and len(numbers) == len(known) else ""
+
+
+def is_several_if_asked(question: str, answer: str) -> bool:
+    """Return whether an answer is a list or a plural if a question asks for several things.
+
+    >>> is_several_if_asked("Which brands does it own?", "a Delaware corporation")
+    False
+    """
+    asked = parse_table_question(question)
+    is_several = _SEPARATOR.search(answer) or answer.rstrip(".").endswith("s") or _DIGIT.search(answer)
+    return asked is None or not asked.is_plural_list or bool(is_several)
 
 
 def is_figure_asked_for(question: str, answer: str, sentence: str) -> bool:

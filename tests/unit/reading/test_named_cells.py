@@ -16,9 +16,9 @@ COSTS = (
 PLANS = (("", "Plan 2021", "Actual 2021"), ("Storage costs", "180", "170"))
 
 
-def find(question: str, row: int, lines: tuple[tuple[str, ...], ...] = COSTS, context: str = "Acme") -> list[str]:
+def find(question: str, row: int, lines: tuple[tuple[str, ...], ...] = COSTS, document: str = "Acme") -> list[str]:
     table = build(lines)
-    return [cell.text for cell in find_named_cells(question, table, table.body[row], context, with_caption=False)]
+    return [cell.text for cell in find_named_cells(question, table, table.body[row], document, with_caption=False)]
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_question_must_name_the_column() -> None:
 
 
 def test_names_that_a_file_name_joins_are_known() -> None:
-    assert find("What were the membership fees of Best Mills in 2021?", 0, context="BESTMILLS_2021.pdf") == ["3,877"]
+    assert find("What were the membership fees of Best Mills in 2021?", 0, document="BESTMILLS_2021.pdf") == ["3,877"]
