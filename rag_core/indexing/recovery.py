@@ -76,6 +76,17 @@ def finish_removals(stores: Stores, removal: Removal) -> None:
         log.warning("not all deleted or replaced data could be removed yet: %s", error)
 
 
+def remove_replaced(stores: Stores, removal: Removal) -> None:
+    """Remove replaced versions that no snapshot contains; a generation that a re-index builds keeps its versions.
+
+    If a store fails, the next call of `finish_removals` removes the rest.
+    """
+    try:
+        _remove_replaced(stores, removal)
+    except StoreError as error:
+        log.warning("not all replaced data could be removed yet: %s", error)
+
+
 def resume_jobs(
     stores: Stores, removal: Removal, job_ids: Iterable[str], given_up: Mapping[str, str] | None = None
 ) -> None:

@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from rag_core.errors import SnapshotError
 from rag_core.indexing.queue import IndexingQueue
-from rag_core.indexing.recovery import finish_removals
+from rag_core.indexing.recovery import remove_replaced
 from rag_core.indexing.removal import Removal
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
@@ -67,9 +67,7 @@ class Snapshots:
         Content that no other snapshot contains leaves the index. Its file is kept as that of a replaced version.
         """
         self._stores.snapshots.remove(name)
-        if not any(job.kind == "reindex" for job in self._stores.jobs.all(active=True)):
-            # Otherwise, the re-index removes the content when it ends.
-            finish_removals(self._stores, self._removal)
+        remove_replaced(self._stores, self._removal)
 
     def index_missing(self) -> Job:
         """Queue the indexing of content that snapshots contain and the index does not."""

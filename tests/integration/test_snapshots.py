@@ -252,6 +252,17 @@ def test_reindex_during_a_search_as_of_a_snapshot(engine: Engine) -> None:
         assert figure(engine, "first") == "42 million"
 
 
+def test_snapshot_is_deleted_during_a_reindex(engine: Engine) -> None:
+    replaced(engine)
+    with before_call(DocumentStore, "swap_generation", lambda: engine.snapshots.delete("first")):
+        rebuild_index(engine, chunk_tokens=64)
+    idle(engine)
+    assert figure(engine) == "57 million"
+    assert engine.snapshots.list() == []
+    status = engine.status()
+    assert status.stores["words"] == status.counts["chunks"]
+
+
 @pytest.mark.parametrize("step", ["retire_version", "clear_version"])
 def test_crash_while_a_snapshot_keeps_or_loses_content(tmp_path: Path, step: str) -> None:
     copy = tmp_path / "copy"
