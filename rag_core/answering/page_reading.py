@@ -16,6 +16,7 @@ from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
+from rag_core.text.words import tokenize
 from rag_core.types import ChunkRow, Context, Passage, Reading, Table
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
@@ -88,10 +89,10 @@ class PageReader:
 
     def find_rows(self, version_id: str, label: str) -> Iterator[tuple[Table, TableRow]]:
         """Yield the rows of a document that have the words of a label, and their tables, in order."""
-        wanted = find_names(label)
+        wanted, words = find_names(label), [word.folded for word in tokenize(label) if word.content]
         texts = {page: text.casefold() for page, text in self.read_texts(version_id).items()}
         # Loading all tables of a long report would take longer than the rest of the answer.
-        pages = [page for page, text in texts.items() if all(word in text for word in wanted)]
+        pages = [page for page, text in texts.items() if all(word in text for word in words)]
         for tables in self.table_loader(version_id)(pages).values():
             yield from ((table, row) for table in tables for row in table.body if find_names(row.label) == wanted)
 

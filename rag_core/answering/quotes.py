@@ -88,7 +88,7 @@ def _quote(outcome: SearchOutcome, gate: Gate, reader: PageReader, notices: list
         return Quotes(named[0], named[1].result.passages, replace(weighed, answerable=True))
     if answers and weighed.answerable:
         found = reader.add_passages(outcome, answers[0].passage, answers[0].place.start).result.passages
-        if (row := quote_row(question, answers[0], found)) is not None:
+        if (row := quote_row(question, answers[0], found, reader)) is not None:
             return Quotes(row, found, weighed)
     statements = reader.read_statements(outcome, answers)
     # The model reads tick boxes only in single statements, in which they are words, and lines of forms best alone.

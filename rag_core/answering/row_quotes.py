@@ -12,11 +12,14 @@ from rag_core.answering.statement_answers import SHORT_PROBABILITY
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import answers_kind
 from rag_core.reading.cell_choice import choose_cell, name_row
-from rag_core.reading.cell_values import names_cell, names_row, parse_quantity, state_value
+from rag_core.reading.cell_values import names_cell, names_row, parse_quantity, remove_unit, state_value
 from rag_core.reading.named_cells import find_named_cells
 from rag_core.reading.short_answers import names_measure
 from rag_core.reading.table_questions import parse_table_question
+from rag_core.reading.table_rows import find_joined_names, find_lemmas, find_names
 from rag_core.reading.tick_boxes import contains_box
+from rag_core.text.dates import find_periods
+from rag_core.text.words import tokenize
 from rag_core.types import Citation, Passage, Table
 from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import TableCell, TableRow
@@ -24,6 +27,8 @@ from rag_core.verification.verifier import VerifiedAnswer
 
 # A question with two parts, such as "What does E7 mean, and what should I do?".
 _ASKS_TWICE = re.compile(r"\band (?:what|how|when|where|who|which|why|by|with)\b", re.IGNORECASE)
+# Number of content words from which the label of a row is a statement.
+LONG_LABEL = 8
 # A cell with several values, such as "NBR and FKM".
 _LIST = re.compile(r"[,;]\s|\s(?:and|&)\s")
 
@@ -34,12 +39,15 @@ def is_row_named(question: str, answer: FoundAnswer) -> bool:
     return table is not None and row is not None and names_row(question, table, row)
 
 
-def quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) -> VerifiedAnswer | None:
+def quote_row(
+    question: str, answer: FoundAnswer, passages: Sequence[Passage], reader: PageReader
+) -> VerifiedAnswer | None:
     """Return the value in a table row with its unit and its labels.
 
     Return ``None`` if the answer is in no row, or if it is not probable enough and the question does not contain the
     label and the header of its cell. If the question is about another column of the row, its value is returned; if it
-    asks for another kind of value, for several rows or for a period that no column has, the result is ``None`` too.
+    asks for another kind of value, for several rows or for a period that no column has, the result is ``None`` too. So
+    it is if the document has another value with the same labels that fits the question as well.
     """
     excerpt, read = answer.excerpt, answer.place.cell
     if excerpt.row is None or excerpt.table is None or read is None or contains_box(excerpt.text):
@@ -51,15 +59,60 @@ def quote_row(question: str, answer: FoundAnswer, passages: Sequence[Passage]) -
         return None
     if _ASKS_TWICE.search(question):
         return _quote_cells(excerpt.table, excerpt.row, citation)
-    cell = choose_cell(question, excerpt.table, excerpt.row, read)
-    if cell is None or _asks_for_more(question, excerpt.table, excerpt.row, cell):
+    company = find_joined_names(question, answer.passage.document)
+    cell = choose_cell(question, excerpt.table, excerpt.row, read, company)
+    if (
+        cell is None
+        or _is_about_other(question, excerpt.row.label)
+        or _asks_for_more(question, excerpt.table, excerpt.row, cell)
+    ):
         return None
     value = state_value(excerpt.table, excerpt.row, cell)
     if not answers_kind(question, value) or not names_measure(question, excerpt.text):
         return None
+    if _is_ambiguous(question, answer.passage.version_id, excerpt.table, excerpt.row, cell, reader):
+        return None
     labels = [name_row(excerpt.table, excerpt.row, cell), excerpt.table.column_header(cell.column)]
     statement = open_with_value(value, [label for label in labels if label and label != cell.text])
     return write_pieces([(statement, [citation])], value)
+
+
+def _is_about_other(question: str, label: str) -> bool:
+    """Return whether the label of a row is a name, or a long text, of which the question has nothing or little."""
+    words = [word for word in tokenize(label) if word.content]
+    shared = find_lemmas(label) & find_lemmas(question)
+    names = [word for word in words if word.text[0].isupper()]
+    is_name = len(names) > 1 and len(names) == len(words)
+    return (is_name and not shared) or (len(words) >= LONG_LABEL and 2 * len(shared) < len(words))
+
+
+def _is_ambiguous(
+    question: str, version_id: str, table: Table, row: TableRow, cell: TableCell, reader: PageReader
+) -> bool:
+    """Return whether a document has another number with the same row label and the same column, for another thing.
+
+    A row whose section and caption have fewer words of the question is none of those asked for.
+    """
+    asked = find_lemmas(question)
+
+    def fit(table: Table, row: TableRow) -> int:
+        return len(asked & find_lemmas(" ".join([*table.caption, *row.section])))
+
+    column, number = _name_column(table, cell), parse_quantity(cell.text)
+    if number is None:
+        return False
+    for other, same in reader.find_rows(version_id, row.label):
+        numbers = [parse_quantity(one.text) for one in same.cells if one.column and _name_column(other, one) == column]
+        is_other = bool(numbers) and all(one is not None and one.value != number.value for one in numbers)
+        if is_other and fit(other, same) >= fit(table, row):
+            return True
+    return False
+
+
+def _name_column(table: Table, cell: TableCell) -> object:
+    """Return the periods of the column of a cell, or the words of its header if it has no period."""
+    header = remove_unit(table.column_header(cell.column))
+    return [(one.year, one.part) for one in find_periods(header)] or find_names(header)
 
 
 def quote_named_row(
@@ -86,10 +139,10 @@ def _find_named_cells(
     if table is None or row is None or passage.lacks_name:
         return []
     chunk = outcome.ranked.rows.get(int(passage.chunk_id))
-    context = f"{passage.document} {chunk.document_label if chunk else ''}"
-    cells = find_named_cells(question, table, row, context, with_caption=with_caption)
+    names = f"{passage.document} {chunk.document_label if chunk else ''}", passage.heading
+    cells = find_named_cells(question, table, row, *names, with_caption=with_caption)
     for other, same in reader.find_rows(passage.version_id, row.label) if cells else ():
-        found = find_named_cells(question, other, same, context, with_caption=with_caption)
+        found = find_named_cells(question, other, same, *names, with_caption=with_caption)
         if found and _read_numbers(found) != _read_numbers(cells):
             return []
     return cells

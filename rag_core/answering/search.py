@@ -139,14 +139,13 @@ class Searcher:
             closeness = score_unmapped(ranked, list(tokens))
             read = self._models.answerability_model()
             passages = score_answerability(passages, tokens, ranked, closeness, contains, read)
-        score_name, threshold = self._preferences.find_gate(query.writer.model)
-        if query.configuration.threshold is not None:
-            threshold = query.configuration.threshold
+        score_name, default = self._preferences.find_gate(query.writer.model)
+        threshold = default if query.configuration.threshold is None else query.configuration.threshold
         gate = apply_threshold(passages[:PASSAGES_SCORED], threshold, score_name)
         notices = self._notices(query, ranked.embedder)
         if not passages and (nothing := describe_empty_scope(query, self._stores)):
             notices = (nothing, *notices)
-        notices = (*ranked.problems, *notices)
+        notices = *ranked.problems, *notices
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices, as_of=query.as_of_label)
         return SearchOutcome(result, ranked, passages, tokens)
 

@@ -10,10 +10,12 @@ from rag_core.reading.short_answers import (
     extend_answer,
     extend_definition,
     has_superlative,
+    is_cut,
     is_denied_elsewhere,
     is_figure_asked_for,
     is_of_other_period,
     is_several_if_asked,
+    is_whole,
     names_measure,
     select_count,
     select_respective,
@@ -21,6 +23,7 @@ from rag_core.reading.short_answers import (
 from rag_core.reading.statement_reading import ReadStatement, contains_negation
 from rag_core.reading.statements import names_label, read_label
 from rag_core.text.languages import detect_language
+from rag_core.text.names import lacks_name
 
 # Minimum probability, and minimum log-odds of the span, of an answer that is given in short.
 SHORT_PROBABILITY, SHORT_SPAN = 0.5, 0.0
@@ -44,7 +47,8 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
     if is_yes_no_question(question) or not has_superlative(question, statement.text):
         return ""
     text, excerpt = statement.text, statement.found.excerpt
-    context = f"{statement.passage.document} {statement.passage.heading} {excerpt.text}"
+    title = f"{statement.passage.document} {statement.passage.heading}"
+    context = f"{title} {excerpt.text}"
     # The cells of a row without their headers do not show which of them is asked for, and a heading states nothing.
     is_heading = not is_sentence(text) and not read_label(text)[0]
     if excerpt.row is not None or is_heading or is_of_other_period(question, context):
@@ -56,8 +60,10 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
     if contains_negation(question) and is_denied_elsewhere(text[start + len(answer) :]):
         return ""
     short = select_count(question, extend_answer(text, start, start + len(answer)), text)
+    if is_cut(question, answer, text) or lacks_name(question, excerpt.text, title):
+        return ""
     short = select_respective(question, extend_definition(question, short, text), text)
-    is_kind = answers_kind(question, short) and is_several_if_asked(question, short)
+    is_kind = answers_kind(question, short) and is_several_if_asked(question, short) and is_whole(short, text)
     return short if is_kind and is_figure_asked_for(question, short, text) else ""
 
 

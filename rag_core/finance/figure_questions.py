@@ -19,7 +19,7 @@ from rag_core.finance.formulas import (
 from rag_core.finance.line_items import LineItem, find_line_items
 from rag_core.finance.standard_measures import FORMULAS, StandardMeasure, Unit, find_measure
 from rag_core.finance.years import find_years
-from rag_core.text.dates import names_part_of_year
+from rag_core.text.dates import find_periods, names_part_of_year
 from rag_core.text.grammar import split_tokens
 from rag_core.text.numbers import SCALES
 
@@ -78,7 +78,7 @@ _OTHER = re.compile(
 )
 # Words directly before a measure that do not restrict it to a part, as "licence" in "licence revenue" does.
 _WHOLE = frozenset(
-    "annual average company consolidated decreasing declining entire falling fiscal full group growing improving "
+    "annual average company consolidated decreasing declining end entire falling fiscal full group growing improving "
     "increasing mean median net overall reported rising stated total unadjusted whole year year-end yearly".split()
 )
 # Words that restrict the measure before them to a part, as in "revenue from subscriptions".
@@ -86,7 +86,30 @@ _FROM_PART = re.compile(
     r"\W+(?:(?:generated|earned|derived|received|coming) )?(?:from|by|through|attributable to|relat(?:ed|ing) to)\s+"
     r"(?!the (?:\w+ ){0,3}(?:statements?|sheet|report|filing)\b)(?:the |its |their )?(?P<part>[a-z][\w-]+)"
 )
+# Asks for a share or a number of things, which no line of a statement is.
+_NO_AMOUNT = re.compile(
+    r"\b(?:what|which|how large an?) (?:\w+ )?(?:share|proportion|fraction|part|percent(?:age)?)\b|"
+    r"\bhow many (?!dollars|euros|million|billion)",
+    re.IGNORECASE,
+)
 _PER_UNIT = re.compile(r"\W+per\b", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"['’]s?\s*$")
+# "How much revenue did the streaming business make": another subject than a name or "the company".
+_MADE_BY = re.compile(
+    r"\W+(?:did|does|do|has|have|had)\s+(?:the |its |their )?(?!company\b|group\b|firm\b)(?P<part>[a-z][\w-]+)"
+    r"(?: [a-z][\w-]+)* "
+    r"(?:make|made|generated?|earn(?:ed)?|have|report(?:ed)?|contributed?|bring|produced?|record(?:ed)?)\b"
+)
+_NEXT_WORD = re.compile(r" ((?![a-z]+ly\b)[a-z][\w-]*)")
+# Words that may follow a measure without making it another one.
+_AFTER = frozenset(
+    "amount amounts attributable balance balances figure figures growth level outstanding position profile reported "
+    "total value values".split()
+)
+# A place that is no part of a period, as in "revenue in the United States".
+_PLACE = re.compile(
+    r"\b(?:in|within|outside|across)\s+(?:the\s+)?(?!US ?D\b|U\.?S\.? dollars|[A-Z]{3} )[A-Z][\w.&-]+(?!['’\w.&-])"
+)
 _PERCENT_OF = re.compile(
     r"(?:%|\bpercent(?:age)?|\bshare|\bproportion|\bfraction) of (?:[\w.&’' -]{1,40}['’]s )?"
     r"(?:the |its |their |total )*$",
@@ -228,28 +251,41 @@ def _find_target(asking: str, definitions: Mapping[str, str]) -> _Target | None:
             return _Target(measure[0].name, next(iter(definitions.values())), measure[0].unit)
         return None if len(others) > 1 else _Target(measure[0].name, measure[0].formula, measure[0].unit)
     distinct = list(dict.fromkeys(item for item, _, _ in items))
-    if len(distinct) != 1:
+    if len(distinct) != 1 or _NO_AMOUNT.search(asking):
         return None
     item = distinct[0]
     return _Target(item.name, item.name, Unit.PER_SHARE if item.is_per_share else Unit.MONEY)
 
 
 def _is_of_part(asking: str, start: int, end: int) -> bool:
-    """Return whether the words around a measure restrict it to a part of the company, or ask for a share of it.
+    """Return whether the words around a measure restrict it to a part of the company, or make it another measure.
 
-    Words with a capital letter do not decide, since they may be the name of the company.
+    Words with a capital letter are names. Directly before the measure they may be that of the company, unless another
+    name owns the measure, as in "Acme's PC revenue".
     """
-    for token in reversed(split_tokens(asking[:start])):
-        if token.is_function or asking[token.end : start].strip() or not token.text[0].islower():
+    blanked = _blank_periods(asking)
+    before, after = blanked[:start], blanked[end:]
+    for token in reversed(split_tokens(before)):
+        if token.is_function or before[token.end :].strip() or token.text[0].isdigit():
             break
-        if token.word not in _WHOLE:
+        is_name = token.text[0].isupper()
+        if _POSSESSIVE.search(before[: token.start]) if is_name else token.word not in _WHOLE:
             return True
-        start = token.start
-    if _PER_UNIT.match(asking, end):
-        return True
-    following = _FROM_PART.match(asking, end)
-    is_part = following is not None and not split_tokens(following["part"])[0].is_function
-    return is_part or _PERCENT_OF.search(asking[:start]) is not None
+        before = before[: token.start]
+    part = _FROM_PART.match(after) or _MADE_BY.match(after)
+    is_part = part is not None and not split_tokens(part["part"])[0].is_function
+    following = _NEXT_WORD.match(after)
+    is_other = following is not None and not (
+        split_tokens(following[1])[0].is_function or following[1].casefold() in _AFTER or _CHANGE.match(following[1])
+    )
+    return bool(is_part or is_other or _PLACE.search(after) or _PER_UNIT.match(after) or _PERCENT_OF.search(before))
+
+
+def _blank_periods(text: str) -> str:
+    """Return a text in which blanks replace the words of its periods."""
+    for start, end in (span for one in find_periods(text) for span in one.spans):
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
 
 
 def _find_combination(

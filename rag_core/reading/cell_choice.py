@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from rag_core.reading.cell_values import parse_quantity, remove_unit
 from rag_core.reading.table_rows import find_lemmas, find_names, find_numbered
@@ -13,14 +14,16 @@ from rag_core.types.tables import Table, TableCell, TableRow
 _NUMBER = re.compile(r"\d{1,3}[.)]?")
 
 
-def choose_cell(question: str, table: Table, row: TableRow, read: TableCell) -> TableCell | None:
+def choose_cell(
+    question: str, table: Table, row: TableRow, read: TableCell, known: Collection[str] = ()
+) -> TableCell | None:
     """Return the cell of a row whose header fits the question best; ``None`` if several fit better than that read.
 
     Only cells like the one that the model read are compared: figures with figures, and texts with texts. Cells whose
     own text is in the question are given by it, so they are no answers. If the columns are periods, the header must
-    have the one that the question names.
+    have the one that the question names. The lemmas ``known``, such as the name of the document, name no column.
     """
-    asked, numbered = find_lemmas(question), find_numbered(question)
+    asked, numbered = find_lemmas(question).difference(known), find_numbered(question)
     is_figure = parse_quantity(read.text) is not None
     cells = [
         cell
@@ -30,8 +33,8 @@ def choose_cell(question: str, table: Table, row: TableRow, read: TableCell) -> 
     ]
     headers = {cell.column: remove_unit(table.column_header(cell.column)) for cell in cells}
     dated = {column: find_periods(header) for column, header in headers.items()}
-    known = [one for periods in dated.values() for one in periods]
-    wanted = [match_period(one, known) for one in find_periods(question)]
+    periods = [one for found in dated.values() for one in found]
+    wanted = [match_period(one, periods) for one in find_periods(question)]
     # Without a year in the headers, the period may be in the label of the row or in the caption.
     names_columns = bool(dated[read.column]) and bool(wanted)
 

@@ -9,12 +9,13 @@ from rag_core.types.tables import Table, TableCell, TableRow
 
 
 def find_named_cells(
-    question: str, table: Table, row: TableRow, document: str, *, with_caption: bool
+    question: str, table: Table, row: TableRow, document: str, heading: str, *, with_caption: bool
 ) -> list[TableCell]:
     """Return the cells with figures that a question asks for, one for each period that it names.
 
     The list is empty unless the question contains all words of the label of the row and of the headers of the cells,
     and the name of the document, its sections, its headers and, with ``with_caption``, its caption contain all others.
+    The heading above the table explains names only.
 
     Parameters
     ----------
@@ -23,6 +24,7 @@ def find_named_cells(
     row : TableRow
     document : str
         The name and the title of the document.
+    heading : str
     with_caption : bool
     """
     asked, label = find_names(question), find_names(remove_unit(row.label))
@@ -33,10 +35,12 @@ def find_named_cells(
         for cell in row.cells
         if cell.column and parse_quantity(cell.text) is not None
     }
-    named = {column for column, header in headers.items() if find_names(header) <= asked}
+    company = find_lemmas(document) | find_joined_names(question, f"{document} {heading}")
+    # "Blizzard" in "Activision Blizzard" names the company, not the column of a segment.
+    named = {column for column, header in headers.items() if find_names(header) <= asked - company}
     captions = table.caption if with_caption else ()
-    known = find_lemmas(" ".join([document, *captions, *row.section, *(headers[one] for one in named)]))
-    if asked - label - known - find_joined_names(question, document):
+    known = find_lemmas(" ".join([*captions, *row.section, *(headers[one] for one in named)]))
+    if asked - label - known - company:
         return []
     dated = {column: find_periods(headers[column]) for column in named}
     periods = [one for found in dated.values() for one in found]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from rag_core.reading.statement_reading import contains_negation
 from rag_core.reading.table_questions import parse_table_question
 from rag_core.text.dates import find_periods, find_quarters, match_period
-from rag_core.text.grammar import ARTICLES, AUXILIARIES, split_tokens
+from rag_core.text.grammar import ARTICLES, AUXILIARIES, Token, split_tokens
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import stem
 
@@ -54,7 +54,23 @@ _ASKS_CHANGE = re.compile(rf"\bhow much .*\b{_CHANGES}\b", re.IGNORECASE)
 _BEFORE_A_CHANGE = re.compile(
     rf"\b(?:by|(?:{_CHANGES}|growth|reduction|improvement) of)\s+(?:(?:the )?[a-z]+ )?\W*$", re.IGNORECASE
 )
+_CHANGE_BEFORE = re.compile(rf"\b(?:{_CHANGES}|growth|reduction|improvement) (?:of|by)\b", re.IGNORECASE)
+_LEVEL = re.compile(r"\b(?:to|at|was|were|totaled|totalled)\s+(?:[a-z]+ ){0,2}\W*$", re.IGNORECASE)
 _AFTER_A_CHANGE = re.compile(r"\W*(?:more|less|higher|lower|above|below)\b", re.IGNORECASE)
+# Questions for amounts of money, and words by which a question asks for a change, a rate or a share.
+_ASKS_AMOUNT = re.compile(
+    r"\b(?:how much|what (?:is|are|was|were))\b.*\b(?:revenues?|sales|income|profits?|loss(?:es)?|earnings|expenses?|"
+    r"expenditures?|assets|liabilities|equity|debts?|dividends?|cash flows?|costs?|proceeds)\b",
+    re.IGNORECASE,
+)
+_NAMES_CHANGE = re.compile(
+    rf"\b{_CHANGES}s?\b|\b(?:growth|reduction|improvement|percent(?:age)?|per cent|rates?|margins?|ratios?|share|"
+    r"proportion|yield|difference|by how much|declin\w+|grow\w+|ris\w+|fall\w+)\b|%",
+    re.IGNORECASE,
+)
+_PER = re.compile(r"\bper ([a-z]+)\b", re.IGNORECASE)
+_WHERE_OR_WHO = re.compile(r"(?:where|who|whom)\b", re.IGNORECASE)
+_CLAUSE_NUMBER = re.compile(r"\d+(?:\.\d+)*\.?")
 _SUPERLATIVE = re.compile(r"\b(?:(?!interest|forest|request|invest|suggest|guest)\w{3,}est|most|least)\b")
 # The noun that names the figure in "What was the operating margin in 2024".
 _MEASURE = re.compile(
@@ -135,22 +151,57 @@ def select_count(question: str, answer: str, sentence: str) -> str:
 
 
 def select_respective(question: str, answer: str, sentence: str) -> str:
-    """Return the value of the period asked for if a sentence gives values and their periods "respectively".
+    """Return the value of the period or thing asked for if a sentence gives several values "respectively".
 
-    Return an empty string if the values and periods do not correspond, or if the question names no single period.
+    Return an empty string if the values do not correspond to the periods or to the items of a list before them, or if
+    the question names several or none of these.
 
     >>> sentence = "It had 815, 795 and 782 shops in 2021, 2020 and 2019, respectively."
     >>> select_respective("How many shops did it have in 2020?", "782 shops", sentence)
     '795'
     """
     respectively = _RESPECTIVELY.search(sentence)
-    known = find_periods(sentence[: respectively.start()]) if respectively else []
-    if len(known) < 2:
+    if respectively is None:
         return answer
+    known = find_periods(sentence[: respectively.start()])
     spans = [span for period in known for span in period.spans]
-    numbers = [one for one in parse_numbers(sentence) if not any(start <= one.start < end for start, end in spans)]
-    fitting = [one for period in find_periods(question) for one in match_period(period, known)]
-    return numbers[known.index(fitting[0])].text if len(fitting) == 1 and len(numbers) == len(known) else ""
+    numbers = [
+        one
+        for one in parse_numbers(sentence[: respectively.start()])
+        if not any(start <= one.start < end for start, end in spans)
+    ]
+    if len(numbers) < 2:
+        return answer
+    chosen = [known.index(one) for period in find_periods(question) for one in match_period(period, known)]
+    if len(known) != len(numbers):
+        asked = {token.word for token in split_tokens(question)}
+        items = _list_items(sentence[: numbers[0].start], len(numbers))
+        chosen = [place for place, item in enumerate(items) if item and item <= asked]
+    return numbers[chosen[0]].text if len(chosen) == 1 else ""
+
+
+def _list_items(text: str, count: int) -> list[set[str]]:
+    """Return the words next to the separators of the last list of ``count`` items in a text; empty without such a list.
+
+    Of the first and the last item, only the words with a capital letter next to the separator belong to the list.
+    """
+    separators = list(_SEPARATOR.finditer(text))
+    last = next((at for at in reversed(range(len(separators))) if _LAST.search(separators[at][0])), None)
+    if last is None or last < count - 2:
+        return []
+    bounds = separators[last - count + 2 : last + 1]
+    inner = [text[one.end() : other.start()] for one, other in pairwise(bounds)]
+    before, after = split_tokens(text[: bounds[0].start()]), split_tokens(text[bounds[-1].end() :])
+    names = (list(takewhile(_is_name, reversed(before))), list(takewhile(_is_name, after)))
+    return [
+        {token.word for token in names[0]},
+        *({token.word for token in split_tokens(item)} for item in inner),
+        {token.word for token in names[1]},
+    ]
+
+
+def _is_name(token: Token) -> bool:
+    return token.text[0].isupper()
 
 
 def is_several_if_asked(question: str, answer: str) -> bool:
@@ -164,8 +215,34 @@ def is_several_if_asked(question: str, answer: str) -> bool:
     return asked is None or not asked.is_plural_list or bool(is_several)
 
 
+def is_whole(answer: str, sentence: str) -> bool:
+    """Return whether an answer has both ends of its brackets and quotes, and is not the number of a clause.
+
+    >>> is_whole("Inc. (the “Company”", "Acme, Inc. (the “Company”)"), is_whole("5.2", "5.2 The parties agree.")
+    (False, False)
+    """
+    is_clause = sentence.startswith(answer) and _CLAUSE_NUMBER.fullmatch(answer) is not None
+    return not is_clause and all(answer.count(one) == answer.count(other) for one, other in ("()", "[]", "“”"))
+
+
+def is_cut(question: str, answer: str, sentence: str) -> bool:
+    """Return whether an answer to "where" or "who" is only the beginning of a phrase of the question.
+
+    >>> is_cut("Where is the headquarters?", "the European", "It left the European headquarters.")
+    True
+    """
+    following = next(iter(split_tokens(sentence[sentence.find(answer) + len(answer) :])), None)
+    if following is None or not _WHERE_OR_WHO.match(question):
+        return False
+    asked = {stem(token.word) for token in split_tokens(question) if not token.is_function}
+    return sentence[sentence.find(answer) + len(answer) :][: following.start] == " " and stem(following.word) in asked
+
+
 def is_figure_asked_for(question: str, answer: str, sentence: str) -> bool:
-    """Return whether a figure in a sentence is a change if the question asks for a change, and is about one thing.
+    """Return whether a figure in a sentence is a change if the question asks for one, and else is none.
+
+    A question for an amount per unit needs a sentence with this unit, and a question for several periods several
+    figures.
 
     >>> sentence = "Sales rose by 4% to 120 million euros."
     >>> asked = "By how much did sales rise?"
@@ -175,11 +252,23 @@ def is_figure_asked_for(question: str, answer: str, sentence: str) -> bool:
     numbers = parse_numbers(answer)
     if len(numbers) > 1 and len(answer.split()) > MAX_FIGURE_WORDS:
         return False
-    if not numbers or not _ASKS_CHANGE.search(question):
+    if not numbers:
         return True
+    per = _PER.search(question)
+    if per and not re.search(rf"\b(?:per|an?|each)\s+{per[1]}|/\s?{per[1]}", sentence, re.IGNORECASE):
+        return False
     start = sentence.find(answer)
-    is_change = _BEFORE_A_CHANGE.search(sentence[:start]) or _AFTER_A_CHANGE.match(sentence, start + len(answer))
-    return bool(is_change or numbers[0].kind == "percent")
+    before = sentence[: max(start, 0)]
+    is_change = bool(_BEFORE_A_CHANGE.search(before) or _AFTER_A_CHANGE.match(sentence, start + len(answer)))
+    is_percent = numbers[0].kind == "percent"
+    if _ASKS_CHANGE.search(question):
+        return is_change or is_percent
+    if _ASKS_AMOUNT.search(question) and not _NAMES_CHANGE.search(question):
+        is_single = len(numbers) < 2 <= len(find_periods(question))
+        # The figures of a list after "a reduction of" are changes, but not the level after "rose by 4% to".
+        is_listed = _CHANGE_BEFORE.search(before) is not None and _LEVEL.search(before) is None
+        return not (is_change or is_percent or is_single or is_listed)
+    return True
 
 
 def names_measure(question: str, text: str) -> bool:

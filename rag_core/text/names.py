@@ -11,6 +11,7 @@ from rapidfuzz import fuzz
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import MONTHS
 from rag_core.text.normalize import normalize
+from rag_core.text.noun_phrases import find_names
 from rag_core.text.words import LETTERS, STOP_WORDS, Word, stem
 
 # Least fuzzy ratio at which two words count as the same name. Questions misspell names ("Celeron" for "Céloron") and
@@ -84,6 +85,21 @@ def find_matched_names(question: str, passage: str, title: str) -> frozenset[str
     return frozenset(
         strip_possessive(word) for word in find_likely_names(asked) if contains_name_form(word, said, about)
     )
+
+
+def lacks_name(question: str, passage: str, title: str) -> bool:
+    """Return whether a passage and its title contain no word of one of the names in a question.
+
+    >>> lacks_name("How many plants does Acme have in Peru?", "Acme has 83 plants.", "report.pdf")
+    True
+    """
+    asked, said, about = annotate(question), annotate(passage), annotate(title)
+    for name in find_names(question):
+        words = [one for one in asked.words if name.start <= one.start < name.end and not is_question_word(one)]
+        words = [one for one in words if len(strip_possessive(one)) >= MIN_SYMBOL_CHARS]
+        if words and not any(contains_name_form(one, said, about) for one in words):
+            return True
+    return False
 
 
 def contains_name_form(word: Word, said: AnnotatedText, about: AnnotatedText) -> bool:

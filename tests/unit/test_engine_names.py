@@ -40,14 +40,14 @@ NAMES = {
     "replace_answer set_follow_ups set_instructions set_model set_pinned set_scope",
     Labels: "add answers_for confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
     Judge: "find_judge judge_answer",
-    Evaluations: "advise_threshold cancel check_release close compare gate_scores_plot get list list_methods plots "
-    "recent_gate_scores remove run start state tabulate write_report",
+    Evaluations: "advise_threshold cancel check check_release close compare gate_scores_plot get list list_methods "
+    "plots recent_gate_scores remove run start state tabulate write_report",
     Learning: "add_pseudo_questions cancel close find_problems has_adapter is_on remove remove_pseudo_questions set_on "
     "start state train trainings write_pseudo_questions",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "
     "find_host find_local_servers find_models find_name generator get is_from_environment key_place "
-    "key_problem list names offers_environment_key predicts_tokens presets read_key_again select settings test "
-    "usage_totals warm_up",
+    "key_problem list names offers_environment_key predicts_tokens presets read_key_again require select settings "
+    "test usage_totals warm_up",
     ModelDownloads: "cancel close current find_file install_command list pause remove start",
     Preferences: "add_instructions default_threshold find_gate gate hide_model_offer instructions is_model_offered "
     "quotes_gate quotes_threshold set_instructions set_threshold set_top_k threshold top_k",

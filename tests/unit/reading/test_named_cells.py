@@ -18,7 +18,7 @@ PLANS = (("", "Plan 2021", "Actual 2021"), ("Storage costs", "180", "170"))
 
 def find(question: str, row: int, lines: tuple[tuple[str, ...], ...] = COSTS, document: str = "Acme") -> list[str]:
     table = build(lines)
-    return [cell.text for cell in find_named_cells(question, table, table.body[row], document, with_caption=False)]
+    return [cell.text for cell in find_named_cells(question, table, table.body[row], document, "", with_caption=False)]
 
 
 @pytest.mark.parametrize(
