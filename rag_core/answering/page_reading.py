@@ -8,10 +8,10 @@ from dataclasses import replace
 from rag_core.answering.passage_context import enlarge_passages
 from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
+from rag_core.reading.cell_values import remove_unit
 from rag_core.reading.excerpts import add_caption
 from rag_core.reading.similarity import SpanSimilarity
 from rag_core.reading.statement_reading import ReadStatement, read_statements
-from rag_core.reading.table_rows import find_names
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
@@ -88,13 +88,15 @@ class PageReader:
         return self._stores.documents.texts_of_version(version_id)
 
     def find_rows(self, version_id: str, label: str) -> Iterator[tuple[Table, TableRow]]:
-        """Yield the rows of a document that have the words of a label, and their tables, in order."""
-        wanted, words = find_names(label), [word.folded for word in tokenize(label) if word.content]
+        """Yield the rows of a document with the words of a label, except remarks in brackets, and their tables."""
+        wanted = [word.folded for word in tokenize(remove_unit(label))]
         texts = {page: text.casefold() for page, text in self.read_texts(version_id).items()}
         # Loading all tables of a long report would take longer than the rest of the answer.
-        pages = [page for page, text in texts.items() if all(word in text for word in words)]
-        for tables in self.table_loader(version_id)(pages).values():
-            yield from ((table, row) for table in tables for row in table.body if find_names(row.label) == wanted)
+        pages = [page for page, text in texts.items() if all(word in text for word in wanted)]
+        for table in (table for tables in self.table_loader(version_id)(pages).values() for table in tables):
+            for row in table.body:
+                if [word.folded for word in tokenize(remove_unit(row.label))] == wanted:
+                    yield table, row
 
     def table_loader(self, version_id: str) -> Callable[[Sequence[int]], dict[int, tuple[Table, ...]]]:
         """Return a function that returns the tables of pages of a document, by the index of the page."""

@@ -93,7 +93,7 @@ def _is_ambiguous(
 
     A row whose section and caption have fewer words of the question is none of those asked for.
     """
-    asked = find_lemmas(question)
+    asked = find_names(question) - find_lemmas(row.label)
 
     def fit(table: Table, row: TableRow) -> int:
         return len(asked & find_lemmas(" ".join([*table.caption, *row.section])))
@@ -102,9 +102,9 @@ def _is_ambiguous(
     if number is None:
         return False
     for other, same in reader.find_rows(version_id, row.label):
-        numbers = [parse_quantity(one.text) for one in same.cells if one.column and _name_column(other, one) == column]
-        is_other = bool(numbers) and all(one is not None and one.value != number.value for one in numbers)
-        if is_other and fit(other, same) >= fit(table, row):
+        cells = [one for one in same.cells if one.column and _name_column(other, one) == column]
+        values = {one.value for one in (parse_quantity(cell.text) for cell in cells) if one is not None}
+        if values and number.value not in values and fit(other, same) >= fit(table, row):
             return True
     return False
 

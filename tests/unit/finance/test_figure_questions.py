@@ -49,6 +49,9 @@ def test_figure_is_recognised(question: str, label: str, unit: Unit) -> None:
         "What was the total annual revenue of Acme in 2020?",
         "What was Acme's consolidated revenue in 2020?",
         "What was the revenue of Acme in 2020 from the income statement?",
+        "How much revenue did the company make in 2020?",
+        "What is the 2020 revenue directly stated in Acme's income statement?",
+        "What was Acme's year end 2020 total revenue (in USD millions)?",
     ],
 )
 def test_words_that_mean_the_whole_company_do_not_prevent_a_figure(question: str) -> None:
@@ -85,6 +88,13 @@ def test_several_years_ask_for_several_figures() -> None:
         "What share of Acme's revenue in 2020 came from licences?",
         "What were the wages of Acme as a percent of revenue in 2020?",
         "What was Acme's revenue in 2020, excluding currency effects?",
+        "What was Acme's PC revenue in 2020?",
+        "What was Acme's revenue in the United States in 2020?",
+        "How much revenue did the streaming business generate for Acme in 2020?",
+        "What was Acme's gross profit rate in 2020?",
+        "What dividends per share did Acme pay in 2020?",
+        "How many people did Acme employ in sales in 2020?",
+        "What share of Acme's 2020 sales came from hulls?",
         "Were there any events that increased the net income of Acme in 2020?",
         "When did the revenue of Acme fall in 2020?",
         "What is the asset score in 2020? Asset score is defined as: total assets / number of mines.",

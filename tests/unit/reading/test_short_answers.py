@@ -13,6 +13,7 @@ from rag_core.reading.short_answers import (
     is_of_other_period,
     names_measure,
     select_count,
+    select_respective,
 )
 
 
@@ -94,6 +95,59 @@ def test_question_for_a_change_is_not_answered_by_a_level(found: str, is_asked_f
     sentence = "Sales rose by 4% or by 5 million euros to 120 million euros."
     assert is_figure_asked_for("How much did sales rise?", found, sentence) is is_asked_for
     assert is_figure_asked_for("What were sales?", found, sentence) is not is_asked_for
+
+
+MADE = "Plants in Vietnam, Indonesia and China made about 51%, 24% and 21% of the shoes, respectively."
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("What share of the shoes was made in Vietnam?", "51%"),
+        ("What share of the shoes came from Indonesia?", "24%"),
+        ("What share of the shoes was made in China?", "21%"),
+        ("What share of the shoes was made in Peru?", ""),
+        ("What share of the shoes was made in Vietnam and in China?", ""),
+    ],
+)
+def test_value_given_respectively_is_that_of_the_item_asked_for(question: str, found: str) -> None:
+    assert select_respective(question, "21%", MADE) == found
+
+
+def test_value_given_respectively_is_that_of_the_period_asked_for() -> None:
+    sentence = "Costs were $12 million and $15 million at 3 May 2021 and 2 May 2020, respectively."
+    assert select_respective("What were costs in 2020?", "$12 million", sentence) == "$15 million"
+    assert select_respective("What were costs in 2019?", "$12 million", sentence) == ""
+    assert select_respective("What were costs?", "$12 million", "Costs were $12 million.") == "$12 million"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "sentence"),
+    [
+        ("What were sales of the mill in 2020?", "8%", "Sales of the mill increased 8% in 2020."),
+        ("What price per share was paid?", "$4.6 billion", "A total of $4.6 billion is paid for the mill."),
+        ("What was revenue in 2019, 2020 and 2021?", "$1 billion", "Revenue exceeded $1 billion in 2021 and 2020."),
+        (
+            "What were sales of pens?",
+            "$6 million",
+            "A reduction of $10 million in May and $6 million in June, of pens.",
+        ),
+    ],
+)
+def test_figure_of_another_kind_is_not_asked_for(question: str, answer: str, sentence: str) -> None:
+    assert not is_figure_asked_for(question, answer, sentence)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "sentence"),
+    [
+        ("What price per share was paid?", "$51.00", "Holders receive $51.00 a share."),
+        ("What were sales in 2020?", "$9 million", "Sales increased by 8% to $9 million in 2020."),
+        ("What was the growth of sales in 2020?", "8%", "Sales increased 8% in 2020."),
+    ],
+)
+def test_figure_of_the_kind_is_asked_for(question: str, answer: str, sentence: str) -> None:
+    assert is_figure_asked_for(question, answer, sentence)
 
 
 def test_long_answer_with_several_figures_is_no_figure() -> None:
