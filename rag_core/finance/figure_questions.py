@@ -106,6 +106,13 @@ _AFTER = frozenset(
     "amount amounts attributable balance balances figure figures growth level outstanding position profile reported "
     "total value values".split()
 )
+# Other words of questions for a line of a statement.
+_PLAIN = frozenset(
+    "according balance directly dollars earn earned flow formerly generate generated get got income known made make much "
+    "outlined paid pay period post posted provided quantity rate record recorded report sheet shown spend spent state "
+    "statement statements stated".split()
+).union(_WHOLE, _AFTER)
+_CLAUSE_END = re.compile(r"[,;:]\s|\(")
 # A place that is no part of a period, as in "revenue in the United States".
 _PLACE = re.compile(
     r"\b(?:in|within|outside|across)\s+(?:the\s+)?(?!US ?D\b|U\.?S\.? dollars|[A-Z]{3} )[A-Z][\w.&-]+(?!['’\w.&-])"
@@ -251,7 +258,7 @@ def _find_target(asking: str, definitions: Mapping[str, str]) -> _Target | None:
             return _Target(measure[0].name, next(iter(definitions.values())), measure[0].unit)
         return None if len(others) > 1 else _Target(measure[0].name, measure[0].formula, measure[0].unit)
     distinct = list(dict.fromkeys(item for item, _, _ in items))
-    if len(distinct) != 1 or _NO_AMOUNT.search(asking):
+    if len(distinct) != 1 or _NO_AMOUNT.search(asking) or not _is_plain(asking, items):
         return None
     item = distinct[0]
     return _Target(item.name, item.name, Unit.PER_SHARE if item.is_per_share else Unit.MONEY)
@@ -279,6 +286,27 @@ def _is_of_part(asking: str, start: int, end: int) -> bool:
         split_tokens(following[1])[0].is_function or following[1].casefold() in _AFTER or _CHANGE.match(following[1])
     )
     return bool(is_part or is_other or _PLACE.search(after) or _PER_UNIT.match(after) or _PERCENT_OF.search(before))
+
+
+def _is_plain(asking: str, items: Sequence[tuple[LineItem, int, int]]) -> bool:
+    """Return whether the clause of a line says nothing about it that the label of its row does not say.
+
+    The price per share of a buyback and the commercial paper among the investments are not the figures of these lines.
+    """
+    blanked = _blank_periods(asking)
+    for _, start, end in items:
+        blanked = blanked[:start] + " " * (end - start) + blanked[end:]
+    at = items[0][1]
+    start = max((match.end() for match in _CLAUSE_END.finditer(blanked, 0, at)), default=0)
+    following = _CLAUSE_END.search(blanked, at)
+    words = split_tokens(blanked[start : following.start() if following else len(blanked)])
+    return all(
+        word.is_function
+        or not word.text[0].islower()
+        or word.word in _PLAIN
+        or _CHANGE.fullmatch(word.word) is not None
+        for word in words
+    )
 
 
 def _blank_periods(text: str) -> str:

@@ -89,6 +89,8 @@ def test_several_years_ask_for_several_figures() -> None:
         "What were the wages of Acme as a percent of revenue in 2020?",
         "What was Acme's revenue in 2020, excluding currency effects?",
         "What was Acme's PC revenue in 2020?",
+        "What average price did Acme pay per share for its buybacks in 2020?",
+        "What was the fair value of the bonds that Acme held as short-term investments in 2020?",
         "What was Acme's revenue in the United States in 2020?",
         "How much revenue did the streaming business generate for Acme in 2020?",
         "What was Acme's gross profit rate in 2020?",
