@@ -108,9 +108,9 @@ _AFTER = frozenset(
 )
 # Other words of questions for a line of a statement.
 _PLAIN = frozenset(
-    "according balance directly dollars earn earned flow formerly generate generated get got income known made make much "
-    "outlined paid pay period post posted provided quantity rate record recorded report sheet shown spend spent state "
-    "statement statements stated".split()
+    "according balance directly dollars earn earned flow formerly generate generated get got income known made make "
+    "much outlined paid pay period post posted provided quantity rate record recorded report sheet shown spend spent "
+    "state statement statements stated".split()
 ).union(_WHOLE, _AFTER)
 _CLAUSE_END = re.compile(r"[,;:]\s|\(")
 # A place that is no part of a period, as in "revenue in the United States".
