@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from rag_core.answering.passage_context import enlarge_passages
@@ -97,6 +97,19 @@ class PageReader:
             for row in table.body:
                 if [word.folded for word in tokenize(remove_unit(row.label))] == wanted:
                     yield table, row
+
+    def find_tables(self, version_id: str, words: Collection[str], most: int) -> dict[int, tuple[Table, ...]]:
+        """Return the tables of the pages that contain most of some words, by the index of the page, best page first.
+
+        A page needs at least two of the words, and three of four; at most ``most`` pages are searched.
+        """
+        texts = {page: text.casefold() for page, text in self.read_texts(version_id).items()}
+        counts = {page: sum(word in text for word in words) for page, text in texts.items()}
+        best = sorted(
+            (page for page in counts if counts[page] >= max(2, 0.75 * len(words))), key=lambda one: -counts[one]
+        )
+        tables = self.table_loader(version_id)(best[:most])
+        return {page: tables[page] for page in best[:most] if page in tables}
 
     def table_loader(self, version_id: str) -> Callable[[Sequence[int]], dict[int, tuple[Table, ...]]]:
         """Return a function that returns the tables of pages of a document, by the index of the page."""

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.answer_text import cite_span, name_source, open_with_value, refuse_with_closest, write_quotes
+from rag_core.answering.named_rows import quote_named_row
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
-from rag_core.answering.row_quotes import is_row_named, quote_named_row, quote_row
+from rag_core.answering.row_quotes import is_row_named, quote_row
 from rag_core.answering.statement_answers import find_statement_answer, is_certain
 from rag_core.answering.table_answers import answer_over_rows
 from rag_core.gate.calibration import weigh_reading

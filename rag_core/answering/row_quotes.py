@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal
 
 from rag_core.answering.answer_text import cite_span, open_with_value, write_pieces
 from rag_core.answering.page_reading import PageReader
@@ -13,7 +12,6 @@ from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import answers_kind
 from rag_core.reading.cell_choice import choose_cell, name_row
 from rag_core.reading.cell_values import names_cell, names_row, parse_quantity, remove_unit, state_value
-from rag_core.reading.named_cells import find_named_cells
 from rag_core.reading.short_answers import names_measure
 from rag_core.reading.table_questions import parse_table_question
 from rag_core.reading.table_rows import find_joined_names, find_lemmas, find_names
@@ -21,7 +19,6 @@ from rag_core.reading.tick_boxes import contains_box
 from rag_core.text.dates import find_periods
 from rag_core.text.words import tokenize
 from rag_core.types import Citation, Passage, Table
-from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import TableCell, TableRow
 from rag_core.verification.verifier import VerifiedAnswer
 
@@ -113,64 +110,6 @@ def _name_column(table: Table, cell: TableCell) -> object:
     """Return the periods of the column of a cell, or the words of its header if it has no period."""
     header = remove_unit(table.column_header(cell.column))
     return [(one.year, one.part) for one in find_periods(header)] or find_names(header)
-
-
-def quote_named_row(
-    question: str, answers: Sequence[FoundAnswer], outcome: SearchOutcome, reader: PageReader
-) -> tuple[VerifiedAnswer, SearchOutcome] | None:
-    """Return the value in the row and the column that the question names, and the outcome with the row's passage.
-
-    Return ``None`` if no row read is named with all words of the question, or if the document has a row with the same
-    label and another value, such as that of a segment. A row whose own labels explain the question is preferred to one
-    of which only the caption does.
-    """
-    for with_caption in (False, True):
-        for answer in answers:
-            cells = _find_named_cells(question, answer, outcome, reader, with_caption=with_caption)
-            if cells:
-                return _state_cells(answer, cells, outcome, reader)
-    return None
-
-
-def _find_named_cells(
-    question: str, answer: FoundAnswer, outcome: SearchOutcome, reader: PageReader, *, with_caption: bool
-) -> list[TableCell]:
-    passage, table, row = answer.passage, answer.excerpt.table, answer.excerpt.row
-    if table is None or row is None or passage.lacks_name:
-        return []
-    chunk = outcome.ranked.rows.get(int(passage.chunk_id))
-    names = f"{passage.document} {chunk.document_label if chunk else ''}", passage.heading
-    cells = find_named_cells(question, table, row, *names, with_caption=with_caption)
-    for other, same in reader.find_rows(passage.version_id, row.label) if cells else ():
-        found = find_named_cells(question, other, same, *names, with_caption=with_caption)
-        if found and _read_numbers(found) != _read_numbers(cells):
-            return []
-    return cells
-
-
-def _state_cells(
-    answer: FoundAnswer, cells: Sequence[TableCell], outcome: SearchOutcome, reader: PageReader
-) -> tuple[VerifiedAnswer, SearchOutcome] | None:
-    """Return the values of cells of a row with their headers."""
-    excerpt, table, row = answer.excerpt, answer.excerpt.table, answer.excerpt.row
-    assert table is not None
-    assert row is not None
-    outcome = reader.add_passages(outcome, answer.passage, excerpt.start)
-    citation = cite_span(answer.passage.page_key, excerpt.start, excerpt.end, outcome.result.passages)
-    if citation is None:
-        return None
-    headers = [table.column_header(cell.column) for cell in cells]
-    values = [state_value(table, row, cell) for cell in cells]
-    short, labels = values[0], [name_row(table, row, cells[0]), headers[0]]
-    if len(cells) > 1:
-        short = "; ".join(f"{value} ({header})" for value, header in zip(values, headers, strict=True))
-        labels = labels[:1]
-    return write_pieces([(open_with_value(short, labels), [citation])], short), outcome
-
-
-def _read_numbers(cells: Sequence[TableCell]) -> list[Decimal | None]:
-    found = [parse_quantity(cell.text) for cell in cells]
-    return [one.value if one else None for one in found]
 
 
 def _asks_for_more(question: str, table: Table, row: TableRow, cell: TableCell) -> bool:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 from rag_core.reading.cell_values import parse_quantity, remove_unit
 from rag_core.reading.table_rows import find_joined_names, find_lemmas, find_names
 from rag_core.text.dates import find_periods, match_period
+from rag_core.text.words import find_lemma, tokenize
 from rag_core.types.tables import Table, TableCell, TableRow
+
+_PERCENT = re.compile(r"%|\b(?:per ?cent(?:age)?|share|proportion|rate|ratio|margin|growth|change)\b", re.IGNORECASE)
+# Words of questions for values that say nothing about the value.
+_REPORTING = frozenset(map(find_lemma, "amount book disclose have much post record report show state".split()))
+
+
+def list_asked_words(question: str, document: str) -> list[str]:
+    """Return the content words of a question in lower case, without its periods and the name of a document."""
+    asked = find_names(question) - find_joined_names(question, document) - find_lemmas(document)
+    return [word.folded for word in tokenize(question) if word.content and find_lemma(word.folded) in asked]
 
 
 def find_named_cells(
@@ -30,23 +43,28 @@ def find_named_cells(
     asked, label = find_names(question), find_names(remove_unit(row.label))
     if not label or not label <= asked:
         return []
+    asks_percent = _PERCENT.search(question) is not None
     headers = {
         cell.column: remove_unit(table.column_header(cell.column))
         for cell in row.cells
-        if cell.column and parse_quantity(cell.text) is not None
+        if cell.column and (quantity := parse_quantity(cell.text)) and (asks_percent or quantity.unit != "%")
     }
     company = find_lemmas(document) | find_joined_names(question, f"{document} {heading}")
     # "Blizzard" in "Activision Blizzard" names the company, not the column of a segment.
     named = {column for column, header in headers.items() if find_names(header) <= asked - company}
     captions = table.caption if with_caption else ()
-    known = find_lemmas(" ".join([*captions, *row.section, *(headers[one] for one in named)]))
-    if asked - label - known - company:
+    # "Organic net sales" does not explain "net sales".
+    sections = [one for one in row.section if find_names(remove_unit(one)) <= asked]
+    known = find_lemmas(" ".join([*captions, *sections, *(headers[one] for one in named)]))
+    if asked - label - known - company - _REPORTING:
         return []
     dated = {column: find_periods(headers[column]) for column in named}
     periods = [one for found in dated.values() for one in found]
-    wanted = [match_period(one, periods) for one in find_periods(question)]
+    # Without periods in the headers, all cells are of the period in the caption.
+    above = [] if periods else find_periods(" ".join([*table.caption, *row.section]))
+    wanted = [match_period(one, periods or above) for one in find_periods(question)]
     columns = [[one for one in named if dated[one] and all(part in fit for part in dated[one])] for fit in wanted]
-    if not wanted:
+    if not wanted or (above and len(wanted) == 1 and wanted[0]):
         columns = [sorted(named)]
     if any(len(fitting) != 1 for fitting in columns):
         return []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rag_core.reading.named_cells import find_named_cells
@@ -54,3 +56,17 @@ def test_question_must_name_the_column() -> None:
 
 def test_names_that_a_file_name_joins_are_known() -> None:
     assert find("What were the membership fees of Best Mills in 2021?", 0, document="BESTMILLS_2021.pdf") == ["3,877"]
+
+
+def test_period_in_the_caption_is_that_of_all_cells() -> None:
+    table = replace(
+        build((("", "Net sales", "Currency"), ("Canada", "2,173", "5"), ("Peru", "310", "2"))), caption=("2018",)
+    )
+
+    def found(question: str) -> list[str]:
+        cells = find_named_cells(question, table, table.body[0], "Acme", "", with_caption=False)
+        return [cell.text for cell in cells]
+
+    assert found("What net sales did Acme report in Canada in 2018?") == ["2,173"]
+    assert found("What net sales did Acme report in Canada in 2017?") == []
+    assert found("What net sales did Acme report in Canada in 2017 and 2018?") == []
