@@ -18,7 +18,7 @@ from rag_core.types.tables import Table, TableCell, TableRow
 # Maximum number of words of some sentences, unless one sentence is longer, and maximum number of excerpts.
 WINDOW_WORDS, MAX_EXCERPTS = 70, 24
 # Maximum number of characters of all excerpts, which limits the time of the reading.
-MAX_CHARS = 6000
+MAX_CHARS = 4600
 # Number of passages whose whole pages are split.
 WHOLE_PAGES = 3
 # Weights, relative to the share of the question's words in an excerpt: whether it is in a passage, and the rank of the
