@@ -32,7 +32,7 @@ _STATED = re.compile(
     rf"^(?P<subject>.*?)\bin\s(?P<unit>(?:[^\s]+\s?){{1,4}})$|^(?P<alone>{_SYMBOL}?\s?[\w'$€£¥]+(?:\s\w+)?)$"
 )
 _IN = re.compile(r"^in\s", re.IGNORECASE)
-_PLURAL_SCALE = re.compile(r"\b(thousand|million|billion|trillion)s\b(?:\sof\b)?", re.IGNORECASE)
+_SCALE_WORD = re.compile(r"\b(thousand|million|billion|trillion)(?:s(?:\sof\b)?)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def state_value(table: Table, row: TableRow, cell: TableCell) -> str:
         return cell.text
     header = table.column_header(cell.column)
     unit = find_header_unit(header) or find_header_unit(row.label) or _find_stated_unit(table, row, cell.column)
-    unit = _PLURAL_SCALE.sub(lambda scale: scale[1].casefold(), _IN.sub("", unit)).strip()
+    unit = _SCALE_WORD.sub(lambda scale: scale[1].casefold(), _IN.sub("", unit)).strip()
     symbols = {match["symbol"] for text in column if (match := _FIGURE.fullmatch(text)) and match["symbol"]}
     symbol = symbols.pop() if len(symbols) == 1 and not figure["symbol"] else ""
     if (written := re.match(_SYMBOL, unit)) is not None:
