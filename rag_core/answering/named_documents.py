@@ -122,8 +122,8 @@ def contains_name(text: str, name: str) -> bool:
 
 
 def contains_file_name(text: str, stem: str) -> bool:
-    """Return whether a text contains the name of a file; a name of letters only is no more than a word."""
-    if stem.isalpha():
+    """Return whether a text contains the name of a file; a word or a number needs the ending of the file."""
+    if stem.isalnum() and (stem.isalpha() or stem.isdigit()):
         return re.search(rf"(?<![\w.-]){re.escape(stem)}\.\w+", text) is not None
     return re.search(rf"(?<![\w.-]){re.escape(stem)}(?![\w-])", text) is not None
 

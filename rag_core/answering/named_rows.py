@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from rag_core.answering.answer_text import cite_span, open_with_value, write_pieces
 from rag_core.answering.page_reading import PageReader
+from rag_core.gate.yes_no_questions import is_yes_no_question
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import Kind, find_answer_kind
 from rag_core.reading.cell_choice import name_row
@@ -27,19 +28,22 @@ def quote_named_row(
 ) -> tuple[VerifiedAnswer, SearchOutcome] | None:
     """Return the value in the row and the column that the question names, and the outcome with the row's passage.
 
-    Return ``None`` if no row is named with all words of the question, or if the document has a row with the same label
-    and another value, such as that of a segment. A row whose own labels explain the question is preferred to one of
-    which only the caption does. If none of the rows read is named and the question asks for a number, the pages of the
-    best documents that contain most of its words are searched.
+    Return ``None`` if the question does not ask for a figure, if no row is named with all its words, or if the document
+    has a row with the same label and another value, such as that of a segment. A row whose own labels explain the
+    question is preferred to one that only its caption explains. If no row read is named, pages of the best documents
+    that contain most words of a question for a number are searched.
     """
+    kind = find_answer_kind(question)
+    if is_yes_no_question(question) or kind in (Kind.REASON, Kind.NAME, Kind.DATE):
+        return None
     read = [
         (one.passage, PlacedRow(one.passage.page_index, one.excerpt.table, one.excerpt.row))
         for one in answers
         if one.excerpt.table is not None and one.excerpt.row is not None
     ]
-    found = _quote_first(question, read, outcome, reader)
-    if found is None and find_answer_kind(question) in (Kind.NUMBER, Kind.PERCENT):
-        found = _quote_first(question, _list_rows(question, outcome, reader), outcome, reader)
+    found = _quote_first_named(question, read, outcome, reader)
+    if found is None and kind is not None:
+        found = _quote_first_named(question, _list_rows(question, outcome, reader), outcome, reader)
     return found
 
 
@@ -58,14 +62,15 @@ def _list_rows(question: str, outcome: SearchOutcome, reader: PageReader) -> lis
     return rows
 
 
-def _quote_first(
+def _quote_first_named(
     question: str, rows: Sequence[tuple[Passage, PlacedRow]], outcome: SearchOutcome, reader: PageReader
 ) -> tuple[VerifiedAnswer, SearchOutcome] | None:
     for with_caption in (False, True):
         for passage, placed in rows:
             cells = _find_cells(question, passage, placed, outcome, reader, with_caption=with_caption)
-            if cells:
-                return _state_cells(passage, placed, cells, outcome, reader)
+            found = _state_cells(passage, placed, cells, outcome, reader) if cells else None
+            if found is not None:
+                return found
     return None
 
 

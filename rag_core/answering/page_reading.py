@@ -89,27 +89,28 @@ class PageReader:
 
     def find_rows(self, version_id: str, label: str) -> Iterator[tuple[Table, TableRow]]:
         """Yield the rows of a document with the words of a label, except remarks in brackets, and their tables."""
-        wanted = [word.folded for word in tokenize(remove_unit(label))]
+        wanted = [word.text.casefold() for word in tokenize(remove_unit(label))]
+        if not wanted:
+            return
         texts = {page: text.casefold() for page, text in self.read_texts(version_id).items()}
         # Loading all tables of a long report would take longer than the rest of the answer.
         pages = [page for page, text in texts.items() if all(word in text for word in wanted)]
         for table in (table for tables in self.table_loader(version_id)(pages).values() for table in tables):
             for row in table.body:
-                if [word.folded for word in tokenize(remove_unit(row.label))] == wanted:
+                if [word.text.casefold() for word in tokenize(remove_unit(row.label))] == wanted:
                     yield table, row
 
-    def find_tables(self, version_id: str, words: Collection[str], most: int) -> dict[int, tuple[Table, ...]]:
+    def find_tables(self, version_id: str, words: Collection[str], max_pages: int) -> dict[int, tuple[Table, ...]]:
         """Return the tables of the pages that contain most of some words, by the index of the page, best page first.
 
-        A page needs at least two of the words, and three of four; at most ``most`` pages are searched.
+        A page needs at least two of the words and three quarters of them. At most ``max_pages`` pages are searched.
         """
         texts = {page: text.casefold() for page, text in self.read_texts(version_id).items()}
         counts = {page: sum(word in text for word in words) for page, text in texts.items()}
-        best = sorted(
-            (page for page in counts if counts[page] >= max(2, 0.75 * len(words))), key=lambda one: -counts[one]
-        )
-        tables = self.table_loader(version_id)(best[:most])
-        return {page: tables[page] for page in best[:most] if page in tables}
+        enough = [page for page in counts if counts[page] >= max(2, 0.75 * len(words))]
+        best = sorted(enough, key=lambda page: -counts[page])[:max_pages]
+        tables = self.table_loader(version_id)(best)
+        return {page: tables[page] for page in best if page in tables}
 
     def table_loader(self, version_id: str) -> Callable[[Sequence[int]], dict[int, tuple[Table, ...]]]:
         """Return a function that returns the tables of pages of a document, by the index of the page."""

@@ -26,6 +26,7 @@ from rag_core.verification.verifier import VerifiedAnswer
 _ASKS_TWICE = re.compile(r"\band (?:what|how|when|where|who|which|why|by|with)\b", re.IGNORECASE)
 # Number of content words from which the label of a row is a statement.
 LONG_LABEL = 8
+_HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
 # A cell with several values, such as "NBR and FKM".
 _LIST = re.compile(r"[,;]\s|\s(?:and|&)\s")
 
@@ -43,8 +44,8 @@ def quote_row(
 
     Return ``None`` if the answer is in no row, or if it is not probable enough and the question does not contain the
     label and the header of its cell. If the question is about another column of the row, its value is returned; if it
-    asks for another kind of value, for several rows or for a period that no column has, the result is ``None`` too. So
-    it is if the document has another value with the same labels that fits the question as well.
+    asks for another kind of value, for several rows or for a period that no column has, the result is ``None`` too. It
+    is also ``None`` if the document has another value with the same labels that fits the question as well.
     """
     excerpt, read = answer.excerpt, answer.place.cell
     if excerpt.row is None or excerpt.table is None or read is None or contains_box(excerpt.text):
@@ -75,12 +76,14 @@ def quote_row(
 
 
 def _is_about_other(question: str, label: str) -> bool:
-    """Return whether the label of a row is a name, or a long text, of which the question has nothing or little."""
+    """Return whether the question has few words of a long label, or counts things and has none of a name."""
     words = [word for word in tokenize(label) if word.content]
     shared = find_lemmas(label) & find_lemmas(question)
     names = [word for word in words if word.text[0].isupper()]
     is_name = len(names) > 1 and len(names) == len(words)
-    return (is_name and not shared) or (len(words) >= LONG_LABEL and 2 * len(shared) < len(words))
+    return (is_name and not shared and _HOW_MANY.search(question) is not None) or (
+        len(words) >= LONG_LABEL and 2 * len(shared) < len(words)
+    )
 
 
 def _is_ambiguous(
@@ -92,21 +95,21 @@ def _is_ambiguous(
     """
     asked = find_names(question) - find_lemmas(row.label)
 
-    def fit(table: Table, row: TableRow) -> int:
+    def count_shared(table: Table, row: TableRow) -> int:
         return len(asked & find_lemmas(" ".join([*table.caption, *row.section])))
 
-    column, number = _name_column(table, cell), parse_quantity(cell.text)
+    column, number = _find_column_key(table, cell), parse_quantity(cell.text)
     if number is None:
         return False
     for other, same in reader.find_rows(version_id, row.label):
-        cells = [one for one in same.cells if one.column and _name_column(other, one) == column]
+        cells = [one for one in same.cells if one.column and _find_column_key(other, one) == column]
         values = {one.value for one in (parse_quantity(cell.text) for cell in cells) if one is not None}
-        if values and number.value not in values and fit(other, same) >= fit(table, row):
+        if values and number.value not in values and count_shared(other, same) >= count_shared(table, row):
             return True
     return False
 
 
-def _name_column(table: Table, cell: TableCell) -> object:
+def _find_column_key(table: Table, cell: TableCell) -> object:
     """Return the periods of the column of a cell, or the words of its header if it has no period."""
     header = remove_unit(table.column_header(cell.column))
     return [(one.year, one.part) for one in find_periods(header)] or find_names(header)

@@ -7,15 +7,15 @@ from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import answers_kind
 from rag_core.reading.quote_spans import is_sentence, refers_back
 from rag_core.reading.short_answers import (
+    ends_before_noun,
     extend_answer,
     extend_definition,
     has_superlative,
-    is_cut,
     is_denied_elsewhere,
     is_figure_asked_for,
     is_of_other_period,
-    is_several_if_asked,
     is_whole,
+    matches_plural,
     names_measure,
     select_count,
     select_respective,
@@ -60,10 +60,10 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
     if contains_negation(question) and is_denied_elsewhere(text[start + len(answer) :]):
         return ""
     short = select_count(question, extend_answer(text, start, start + len(answer)), text)
-    if is_cut(question, answer, text) or lacks_name(question, excerpt.text, title):
+    if ends_before_noun(question, answer, text) or lacks_name(question, excerpt.text, title):
         return ""
     short = select_respective(question, extend_definition(question, short, text), text)
-    is_kind = answers_kind(question, short) and is_several_if_asked(question, short) and is_whole(short, text)
+    is_kind = answers_kind(question, short) and matches_plural(question, short) and is_whole(short, text)
     return short if is_kind and is_figure_asked_for(question, short, text) else ""
 
 

@@ -84,7 +84,8 @@ _WHOLE = frozenset(
 # Words that restrict the measure before them to a part, as in "revenue from subscriptions".
 _FROM_PART = re.compile(
     r"\W+(?:(?:generated|earned|derived|received|coming) )?(?:from|by|through|attributable to|relat(?:ed|ing) to)\s+"
-    r"(?!the (?:\w+ ){0,3}(?:statements?|sheet|report|filing)\b)(?:the |its |their )?(?P<part>[a-z][\w-]+)"
+    r"(?!the (?:end|company|group)\b|the (?:\w+ ){0,3}(?:statements?|sheet|report|filing)\b)"
+    r"(?:the |its |their )?(?P<part>[a-z][\w-]+)"
 )
 # Asks for a share or a number of things, which no line of a statement is.
 _NO_AMOUNT = re.compile(
@@ -93,29 +94,32 @@ _NO_AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _PER_UNIT = re.compile(r"\W+per\b", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"['’]s?\s*$")
+_POSSESSIVE = re.compile(r"['’]s?\s+(?:[\w.&-]+\s+){0,3}$")
 # "How much revenue did the streaming business make": another subject than a name or "the company".
 _MADE_BY = re.compile(
     r"\W+(?:did|does|do|has|have|had)\s+(?:the |its |their )?(?!company\b|group\b|firm\b)(?P<part>[a-z][\w-]+)"
     r"(?: [a-z][\w-]+)* "
     r"(?:make|made|generated?|earn(?:ed)?|have|report(?:ed)?|contributed?|bring|produced?|record(?:ed)?)\b"
 )
+_RANGE = re.compile(r"\b(?:between|from)\b|\d\s*[-–—]\s*(?:FY\s?)?\d")
 _NEXT_WORD = re.compile(r" ((?![a-z]+ly\b)[a-z][\w-]*)")
 # Words that may follow a measure without making it another one.
 _AFTER = frozenset(
-    "amount amounts attributable balance balances figure figures growth level outstanding position profile reported "
-    "total value values".split()
+    "amount amounts attributable balance balances earned figure figures generated growth incurred level outstanding "
+    "paid percentage position profile recorded reported total value values".split()
 )
 # Other words of questions for a line of a statement.
 _PLAIN = frozenset(
     "according balance directly dollars earn earned flow formerly generate generated get got income known made make "
-    "much outlined paid pay period post posted provided quantity rate record recorded report sheet shown spend spent "
-    "state statement statements stated".split()
+    "million millions much operating operations outlined paid pay period post posted provided quantity rate record "
+    "recorded report sheet shown spend spent state statement statements stated thousands".split()
 ).union(_WHOLE, _AFTER)
 _CLAUSE_END = re.compile(r"[,;:]\s|\(")
 # A place that is no part of a period, as in "revenue in the United States".
 _PLACE = re.compile(
-    r"\b(?:in|within|outside|across)\s+(?:the\s+)?(?!US ?D\b|U\.?S\.? dollars|[A-Z]{3} )[A-Z][\w.&-]+(?!['’\w.&-])"
+    r"\b(?:in|within|outside|across)\s+(?:the\s+)?"
+    r"(?!USD?\b|U\.S\. dollars|(?:EUR|GBP|Millions?|Billions?|Thousands?|Note|Item|Income|Balance|Cash)\b)"
+    r"[A-Z][\w.&-]+(?!['’\w.&-])"
 )
 _PERCENT_OF = re.compile(
     r"(?:%|\bpercent(?:age)?|\bshare|\bproportion|\bfraction) of (?:[\w.&’' -]{1,40}['’]s )?"
@@ -273,7 +277,7 @@ def _is_of_part(asking: str, start: int, end: int) -> bool:
     blanked = _blank_periods(asking)
     before, after = blanked[:start], blanked[end:]
     for token in reversed(split_tokens(before)):
-        if token.is_function or before[token.end :].strip() or token.text[0].isdigit():
+        if token.is_function or before[token.end :].strip(" .") or token.text[0].isdigit():
             break
         is_name = token.text[0].isupper()
         if _POSSESSIVE.search(before[: token.start]) if is_name else token.word not in _WHOLE:
@@ -353,7 +357,7 @@ def _build(question: str, asking: str, target: _Target, years: list[int], names:
         expression = parse_formula(target.formula, last, names)
     else:
         # Several years without a change or an average ask for several figures, unless a definition names them.
-        if len(years) > 2 or not re.search(r"between|from|-", asking):
+        if len(years) > 2 or not _RANGE.search(asking):
             latest, *others = [_build(question, asking, target, [year], names) for year in reversed(years)]
             return replace(latest, others=tuple(others))
         expression = parse_formula(target.formula, last, names)

@@ -58,7 +58,7 @@ _PERIOD = re.compile(
 # A period that belongs to the name before it, as in "Acme in fiscal 2019 and Bolt in 2020".
 _OWN_PERIOD = re.compile(
     rf"\s+(?:(?:in|for|at|of|during|as of)\s+)?(?:(?:fiscal|financial)\s+(?:years?\s+)?)?(?:{_PERIOD.pattern})"
-    r"(?![\w%])",
+    r"(?:\s+(?:19|20)\d\d)?(?![\w%])",
     re.IGNORECASE,
 )
 # The place of the name in a template: with its preposition or as a genitive, or else as the subject.

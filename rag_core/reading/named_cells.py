@@ -18,7 +18,8 @@ _REPORTING = frozenset(map(find_lemma, "amount book disclose have much post reco
 def list_asked_words(question: str, document: str) -> list[str]:
     """Return the content words of a question in lower case, without its periods and the name of a document."""
     asked = find_names(question) - find_joined_names(question, document) - find_lemmas(document)
-    return [word.folded for word in tokenize(question) if word.content and find_lemma(word.folded) in asked]
+    words = (word for word in tokenize(question) if word.content and find_lemma(word.folded) in asked)
+    return list(dict.fromkeys(word.text.casefold() for word in words))
 
 
 def find_named_cells(
@@ -28,7 +29,7 @@ def find_named_cells(
 
     The list is empty unless the question contains all words of the label of the row and of the headers of the cells,
     and the name of the document, its sections, its headers and, with ``with_caption``, its caption contain all others.
-    The heading above the table explains names only.
+    The heading above the table explains only names.
 
     Parameters
     ----------

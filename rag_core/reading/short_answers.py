@@ -65,12 +65,14 @@ _ASKS_AMOUNT = re.compile(
 )
 _NAMES_CHANGE = re.compile(
     rf"\b{_CHANGES}s?\b|\b(?:growth|reduction|improvement|percent(?:age)?|per cent|rates?|margins?|ratios?|share|"
-    r"proportion|yield|difference|by how much|declin\w+|grow\w+|ris\w+|fall\w+)\b|%",
+    r"proportion|yield|difference|by how much|declin(?:e[sd]?|ing)|grow(?:s|ing)?|ris(?:e[ns]?|ing)|"
+    r"fall(?:s|ing|en)?)\b|%",
     re.IGNORECASE,
 )
-_PER = re.compile(r"\bper ([a-z]+)\b", re.IGNORECASE)
-_WHERE_OR_WHO = re.compile(r"(?:where|who|whom)\b", re.IGNORECASE)
-_CLAUSE_NUMBER = re.compile(r"\d+(?:\.\d+)*\.?")
+_PER = re.compile(r"\bper (share|employee|member|user|customer|store|capita)\b", re.IGNORECASE)
+_WHERE = re.compile(r"where\b", re.IGNORECASE)
+_SCALE = re.compile(r"\s(?:thousand|million|billion|trillion)$", re.IGNORECASE)
+_CLAUSE_NUMBER = re.compile(r"\d+(?:\.\d+)+\.?")
 _SUPERLATIVE = re.compile(r"\b(?:(?!interest|forest|request|invest|suggest|guest)\w{3,}est|most|least)\b")
 # The noun that names the figure in "What was the operating margin in 2024".
 _MEASURE = re.compile(
@@ -170,14 +172,19 @@ def select_respective(question: str, answer: str, sentence: str) -> str:
         for one in parse_numbers(sentence[: respectively.start()])
         if not any(start <= one.start < end for start, end in spans)
     ]
-    if len(numbers) < 2:
+    if len(numbers) < 2 or not any(one.text in answer or answer in one.text for one in numbers):
         return answer
     chosen = [known.index(one) for period in find_periods(question) for one in match_period(period, known)]
     if len(known) != len(numbers):
         asked = {token.word for token in split_tokens(question)}
         items = _list_items(sentence[: numbers[0].start], len(numbers))
         chosen = [place for place, item in enumerate(items) if item and item <= asked]
-    return numbers[chosen[0]].text if len(chosen) == 1 else ""
+    if len(chosen) != 1:
+        return ""
+    # "$4.1 and $3.2 million": the scale after the last value is that of all.
+    value = numbers[chosen[0]]
+    scale = _SCALE.search(numbers[-1].text) if value.unscaled else None
+    return f"{value.text}{scale[0] if scale else ''}"
 
 
 def _list_items(text: str, count: int) -> list[set[str]]:
@@ -204,10 +211,10 @@ def _is_name(token: Token) -> bool:
     return token.text[0].isupper()
 
 
-def is_several_if_asked(question: str, answer: str) -> bool:
+def matches_plural(question: str, answer: str) -> bool:
     """Return whether an answer is a list or a plural if a question asks for several things.
 
-    >>> is_several_if_asked("Which brands does it own?", "a Delaware corporation")
+    >>> matches_plural("Which brands does it own?", "a Delaware corporation")
     False
     """
     asked = parse_table_question(question)
@@ -225,21 +232,21 @@ def is_whole(answer: str, sentence: str) -> bool:
     return not is_clause and all(answer.count(one) == answer.count(other) for one, other in ("()", "[]", "“”"))
 
 
-def is_cut(question: str, answer: str, sentence: str) -> bool:
-    """Return whether an answer to "where" or "who" is only the beginning of a phrase of the question.
+def ends_before_noun(question: str, answer: str, sentence: str) -> bool:
+    """Return whether an answer to "where" stops before a noun of the question, as an adjective does.
 
-    >>> is_cut("Where is the headquarters?", "the European", "It left the European headquarters.")
+    >>> ends_before_noun("Where is the headquarters?", "the European", "It left the European headquarters.")
     True
     """
     following = next(iter(split_tokens(sentence[sentence.find(answer) + len(answer) :])), None)
-    if following is None or not _WHERE_OR_WHO.match(question):
+    if following is None or not _WHERE.match(question):
         return False
     asked = {stem(token.word) for token in split_tokens(question) if not token.is_function}
     return sentence[sentence.find(answer) + len(answer) :][: following.start] == " " and stem(following.word) in asked
 
 
 def is_figure_asked_for(question: str, answer: str, sentence: str) -> bool:
-    """Return whether a figure in a sentence is a change if the question asks for one, and else is none.
+    """Return whether a figure in a sentence is of the kind asked for: a change, or an amount.
 
     A question for an amount per unit needs a sentence with this unit, and a question for several periods several
     figures.

@@ -97,7 +97,11 @@ def lacks_name(question: str, passage: str, title: str) -> bool:
     for name in find_names(question):
         words = [one for one in asked.words if name.start <= one.start < name.end and not is_question_word(one)]
         words = [one for one in words if len(strip_possessive(one)) >= MIN_SYMBOL_CHARS]
-        if words and not any(contains_name_form(one, said, about) for one in words):
+        initials = "".join(one.text[0] for one in words).upper()
+        is_abbreviated = (
+            len(initials) > 1 and re.search(rf"\b{re.escape(initials)}\b", f"{title} {passage}") is not None
+        )
+        if words and not is_abbreviated and not any(contains_name_form(one, said, about) for one in words):
             return True
     return False
 

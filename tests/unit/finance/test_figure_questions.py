@@ -50,6 +50,9 @@ def test_figure_is_recognised(question: str, label: str, unit: Unit) -> None:
         "What was Acme's consolidated revenue in 2020?",
         "What was the revenue of Acme in 2020 from the income statement?",
         "How much revenue did the company make in 2020?",
+        "What was the total revenue earned by the company in 2020?",
+        "What was the revenue of Acme in the Income Statement of 2020?",
+        "What was the revenue of Acme in USD millions in 2020?",
         "What is the 2020 revenue directly stated in Acme's income statement?",
         "What was Acme's year end 2020 total revenue (in USD millions)?",
     ],
@@ -61,7 +64,7 @@ def test_words_that_mean_the_whole_company_do_not_prevent_a_figure(question: str
 
 
 def test_several_years_ask_for_several_figures() -> None:
-    request = parse_figure_question("What was Acme's revenue in 2018, 2019 and 2020?")
+    request = parse_figure_question("What was Acme-Bolt's revenue in 2018, 2019 and 2020?")
     assert request is not None
     labels = [one.label for one in (request, *request.others)]
     assert labels == ["revenue, fiscal 2020", "revenue, fiscal 2019", "revenue, fiscal 2018"]
@@ -89,6 +92,7 @@ def test_several_years_ask_for_several_figures() -> None:
         "What were the wages of Acme as a percent of revenue in 2020?",
         "What was Acme's revenue in 2020, excluding currency effects?",
         "What was Acme's PC revenue in 2020?",
+        "What was Acme's total U.S. revenue in 2020?",
         "What average price did Acme pay per share for its buybacks in 2020?",
         "What was the fair value of the bonds that Acme held as short-term investments in 2020?",
         "What was Acme's revenue in the United States in 2020?",

@@ -114,6 +114,26 @@ def test_value_given_respectively_is_that_of_the_item_asked_for(question: str, f
     assert select_respective(question, "21%", MADE) == found
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "sentence"),
+    [
+        (
+            "How many mills did it close in 2020?",
+            "3",
+            "Of 50 and 60 mills in 2019 and 2020, respectively, it closed 3.",
+        ),
+        ("Who audited it in 2020?", "Brigg", "Brigg audited it for $5 and $6 in 2019 and 2020, respectively."),
+    ],
+)
+def test_answer_beside_values_given_respectively_is_kept(question: str, answer: str, sentence: str) -> None:
+    assert select_respective(question, answer, sentence) == answer
+
+
+def test_scale_after_the_last_value_is_that_of_all() -> None:
+    sentence = "Revenue was $4.1 and $3.2 million in 2021 and 2020, respectively."
+    assert select_respective("What was revenue in 2021?", "$4.1", sentence) == "$4.1 million"
+
+
 def test_value_given_respectively_is_that_of_the_period_asked_for() -> None:
     sentence = "Costs were $12 million and $15 million at 3 May 2021 and 2 May 2020, respectively."
     assert select_respective("What were costs in 2020?", "$12 million", sentence) == "$15 million"
