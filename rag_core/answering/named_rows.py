@@ -39,7 +39,7 @@ def quote_named_row(
     read = [
         (one.passage, PlacedRow(one.passage.page_index, one.excerpt.table, one.excerpt.row))
         for one in answers
-        if one.excerpt.table is not None and one.excerpt.row is not None
+        if one.excerpt.table is not None and one.excerpt.row is not None and not one.passage.lacks_name
     ]
     found = _quote_first_named(question, read, outcome, reader)
     if found is None and kind is not None:
@@ -51,11 +51,13 @@ def _list_rows(question: str, outcome: SearchOutcome, reader: PageReader) -> lis
     """Return the rows of the pages with most words of a question, each with the best passage of its document."""
     best: dict[str, Passage] = {}
     for passage in outcome.passages:
-        best.setdefault(passage.version_id, passage)
+        if not passage.lacks_name:
+            best.setdefault(passage.version_id, passage)
     rows = []
     for passage in list(best.values())[:MAX_DOCUMENTS]:
         words = list_asked_words(question, passage.document)
-        for page, tables in reader.find_tables(passage.version_id, words, MAX_PAGES).items():
+        pages = {one.page_index for one in outcome.passages if one.version_id == passage.version_id}
+        for page, tables in reader.find_tables(passage.version_id, words, pages, MAX_PAGES).items():
             rows += [
                 (passage, PlacedRow(page, table, row)) for table in tables for row in table.body if not row.is_section
             ]
@@ -84,8 +86,6 @@ def _find_cells(
     with_caption: bool,
 ) -> list[TableCell]:
     """Return the cells that the question names, unless the document has another value with the same labels."""
-    if passage.lacks_name:
-        return []
     chunk = outcome.ranked.rows.get(int(passage.chunk_id))
     names = f"{passage.document} {chunk.document_label if chunk else ''}", passage.heading
     cells = find_named_cells(question, placed.table, placed.row, *names, with_caption=with_caption)

@@ -100,15 +100,18 @@ class PageReader:
                 if [word.text.casefold() for word in tokenize(remove_unit(row.label))] == wanted:
                     yield table, row
 
-    def find_tables(self, version_id: str, words: Collection[str], max_pages: int) -> dict[int, tuple[Table, ...]]:
+    def find_tables(
+        self, version_id: str, words: Collection[str], preferred: Collection[int], max_pages: int
+    ) -> dict[int, tuple[Table, ...]]:
         """Return the tables of the pages that contain most of some words, by the index of the page, best page first.
 
-        A page needs at least two of the words and three quarters of them. At most ``max_pages`` pages are searched.
+        A page needs at least two of the words and three quarters of them. Of pages with equally many, those in
+        ``preferred`` come first. At most ``max_pages`` pages are searched.
         """
         texts = {page: text.casefold() for page, text in self.read_texts(version_id).items()}
         counts = {page: sum(word in text for word in words) for page, text in texts.items()}
         enough = [page for page in counts if counts[page] >= max(2, 0.75 * len(words))]
-        best = sorted(enough, key=lambda page: -counts[page])[:max_pages]
+        best = sorted(enough, key=lambda page: (-counts[page], page not in preferred))[:max_pages]
         tables = self.table_loader(version_id)(best)
         return {page: tables[page] for page in best if page in tables}
 

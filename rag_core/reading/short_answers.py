@@ -64,8 +64,8 @@ _ASKS_AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _NAMES_CHANGE = re.compile(
-    rf"\b{_CHANGES}s?\b|\b(?:growth|reduction|improvement|percent(?:age)?|per cent|rates?|margins?|ratios?|share|"
-    r"proportion|yield|difference|by how much|declin(?:e[sd]?|ing)|grow(?:s|ing)?|ris(?:e[ns]?|ing)|"
+    rf"\b{_CHANGES}s?\b|\b(?:growth|reduction|improvement|percent(?:age)?|per cent|rates?|margins?|ratios?|"
+    r"(?<!per )share|proportion|yield|difference|by how much|declin(?:e[sd]?|ing)|grow(?:s|ing)?|ris(?:e[ns]?|ing)|"
     r"fall(?:s|ing|en)?)\b|%",
     re.IGNORECASE,
 )
