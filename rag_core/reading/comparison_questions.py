@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_core.text.adjectives import ADJECTIVES, TIMES
-from rag_core.text.dates import MONTH, QUARTER
+from rag_core.text.dates import MONTH, QUARTER, YEAR
 from rag_core.text.grammar import AUXILIARIES, COORDINATORS, DO, FUNCTION_WORDS, PREPOSITIONS, WH, split_tokens
 from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.text.words import find_lemma
@@ -58,7 +58,7 @@ _PERIOD = re.compile(
 # A period that belongs to the name before it, as in "Acme in fiscal 2019 and Bolt in 2020".
 _OWN_PERIOD = re.compile(
     rf"\s+(?:(?:in|for|at|of|during|as of)\s+)?(?:(?:fiscal|financial)\s+(?:years?\s+)?)?(?:{_PERIOD.pattern})"
-    r"(?:\s+(?:19|20)\d\d)?(?![\w%])",
+    rf"(?:\s+{YEAR})?(?![\w%])",
     re.IGNORECASE,
 )
 # The place of the name in a template: with its preposition or as a genitive, or else as the subject.
