@@ -1,4 +1,4 @@
-"""Compare context sizes: what is read is each passage, also its neighbours, or its page.
+"""Compare context sizes: the passage, the passage with its neighbours, and its whole page.
 
     python -m benchmarks.context INDEX DATA [--sample 200] [--context passage ...] [--without-pages]
 

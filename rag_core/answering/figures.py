@@ -39,9 +39,10 @@ def answer_with_figure(
     request = parse_figure_question(asked or outcome.result.question) if reader.computes_figures else None
     if request is None:
         return None
+    documents = _select_documents(request, outcome, reader)
     if request.others:
-        return _answer_for_years([request, *request.others], outcome, reader)
-    found = _find_figure(request, outcome, reader)
+        return _answer_for_years([request, *request.others], documents, outcome, reader)
+    found = _find_figure(request, documents, reader)
     if found is None or not (found[1].short or outcome.result.gate.answerable):
         return None
     passage, computed = found
@@ -49,13 +50,13 @@ def answer_with_figure(
 
 
 def _answer_for_years(
-    requests: Sequence[FigureRequest], outcome: SearchOutcome, reader: PageReader
+    requests: Sequence[FigureRequest], documents: Sequence[Passage], outcome: SearchOutcome, reader: PageReader
 ) -> tuple[VerifiedAnswer, SearchResult] | None:
     """Return a figure for each of several years; ``None`` if one of them cannot be computed."""
     parts: list[tuple[Sequence[Piece], Passage]] = []
     shorts = []
     for request in requests:
-        found = _find_figure(replace(request, subject=requests[0].subject), outcome, reader)
+        found = _find_figure(request, documents, reader)
         if found is None or not found[1].short:
             return None
         passage, computed = found
@@ -66,11 +67,12 @@ def _answer_for_years(
 
 
 def _find_figure(
-    request: FigureRequest, outcome: SearchOutcome, reader: PageReader
+    request: FigureRequest, documents: Sequence[Passage], reader: PageReader
 ) -> tuple[Passage, ComputedFigure] | None:
-    """Return the figure and the best passage of its document."""
+    """Return the figure and the passage of its document, of documents that are each given by a passage."""
     best: tuple[Passage, ComputedFigure] | None = None
-    for passage in _select_documents(request, outcome, reader):
+    year = str(request.years[-1])
+    for passage in sorted(documents, key=lambda one: year not in one.document)[:_MAX_DOCUMENTS]:
         statements = Statements(reader.read_texts(passage.version_id), reader.table_loader(passage.version_id))
         computed = compute_figure(request, statements, passage.document)
         if computed is None:
@@ -83,7 +85,7 @@ def _find_figure(
 
 
 def _select_documents(request: FigureRequest, outcome: SearchOutcome, reader: PageReader) -> list[Passage]:
-    """Return the best passage of each document that the question may be about, best document first."""
+    """Return the best passage of each document that the question may be about, in the order of the search."""
     first: dict[str, Passage] = {}
     for passage in outcome.passages:
         first.setdefault(passage.version_id, passage)
@@ -91,13 +93,11 @@ def _select_documents(request: FigureRequest, outcome: SearchOutcome, reader: Pa
         if row.version_id not in first:
             first[row.version_id] = build_passage(0, row, {})
     only = len(first) == 1
-    named = [
+    return [
         passage
         for passage in first.values()
         if names_document(request.subject, passage.document, reader.read_cover(passage.version_id), only=only)
     ]
-    year = str(request.years[-1])
-    return sorted(named, key=lambda one: year not in one.document)[:_MAX_DOCUMENTS]
 
 
 def _write(

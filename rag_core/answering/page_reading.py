@@ -89,16 +89,14 @@ class PageReader:
 
     def find_rows(self, version_id: str, label: str) -> Iterator[tuple[Table, TableRow]]:
         """Yield the rows of a document with the words of a label, except remarks in brackets, and their tables."""
-        wanted = [word.text.casefold() for word in tokenize(remove_unit(label))]
+        wanted = _split_label(label)
         if not wanted:
             return
-        texts = {page: text.casefold() for page, text in self.read_texts(version_id).items()}
         # Loading all tables of a long report would take longer than the rest of the answer.
-        pages = [page for page, text in texts.items() if all(word in text for word in wanted)]
+        counts = self._count_words(version_id, wanted)
+        pages = [page for page, count in counts.items() if count == len(wanted)]
         for table in (table for tables in self.table_loader(version_id)(pages).values() for table in tables):
-            for row in table.body:
-                if [word.text.casefold() for word in tokenize(remove_unit(row.label))] == wanted:
-                    yield table, row
+            yield from ((table, row) for row in table.body if _split_label(row.label) == wanted)
 
     def find_tables(
         self, version_id: str, words: Collection[str], preferred: Collection[int], max_pages: int
@@ -108,12 +106,16 @@ class PageReader:
         A page needs at least two of the words and three quarters of them. Of pages with equally many, those in
         ``preferred`` come first. At most ``max_pages`` pages are searched.
         """
-        texts = {page: text.casefold() for page, text in self.read_texts(version_id).items()}
-        counts = {page: sum(word in text for word in words) for page, text in texts.items()}
+        counts = self._count_words(version_id, words)
         enough = [page for page in counts if counts[page] >= max(2, 0.75 * len(words))]
         best = sorted(enough, key=lambda page: (-counts[page], page not in preferred))[:max_pages]
         tables = self.table_loader(version_id)(best)
         return {page: tables[page] for page in best if page in tables}
+
+    def _count_words(self, version_id: str, words: Collection[str]) -> dict[int, int]:
+        """Return how many of some words in lower case each page of a document contains."""
+        texts = {page: text.casefold() for page, text in self.read_texts(version_id).items()}
+        return {page: sum(word in text for word in words) for page, text in texts.items()}
 
     def table_loader(self, version_id: str) -> Callable[[Sequence[int]], dict[int, tuple[Table, ...]]]:
         """Return a function that returns the tables of pages of a document, by the index of the page."""
@@ -173,3 +175,8 @@ class PageReader:
             result=replace(outcome.result, passages=tuple(passages)),
             tokens={**outcome.tokens, **tokens},
         )
+
+
+def _split_label(label: str) -> list[str]:
+    """Return the words of the label of a row in lower case, without a remark in brackets."""
+    return [word.text.casefold() for word in tokenize(remove_unit(label))]

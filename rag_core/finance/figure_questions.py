@@ -19,7 +19,7 @@ from rag_core.finance.formulas import (
 from rag_core.finance.line_items import LineItem, find_line_items
 from rag_core.finance.standard_measures import FORMULAS, StandardMeasure, Unit, find_measure
 from rag_core.finance.years import find_years
-from rag_core.text.dates import find_periods, names_part_of_year
+from rag_core.text.dates import blank_periods, names_part_of_year
 from rag_core.text.grammar import split_tokens
 from rag_core.text.numbers import SCALES
 
@@ -274,7 +274,7 @@ def _is_of_part(asking: str, start: int, end: int) -> bool:
     Words with a capital letter are names. Directly before the measure they may be that of the company, unless another
     name owns the measure, as in "Acme's PC revenue".
     """
-    blanked = _blank_periods(asking)
+    blanked = blank_periods(asking)
     before, after = blanked[:start], blanked[end:]
     for token in reversed(split_tokens(before)):
         if token.is_function or before[token.end :].strip(" .") or token.text[0].isdigit():
@@ -297,7 +297,7 @@ def _is_plain(asking: str, items: Sequence[tuple[LineItem, int, int]]) -> bool:
 
     The price per share of a buyback and the commercial paper among the investments are not the figures of these lines.
     """
-    blanked = _blank_periods(asking)
+    blanked = blank_periods(asking)
     for _, start, end in items:
         blanked = blanked[:start] + " " * (end - start) + blanked[end:]
     at = items[0][1]
@@ -311,13 +311,6 @@ def _is_plain(asking: str, items: Sequence[tuple[LineItem, int, int]]) -> bool:
         or _CHANGE.fullmatch(word.word) is not None
         for word in words
     )
-
-
-def _blank_periods(text: str) -> str:
-    """Return a text in which blanks replace the words of its periods."""
-    for start, end in (span for one in find_periods(text) for span in one.spans):
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
 
 
 def _find_combination(

@@ -165,13 +165,10 @@ def select_respective(question: str, answer: str, sentence: str) -> str:
     respectively = _RESPECTIVELY.search(sentence)
     if respectively is None:
         return answer
-    known = find_periods(sentence[: respectively.start()])
+    before = sentence[: respectively.start()]
+    known = find_periods(before)
     spans = [span for period in known for span in period.spans]
-    numbers = [
-        one
-        for one in parse_numbers(sentence[: respectively.start()])
-        if not any(start <= one.start < end for start, end in spans)
-    ]
+    numbers = [one for one in parse_numbers(before) if not any(start <= one.start < end for start, end in spans)]
     if len(numbers) < 2 or not any(one.text in answer or answer in one.text for one in numbers):
         return answer
     chosen = [known.index(one) for period in find_periods(question) for one in match_period(period, known)]
@@ -238,11 +235,13 @@ def ends_before_noun(question: str, answer: str, sentence: str) -> bool:
     >>> ends_before_noun("Where is the headquarters?", "the European", "It left the European headquarters.")
     True
     """
-    following = next(iter(split_tokens(sentence[sentence.find(answer) + len(answer) :])), None)
-    if following is None or not _WHERE.match(question):
+    if not _WHERE.match(question):
         return False
-    asked = {stem(token.word) for token in split_tokens(question) if not token.is_function}
-    return sentence[sentence.find(answer) + len(answer) :][: following.start] == " " and stem(following.word) in asked
+    rest = sentence[sentence.find(answer) + len(answer) :]
+    following = next(iter(split_tokens(rest)), None)
+    if following is None or rest[: following.start] != " ":
+        return False
+    return stem(following.word) in {stem(token.word) for token in split_tokens(question) if not token.is_function}
 
 
 def is_figure_asked_for(question: str, answer: str, sentence: str) -> bool:

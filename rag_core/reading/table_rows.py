@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from rag_core.reading.cell_values import Quantity, parse_quantity, remove_unit, state_value
-from rag_core.text.dates import YEAR, Period, find_periods, match_period
+from rag_core.text.dates import YEAR, Period, blank_periods, find_periods, match_period
 from rag_core.text.figures import squash_letters
 from rag_core.text.names import MIN_SYMBOL_CHARS
 from rag_core.text.words import Word, find_lemma, tokenize
@@ -233,9 +233,7 @@ def find_joined_names(question: str, context: str) -> set[str]:
 
 def find_names(text: str) -> set[str]:
     """Return the lemmas of a text without the words of its periods."""
-    for start, end in (span for one in find_periods(text) for span in one.spans):
-        text = text[:start] + " " * (end - start) + text[end:]
-    return find_lemmas(text)
+    return find_lemmas(blank_periods(text))
 
 
 def find_numbered(text: str) -> set[tuple[str, str]]:

@@ -127,6 +127,17 @@ class Period:
         return bool(last) and (last - 1) // length + 1 == int(self.part[1])
 
 
+def blank_periods(text: str) -> str:
+    """Return a text in which blanks replace the words of its periods.
+
+    >>> blank_periods("in FY2023, net").split()
+    ['in', ',', 'net']
+    """
+    for start, end in (span for one in find_periods(text) for span in one.spans):
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
 def find_periods(text: str) -> list[Period]:
     """Return the periods and dates that a text names, in order, each once.
 
