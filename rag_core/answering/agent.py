@@ -141,7 +141,7 @@ class Agent:
         gates = [outcome.result.gate, *(one.result.gate for one in answering)]
         gate = max(gates, key=lambda gate: gate.score)
         computed = _cite_cells(evidence.computed, cells, outcome.result.passages)
-        gate = replace(gate, answerable=gate.answerable or bool(computed))
+        gate = gate.overrule() if computed else gate
         return replace(outcome, result=replace(outcome.result, gate=gate), computed=computed)
 
     def _rank_read(self, toolbox: Toolbox, first: SearchOutcome) -> RankedChunks:

@@ -219,7 +219,7 @@ def _write(comparison: Comparison, rows: Sequence[Row], result: SearchResult, ga
         if citation:
             answer.add_statement(_escape(row.value), citation, after=f" | page {citation.page_label}")
         answer.text += " |" if citation else f"{_escape(row.value)} | |"
-    return Extract(answer.build(short), replace(result, passages=tuple(passages), gate=replace(gate, answerable=True)))
+    return Extract(answer.build(short), replace(result, passages=tuple(passages), gate=gate.overrule()))
 
 
 def _cite(row: Row, passages: list[Passage]) -> Citation | None:

@@ -115,4 +115,6 @@ def _write(
         if figure is not None:
             citation = cite_span((version_id, figure.page_index), figure.start, figure.end, result.passages)
         written.append((piece.text, [citation] if citation is not None else []))
-    return write_pieces(written, short), replace(result, gate=replace(result.gate, answerable=True))
+    # Rows without the value itself are shown only if the gate lets the question through.
+    gate = result.gate.overrule() if short else result.gate
+    return write_pieces(written, short), replace(result, gate=gate)

@@ -124,5 +124,5 @@ def _quote(passage: Passage, crossing: Sequence[Word], quotes: Quotes, shown: in
     answer = write_quotes(quoted, f"Closest passage, found by {named}:")
     others = [replace(one, rank=rank) for rank, one in enumerate(
         (one for one in quotes.passages if one.chunk_id != passage.chunk_id), 2)]  # fmt: skip
-    gate = replace(quotes.gate, answerable=True)
+    gate = quotes.gate.overrule()
     return Quotes(answer, (passage, *others)[:shown], gate)

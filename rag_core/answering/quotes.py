@@ -77,7 +77,7 @@ def _quote(outcome: SearchOutcome, gate: Gate, reader: PageReader, notices: list
     question, passages = outcome.result.question, select_passages(outcome)
     over_rows = parse_table_question(question)
     if over_rows is not None and (answered := answer_over_rows(over_rows, outcome, reader)) is not None:
-        return Quotes(answered[0], answered[1].result.passages, replace(gate, answerable=True))
+        return Quotes(answered[0], answered[1].result.passages, gate.overrule())
     answers = reader.find_answers(question, passages)
     if over_rows is not None and over_rows.compares_rows:
         # "The greatest mass in class M" may be a value in the row of class M.
@@ -86,7 +86,7 @@ def _quote(outcome: SearchOutcome, gate: Gate, reader: PageReader, notices: list
     readings = [(one.probability, one.passage) for one in answers]
     weighed = _weigh(gate, readings)
     if (named := quote_named_row(question, answers, outcome, reader)) is not None:
-        return Quotes(named[0], named[1].result.passages, replace(weighed, answerable=True))
+        return Quotes(named[0], named[1].result.passages, weighed.overrule())
     if answers and weighed.answerable:
         found = reader.add_passages(outcome, answers[0].passage, answers[0].place.start).result.passages
         if (row := quote_row(question, answers[0], found, reader)) is not None:

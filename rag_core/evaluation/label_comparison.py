@@ -47,7 +47,7 @@ def compare_with_label(
     if answer is None:
         near = not relevant or (rank is not None and rank <= MAX_RANK)
         return replace(result, problem="" if near else f"No page with the answer is among the first {MAX_RANK}.")
-    score = answer.gate.score if answer.state is AnswerState.ANSWERED else None
+    score = None if answer.state is not AnswerState.ANSWERED else 1.0 if answer.gate.overruled else answer.gate.score
     answered = is_given(answer, threshold)
     text = strip_markers(answer.text)
     wrong = _describe_mistake(label, relevant, answer, text)
@@ -70,7 +70,8 @@ def compare_with_label(
 
 def is_given(answer: Answer, threshold: float) -> bool:
     """Return whether an answer is given at a threshold, rather than refused."""
-    return answer.state is AnswerState.ANSWERED and answer.gate.score >= threshold
+    gate = answer.gate
+    return answer.state is AnswerState.ANSWERED and (gate.overruled or gate.score >= threshold)
 
 
 def _describe_mistake(label: Label, relevant: Collection[PageKey], answer: Answer, text: str) -> str:

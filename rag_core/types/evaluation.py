@@ -104,12 +104,13 @@ class QuestionResult:
     """The result of one labelled question.
 
     ``first_rank`` is the rank of the first page that answers the question. ``values`` maps the names of the metrics
-    that apply to the question to their values. ``gate_score`` is ``None`` if the question is refused at every
-    threshold, or if the evaluation only measures rankings. ``answered`` says whether ``gate_score`` reaches the
-    threshold of the evaluation. ``wrong`` says whether the answer is wrong; if the question is not answered, it says
-    whether the answer would be wrong at a lower threshold. ``problem`` says what is wrong with the result; it is empty
-    if nothing is wrong. ``search_ms`` is the time in milliseconds that the method needed to rank passages; ``None`` in
-    evaluations of earlier versions. ``is_pseudo`` says whether the question was made from a sentence of the document.
+    that apply to the question to their values. ``gate_score`` is 1 if the question is answered at every threshold, and
+    ``None`` if it is refused at every threshold or if the evaluation only measures rankings. ``answered`` says whether
+    ``gate_score`` reaches the threshold of the evaluation. ``wrong`` says whether the answer is wrong; if the question
+    is not answered, it says whether the answer would be wrong at a lower threshold. ``problem`` says what is wrong with
+    the result; it is empty if nothing is wrong. ``search_ms`` is the time in milliseconds that the method needed to
+    rank passages; ``None`` in evaluations of earlier versions. ``is_pseudo`` says whether the question was made from a
+    sentence of the document.
     """
 
     label_id: str

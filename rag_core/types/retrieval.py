@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -141,12 +141,21 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The gate's decision whether to answer, with the score and the threshold that were compared."""
+    """The gate's decision whether to answer, with the score and the threshold that were compared.
+
+    ``overruled`` means that the question is answered whatever the score, because the answer was found in another way
+    than by the passages with this score, such as a computed figure.
+    """
 
     score_name: str
     score: float
     threshold: float
     answerable: bool
+    overruled: bool = False
+
+    def overrule(self) -> Gate:
+        """Return the decision to answer whatever the score."""
+        return replace(self, answerable=True, overruled=True)
 
     @property
     def decimals(self) -> int:

@@ -9,7 +9,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.engine import Engine
-from rag_core.types import AnswerState
+from rag_core.types import AnswerState, Evaluation, Label, LabelKind, RetrievalConfig
 from tests.support.drawn_pdfs import PROSE, lines, make, rows
 from tests.support.engines import add_document, open_library
 
@@ -105,6 +105,23 @@ def test_definition_in_a_long_question_is_used(library: Engine) -> None:
         "decimal place, and use the details of the statements."
     )
     assert library.answer(question).short == "16.0"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What were Bexley's total current assets at the end of FY2022?", "What was the current ratio of Cranford in 2022?"],
+)
+def test_evaluation_counts_a_figure_as_answered_whatever_the_score(library: Engine, question: str) -> None:
+    answer = library.answer(question, configuration=RetrievalConfig(threshold=1.0))
+    assert answer.state is AnswerState.ANSWERED
+    assert answer.gate.score < 1.0
+    assert answer.gate.overruled
+    labels = [Label("figure", question, LabelKind.ANSWERABLE, answers=(answer.short,))]
+    *_, evaluation = library.evaluations.run(labels, RetrievalConfig(threshold=1.0))
+    assert isinstance(evaluation, Evaluation)
+    (outcome,) = evaluation.outcomes
+    assert (outcome.answered, outcome.gate_score, outcome.problem) == (True, 1.0, "")
+    assert outcome.values["contains_answer"] == 1.0
 
 
 def test_missing_line_is_named(library: Engine) -> None:
