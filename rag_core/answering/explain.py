@@ -98,10 +98,8 @@ class Explanations:
             if by_chunk
         )
         result = outcome.result
-        added_at = {
-            one.document_id: one.added_at
-            for one in self._stores.documents.documents(sorted({passage.document_id for passage in passages}))
-        }
+        dates = self._stores.documents.version_dates({passage.version_id for passage in passages})
+        added_at = {one.document_id: dates[one.version_id] for one in passages if one.version_id in dates}
         return Explanation(
             question=result.question,
             passages=passages,

@@ -193,15 +193,13 @@ class Ranker:
             rank_by = "rerank"
         if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
             return ranking
-        added = {
-            one.document_id: one.added_at
-            for one in self._stores.documents.documents(sorted({row.document_id for row in rows.values()}))
-        }
+        # The date of a document stays that of its first file, also if a later one has replaced its content.
+        dates = self._stores.documents.version_dates({row.version_id for row in rows.values()})
         now = datetime.now(UTC)
         ages = {
-            chunk_id: (now - added[row.document_id]).total_seconds() / 86_400
+            chunk_id: (now - dates[row.version_id]).total_seconds() / 86_400
             for chunk_id, row in rows.items()
-            if row.document_id in added
+            if row.version_id in dates
         }
         return prefer_recent_documents(ranking, rank_by, ages, self._settings.freshness)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
@@ -173,6 +173,15 @@ class DocumentStore(DocumentQueries):
             if job is not None:
                 connection.execute(insert(jobs).values({**job, "document_id": document_id, "version_id": version_id}))
         return document_id, version_id
+
+    def version_dates(self, version_ids: Collection[str]) -> dict[str, datetime]:
+        """Return when the content of versions was added."""
+        dates: dict[str, datetime] = {}
+        with self._db.read() as connection:
+            for batch in batches(list(version_ids)):
+                query = select(versions.c.id, versions.c.added_at).where(versions.c.id.in_(batch))
+                dates |= {version_id: as_utc(added_at) for version_id, added_at in connection.execute(query)}
+        return dates
 
     def move(self, document_ids: Sequence[str], collection: str) -> None:
         """Move documents with all their names; if the collection would have a name twice, raise `CollectionError`.

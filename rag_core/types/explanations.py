@@ -28,7 +28,8 @@ class Explanation:
     """The results of all stages of a search.
 
     ``passages`` contains all chunks that at least one stage found, in the final order. ``stages`` contains the ranking
-    of each stage that ran. ``added_at`` maps the ids of the documents to the times at which they were added.
+    of each stage that ran. ``added_at`` maps the ids of the documents to the times at which their content was
+    added.
     """
 
     question: str

@@ -11,7 +11,8 @@ from sqlalchemy import update
 from rag_core.engine import Engine
 from rag_core.store.schema import documents, versions
 from rag_core.types import RankBy, RetrievalConfig
-from tests.support.engines import BUDGET, PENGUINS, open_library, opened
+from tests.support.engines import BUDGET, PENGUINS, add_document, open_library, opened
+from tests.support.pdfs import make_pdf
 
 # The older document contains the figure of the question.
 ASK = "What is the budget of the Zanzibar bridge in 42 million euros?"
@@ -30,6 +31,20 @@ def change_age(engine: Engine, name: str, days: float) -> None:
 def order(engine: Engine, rank_by: RankBy | None = None) -> list[str]:
     result = engine.search(ASK, configuration=RetrievalConfig(rank_by))
     return [passage.document for passage in result.passages]
+
+
+def test_replaced_content_is_as_new_as_its_file(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with open_library(folder, {"one.pdf": [DRAFT], "other.pdf": [BUDGET]}) as engine:
+        change_age(engine, "one.pdf", 3650)
+        change_age(engine, "other.pdf", 1825)
+    with opened(folder, freshness=0.9) as engine:
+        assert order(engine)[0] == "other.pdf"
+        add_document(engine, "one.pdf", make_pdf(DRAFT.replace("39", "41")))
+        added_at = engine.explain(ASK).added_at
+        assert order(engine)[0] == "one.pdf"
+        newest = engine.documents.find_ids(["one.pdf"])[0]
+        assert datetime.now(UTC) - added_at[newest] < timedelta(days=1)
 
 
 def test_freshness_changes_order_but_no_scores(tmp_path: Path) -> None:
