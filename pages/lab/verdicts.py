@@ -19,7 +19,7 @@ _VERDICTS = {
     MixtureVerdict.WITHOUT_EVIDENCE: "Right, but not from the right passage, which is not read.",
     MixtureVerdict.NOT_COVERED: "Wrong, because the right passage is not read.",
     MixtureVerdict.COVERED_BUT_WRONG: "Covered but wrong: the right passage is read with {mass} of the weight, but "
-    "{cited} outweighs it.",
+    "the answer comes from {cited}.",
     MixtureVerdict.STALE: "Covered but wrong: a stale chunk, {cited}, outweighs the right passage, which has {mass} of "
     "the weight.",
 }

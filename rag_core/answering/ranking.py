@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 
 import numpy as np
@@ -194,13 +193,8 @@ class Ranker:
         if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
             return ranking
         # The date of a document stays that of its first file, also if a later one has replaced its content.
-        dates = self._stores.documents.version_dates({row.version_id for row in rows.values()})
-        now = datetime.now(UTC)
-        ages = {
-            chunk_id: (now - dates[row.version_id]).total_seconds() / 86_400
-            for chunk_id, row in rows.items()
-            if row.version_id in dates
-        }
+        known = self._stores.documents.version_ages({row.version_id for row in rows.values()})
+        ages = {chunk_id: known[row.version_id] for chunk_id, row in rows.items() if row.version_id in known}
         return prefer_recent_documents(ranking, rank_by, ages, self._settings.freshness)
 
     def _select_versions(self, query: Query, generation_id: int) -> tuple[VersionFilter | None, VersionFilter | None]:

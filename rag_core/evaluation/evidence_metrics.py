@@ -51,6 +51,8 @@ def weigh_evidence(
     relevant: Collection[PageKey],
     stale: Mapping[PageKey, str],
     probabilities: AnswerProbabilities,
+    ages: Mapping[str, float],
+    freshness: float,
 ) -> WeighedEvidence | None:
     """Return the weights of the evidence, with the default temperature; ``None`` if passages have no rerank score.
 
@@ -65,12 +67,19 @@ def weigh_evidence(
         The pages that are labelled as stale or inadmissible, with their names.
     probabilities : AnswerProbabilities
         The answers of each passage.
+    ages : mapping of str to float
+        The age of versions of documents in days. An unknown age counts as 0.
+    freshness : float
+        Weight of the freshness of a passage, as in the setting.
     """
-    scores = {one.chunk_id: one.scores.get("rerank") for one in passages}
-    scored = [ScoredPassage(one, score, 0.0) for one, score in scores.items() if score is not None]
+    scored = [
+        ScoredPassage(one.chunk_id, score, ages.get(one.version_id, 0.0))
+        for one in passages
+        if (score := one.scores.get("rerank")) is not None
+    ]
     if not passages or len(scored) < len(passages):
         return None
-    weighted = weight_passages(scored, WeightingConfig(k=len(scored)))
+    weighted = weight_passages(scored, WeightingConfig(k=len(scored), decay=freshness))
     weights = {one.candidate.chunk_id: one.weight for one in weighted}
     good = [one.chunk_id for one in passages if not _pages(one, relevant).isdisjoint(relevant)]
     others = [one for one in passages if one.chunk_id not in good]
@@ -91,9 +100,9 @@ def weigh_evidence(
 
 
 def add_evidence(
-    result: QuestionResult, label: Label, answer: Answer, evidence: WeighedEvidence | None, stale: Collection[PageKey]
+    result: QuestionResult, label: Label, answer: Answer, evidence: WeighedEvidence | None, stale: Mapping[PageKey, str]
 ) -> QuestionResult:
-    """Return a result with the metrics of its evidence, and say in the problem if stale evidence outweighs the right.
+    """Return a result with the metrics of its evidence, and say in the problem if the answer uses stale evidence.
 
     The metrics apply to questions that the documents answer and for which a page is labelled.
     """
@@ -115,12 +124,14 @@ def add_evidence(
     if stale:
         outweighs = is_covered and evidence.stale_mass > mass
         values["stale_outweighs"] = float(outweighs)
-        cites_stale = any((one.document_id, one.page_index) in stale for one in answer.citations)
-        if is_covered and result.answered and result.wrong and (outweighs or cites_stale):
+        cited = [one for one in ((cite.document_id, cite.page_index) for cite in answer.citations) if one in stale]
+        if is_covered and result.answered and result.wrong and outweighs:
             problem = (
                 f"Covered but wrong: a stale chunk outweighs it ({evidence.stale_name}: {evidence.stale_mass:.0%} of "
                 f"the weight against {mass:.0%})."
             )
+        elif is_covered and result.answered and result.wrong and cited:
+            problem = f"Covered but wrong: the answer cites a stale page ({stale[cited[0]]})."
     return replace(result, values={**result.values, **values}, problem=problem)
 
 

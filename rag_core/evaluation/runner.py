@@ -205,7 +205,9 @@ class EvaluationRunner:
         if asked.answer is None or not relevant:
             return result
         probabilities = self._mixtures.read_answers(label.question, asked.passages) if label.answers else {}
-        evidence = weigh_evidence(label, asked.passages, relevant, stale, probabilities)
+        ages = self._stores.documents.version_ages({one.version_id for one in asked.passages})
+        freshness = self._settings.freshness
+        evidence = weigh_evidence(label, asked.passages, relevant, stale, probabilities, ages, freshness)
         return add_evidence(result, label, asked.answer, evidence, stale)
 
     def _check_questions(self, labels: Sequence[Label]) -> None:

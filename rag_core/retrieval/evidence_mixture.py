@@ -70,6 +70,7 @@ def _find_verdict(
     if not good:
         return MixtureVerdict.NOT_COVERED
     is_older = cited not in good and cited.candidate.age_days >= good[0].candidate.age_days + STALE_DAYS
-    if is_older or cited.candidate.chunk_id in stale:
+    outweighs = cited.weight > sum(one.weight for one in good)
+    if outweighs and (is_older or cited.candidate.chunk_id in stale):
         return MixtureVerdict.STALE
     return MixtureVerdict.COVERED_BUT_WRONG

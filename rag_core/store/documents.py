@@ -183,6 +183,11 @@ class DocumentStore(DocumentQueries):
                 dates |= {version_id: as_utc(added_at) for version_id, added_at in connection.execute(query)}
         return dates
 
+    def version_ages(self, version_ids: Collection[str]) -> dict[str, float]:
+        """Return the number of days since the content of versions was added."""
+        moment = now()
+        return {one: (moment - date) / timedelta(days=1) for one, date in self.version_dates(version_ids).items()}
+
     def move(self, document_ids: Sequence[str], collection: str) -> None:
         """Move documents with all their names; if the collection would have a name twice, raise `CollectionError`.
 

@@ -21,8 +21,8 @@ class MixtureVerdict(str, Enum):
     - ``right without evidence``: the answer is right, but no right passage has a weight.
     - ``not covered``: the answer is wrong, and no right passage has a weight.
     - ``covered but wrong``: the answer is wrong, although a right passage has a weight.
-    - ``stale``: as ``covered but wrong``, and the cited passage is stale: a label marks it as stale or inadmissible, or
-      its document is older than that of the right passage.
+    - ``stale``: as ``covered but wrong``, and the cited passage weighs more than the right ones and is stale: a label
+      marks it as stale or inadmissible, or its document is older than that of the right passage.
     """
 
     RIGHT = "right"

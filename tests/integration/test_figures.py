@@ -109,7 +109,10 @@ def test_definition_in_a_long_question_is_used(library: Engine) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["What were Bexley's total current assets at the end of FY2022?", "What was the current ratio of Cranford in 2022?"],
+    [
+        "What were Bexley's total current assets at the end of FY2022?",
+        "What was the current ratio of Cranford in 2022?",
+    ],
 )
 def test_evaluation_counts_a_figure_as_answered_whatever_the_score(library: Engine, question: str) -> None:
     answer = library.answer(question, configuration=RetrievalConfig(threshold=1.0))

@@ -75,6 +75,13 @@ def test_covered_but_wrong_is_stale_if_the_cited_passage_is_labelled_or_older() 
     assert verdict(WRONG_WINS, expected=["y"], stale=["wrong"]) is MixtureVerdict.STALE
     assert verdict(weighted(("wrong", 0.6, 9.0), ("right", 0.4, 1.0)), expected=["y"]) is MixtureVerdict.STALE
     assert verdict(weighted(("wrong", 0.4, 9.0), ("right", 0.6, 1.0)), expected=["y"]) is MixtureVerdict.RIGHT
+    # A stale passage that gives the wrong answer with less weight than the right one does not outweigh it.
+    lighter, unsure = (
+        weighted(("right", 0.6, 1.0), ("wrong", 0.4, 9.0)),
+        {"right": {"x": 0.5, "y": 0.5}, "wrong": {"x": 1.0}},
+    )
+    found = mix_answers(lighter, unsure, right=["right"], expected=["y"], stale=["wrong"])
+    assert (found.cited, found.verdict) == ("wrong", MixtureVerdict.COVERED_BUT_WRONG)
     # Without an expected answer, the answer is right if the cited passage is.
     assert verdict(WRONG_WINS) is MixtureVerdict.COVERED_BUT_WRONG
     assert mix_answers(WRONG_WINS, PROBABILITIES, right=["unread"], expected=["x"]).verdict is (
