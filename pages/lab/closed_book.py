@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from pages.lab.explained import list_conditions
 from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import ClosedBookAnswer, Scope
+from rag_core.types import ClosedBookAnswer, DocumentInfo, Scope
 
 
-def show_closed_book(engine: Engine, question: str, scope: Scope) -> None:
+def show_closed_book(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> None:
     """Let the model answer from memory, beside the answer from passages."""
     st.subheader("With and without passages", anchor=False)
     model = engine.models.find_name(None)
@@ -19,7 +22,7 @@ def show_closed_book(engine: Engine, question: str, scope: Scope) -> None:
         st.caption("Connect a language model on the Admin page to see what it answers from memory, without passages.")
         return
     st.caption("What the model answers from memory has no source. Compare it to see what the passages add.")
-    signature = (question, scope, model)
+    signature = (question, scope, model, list_conditions(engine, documents))
     if st.button("Ask with and without passages", icon=":material/menu_book:", key="lab_ask_closed_book"):
         with st.spinner(f"{escape_markdown(model)} answers twice"), show_errors():
             answer = engine.closed_book.answer(question, documents=scope.documents, collections=scope.collections)

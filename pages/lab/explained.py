@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import streamlit as st
 
@@ -19,8 +19,8 @@ def get_explanation(
 ) -> Explanation | None:
     """Return the explanation of the question; if there is nothing to show, give a hint and return ``None``.
 
-    The session keeps the explanation until the question, scope, library or settings change, so that moving a slider
-    does not start a new search.
+    The session keeps the explanation until the question, scope or conditions change, so that moving a slider does not
+    start a new search.
     """
     if not documents:
         st.info("The library is empty. Add PDFs on the Documents page, then ask here.", icon=":material/info:")
@@ -31,15 +31,7 @@ def get_explanation(
             "to stage, which words contribute to their scores, and how much weight each would have in an answer."
         )
         return None
-    library = tuple((one.document_id, one.version_id, one.collection, one.embedder, one.chunks) for one in documents)
-    signature = (
-        question,
-        scope,
-        library,
-        engine.preferences.gate,
-        engine.preferences.threshold,
-        engine.preferences.top_k,
-    )
+    signature = (question, scope, list_conditions(engine, documents))
     kept = st.session_state.get(keys.LAB_EXPLANATION)
     if kept is None or kept[0] != signature:
         explanation = None
@@ -58,3 +50,11 @@ def get_explanation(
         st.info("No stage found anything. Use other words, or other documents.", icon=":material/info:")
         return None
     return shown
+
+
+def list_conditions(engine: Engine, documents: Sequence[DocumentInfo]) -> tuple[Hashable, ...]:
+    """Return what a search depends on besides the question and its scope: the library, the settings and the adapter."""
+    library = tuple((one.document_id, one.version_id, one.collection, one.embedder, one.chunks) for one in documents)
+    preferences = engine.preferences
+    adapter = engine.learning.has_adapter and engine.learning.is_on
+    return (library, preferences.gate, preferences.threshold, preferences.top_k, adapter)

@@ -44,7 +44,8 @@ def show_marginal_answers(
         )
         pressed = st.button("Generate", icon=":material/play_arrow:", key="lab_generate")
     read = [one for one in weighted if one.weight > 0]
-    signature = (explanation.question, name, tuple((one.candidate.chunk_id, one.weight) for one in read))
+    model = engine.models.find_name(None)
+    signature = (explanation.question, model, name, tuple((one.candidate.chunk_id, one.weight) for one in read))
     if pressed:
         with show_errors():
             answer = _generate(engine, explanation, read, *_METHODS[name])

@@ -65,7 +65,7 @@ def show_mixture(
 
 def _probabilities(engine: Engine, question: str, read: Sequence[Passage]) -> dict[str, dict[str, float]] | None:
     """Return the answers of each passage, which the session keeps; ``None`` if they cannot be computed."""
-    signature = (question, tuple(sorted(one.chunk_id for one in read)))
+    signature = (question, engine.models.find_name(None), tuple(sorted(one.chunk_id for one in read)))
     kept = st.session_state.get(keys.LAB_ANSWERS)
     if kept is None or kept["signature"] != signature:
         kept = st.session_state[keys.LAB_ANSWERS] = {"signature": signature}

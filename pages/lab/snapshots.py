@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from pages.lab.explained import list_conditions
 from pages.shared import keys
 from pages.shared.nodes import build_marked_text
 from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import AnswerState, Scope, SnapshotComparison, SnapshotSide
+from rag_core.types import AnswerState, DocumentInfo, Scope, SnapshotComparison, SnapshotSide
 
 _PRESENT = ""
 _PREVIEW = 400
 
 
-def show_snapshot_comparison(engine: Engine, question: str, scope: Scope) -> None:
+def show_snapshot_comparison(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> None:
     """Let the reader choose two snapshots, and show the answers and passages of both."""
     labels = {one.name: one.label for one in engine.snapshots.list()}
     if not labels:
@@ -40,7 +43,7 @@ def show_snapshot_comparison(engine: Engine, question: str, scope: Scope) -> Non
         first = choose("First snapshot", 0)
     with right:
         second = choose("Second snapshot", len(labels))
-    signature = (question, scope, first, second)
+    signature = (question, scope, first, second, list_conditions(engine, documents))
     if st.button("Compare", icon=":material/compare_arrows:", key="lab_compare_snapshots"):
         with st.spinner("Asking twice"), show_errors():
             compared = engine.snapshot_comparisons.compare(

@@ -57,6 +57,7 @@ class Choice(str, Enum):
         return RetrievalConfig() if self is Choice.AS_SET else RetrievalConfig(self.value)
 
 
+BASELINES = frozenset({Choice.TF_IDF_BASELINE, Choice.BM25_BASELINE})
 Labels = Annotated[Path, typer.Argument(help="Labelled questions: JSON lines or CSV.", show_default=False)]
 Configurations = Annotated[
     list[Choice] | None,
@@ -109,6 +110,8 @@ def evaluate(
     judge_config = JudgeConfig(judge_model) if judge or judge_model else None
     if judge_config and (no_answers or as_table):
         raise typer.BadParameter("--judge needs answers. Leave out --no-answers and --table.")
+    if judge_config and BASELINES.issuperset(choices):
+        raise typer.BadParameter("--judge needs answers, but baselines only rank pages. Leave out --judge.")
     with open_engine() as engine:
         parsed_labels = engine.labels.parse_file(labels.name, _read(labels))
         if out:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from rag_core.types import Comparison, ReleaseCheck
 
 # Metrics of whether answers keep to the documents: the share of citations on a page with the answer, the share of
-# questions without an answer that are refused, and the share of statements that a judge finds supported.
-FAITHFULNESS = ("cited_page", "refused", "judge_faithfulness")
+# questions without an answer that are refused, and the shares of statements that the verifier and a judge support.
+FAITHFULNESS = ("cited_page", "refused", "source_support", "judge_faithfulness")
 RECALL = ("recall@1", "recall@5", "recall@10")
 
 

@@ -12,7 +12,7 @@ from rag_core.indexing.removal import Removal
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
 from rag_core.store.file_names import LONGEST_NAME
-from rag_core.store.snapshots import end_of_day
+from rag_core.store.snapshots import end_of_day, normalize_name
 from rag_core.types import Job, Snapshot
 
 
@@ -75,7 +75,7 @@ class Snapshots:
 
 
 def _check_name(name: str) -> str:
-    checked = " ".join(name.split())
+    checked = normalize_name(name)
     if not checked:
         raise SnapshotError("The name of the snapshot is empty. Enter a name, such as “Annual report 2025”.")
     if len(checked) > LONGEST_NAME:

@@ -109,12 +109,13 @@ class SnapshotStore:
     def find(self, text: str) -> AsOf:
         """Return the snapshot with a name, or those of a date (YYYY-MM-DD) and before; raise `SnapshotError`."""
         stored = self.all()
+        name = normalize_name(text)
         for one in stored:
-            if one.name == text:
+            if one.name == name:
                 return AsOf(one.label, (one.snapshot_id,))
         names = ", ".join(repr(one.name) for one in stored[:5]) or "none; create one first"
         try:
-            day = date.fromisoformat(text)
+            day = date.fromisoformat(name)
         except ValueError:
             raise SnapshotError(
                 f"No snapshot is named {text[:120]!r}, and it is no date such as 2026-03-31. Snapshots: {names}."
@@ -129,7 +130,7 @@ class SnapshotStore:
     def remove(self, name: str) -> None:
         """Remove a snapshot; raise `SnapshotError` if there is none with this name."""
         with self._db.begin() as connection:
-            if not connection.execute(delete(snapshots).where(snapshots.c.name == name)).rowcount:
+            if not connection.execute(delete(snapshots).where(snapshots.c.name == normalize_name(name))).rowcount:
                 raise SnapshotError(f"No snapshot is named {name[:120]!r}. The list of snapshots shows the names.")
 
     def remove_content(self, content: Content) -> None:
@@ -308,3 +309,8 @@ def _select_contents(connection: Connection, collection: str, as_of: datetime | 
         is_stored = or_(versions.c.state.in_(("full", "replaced")), is_active)
         query = query.where(versions.c.added_at <= as_of, is_stored).order_by(versions.c.added_at)
     return list({row.document_id: Content(*row) for row in connection.execute(query)}.values())
+
+
+def normalize_name(name: str) -> str:
+    """Return the name of a snapshot as it is stored, with single spaces between its words."""
+    return " ".join(name.split())

@@ -87,6 +87,11 @@ def test_lab_compares_two_snapshots(open_page: OpenPage, library: Engine) -> Non
     assert not app.exception, app.exception
     assert {"412", "433"} <= set(marked(app))
     assert "only on this side" in texts(app)
+    add_document(library, "bridge.pdf", make_pdf("The Harrow Bridge is 440 metres long."))
+    app.run()
+    assert "433" not in marked(app)
+    app.button(key="lab_compare_snapshots").click().run()
+    assert {"412", "440"} <= set(marked(app))
 
 
 def test_lab_asks_without_passages_only_with_a_model(open_page: OpenPage, library: Engine) -> None:

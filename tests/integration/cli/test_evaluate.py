@@ -201,6 +201,8 @@ def test_judge_prints_agreement_cost_and_the_warning(
 
 
 def test_judge_needs_answers_and_a_model(run: Run, library: Path, labels: Path) -> None:
+    code, _, errors = run("evaluate", str(labels), "--judge", "--configuration", "bm25-baseline")
+    assert (code, "baselines only rank pages" in " ".join(errors.split())) == (2, True)
     code, _, errors = run("evaluate", str(labels), "--judge", "--no-answers")
     assert (code, "Leave out --no-answers" in errors) == (2, True)
     code, _, errors = run("evaluate", str(labels), "--judge")

@@ -19,6 +19,7 @@ RECALL_RISES = comparison("recall@5", 0.02, 0.08)
     ("comparisons", "verdict", "words"),
     [
         ([RECALL_RISES, comparison("cited_page", -0.08, -0.02)], "refused", "although recall rises (recall@5 +0.050)"),
+        ([comparison("source_support", -0.3, -0.1)], "refused", "faithfulness falls (source_support -0.200)."),
         ([comparison("refused", -0.4, -0.2)], "refused", "faithfulness falls (refused -0.300)."),
         ([RECALL_RISES, comparison("cited_page", -0.08, 0.02)], "uncertain", "may be chance"),
         ([comparison("cited_page", -0.01, 0.03), RECALL_RISES], "passed", "No figure of faithfulness falls"),
