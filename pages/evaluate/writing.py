@@ -9,7 +9,7 @@ from pages.shared.problems import show_errors
 from rag_core.engine import Engine
 from rag_core.types import LabelKind, LabelledPage
 
-_TYPED = ("question", "page", "quote", "answer")
+_TYPED = ("question", "page", "quote", "stale_page", "answer")
 _ANSWERED, _UNANSWERED = "Yes", "No"
 
 
@@ -29,6 +29,16 @@ def show_label_form(engine: Engine) -> None:
         with st.container(horizontal=True):
             st.text_input("Page number, as printed", key="label_page")
             st.text_input("Or words on the page", key="label_quote")
+        with st.container(horizontal=True):
+            st.selectbox(
+                "Document whose answer no longer holds (optional)",
+                names,
+                index=None,
+                placeholder="For example, the former edition",
+                key="label_stale_document",
+                help="Evaluate then says whether this page outweighs the one that answers the question.",
+            )
+            st.text_input("Its page number, as printed", key="label_stale_page")
         st.text_input("Answer (optional): words that a right answer contains", key="label_answer")
         st.form_submit_button("Save label", type="primary", key="label_keep", on_click=_keep, args=[engine])
 
@@ -37,10 +47,12 @@ def _keep(engine: Engine) -> None:
     """Save the label and empty the form; if the label is invalid, show why and keep the form."""
     typed = {name: str(st.session_state[f"label_{name}"] or "").strip() for name in _TYPED}
     answered = st.session_state["label_kind"] == _ANSWERED
-    document = st.session_state["label_document"]
+    document, stale = st.session_state["label_document"], st.session_state["label_stale_document"]
     evidence = []
     if answered and document:
-        evidence = [LabelledPage(document, page=typed["page"], quote="" if typed["page"] else typed["quote"])]
+        evidence.append(LabelledPage(document, page=typed["page"], quote="" if typed["page"] else typed["quote"]))
+    if answered and stale:
+        evidence.append(LabelledPage(stale, page=typed["stale_page"], state="stale"))
     with show_errors():
         engine.labels.add(
             typed["question"],
@@ -49,4 +61,4 @@ def _keep(engine: Engine) -> None:
             answers=[typed["answer"]] if answered and typed["answer"] else [],
         )
         st.session_state.update({f"label_{name}": "" for name in typed})
-        st.session_state["label_document"] = None
+        st.session_state["label_document"] = st.session_state["label_stale_document"] = None

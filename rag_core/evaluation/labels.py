@@ -50,9 +50,11 @@ class Labels:
                 "Give the page that answers the question, or the answer, or choose that the documents do not answer it."
             )
         if any(one.page_index is None and not one.page and not one.quote for one in evidence):
-            raise LabelError("Give the page of the document that answers the question, or words on that page.")
+            raise LabelError("Give the page of each document, or words on that page.")
         label = Label("", question, kind, tuple(evidence), tuple(answers), "The label cannot be saved")
-        PageFinder(self._stores.documents).find_all([label])
+        finder = PageFinder(self._stores.documents)
+        for current in (True, False):
+            finder.find_all([label], current=current)
         return self._stores.evaluations.put_label(question, kind, evidence, answers)
 
     def remove(self, label_id: str) -> None:

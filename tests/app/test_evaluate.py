@@ -159,6 +159,13 @@ def test_label_can_be_added_in_the_app(open_page: OpenPage, library: Engine) -> 
     assert app.text_input(key="label_question").value == LENGTH
     app.text_input(key="label_page").set_value("1")
     app.text_input(key="label_answer").set_value("412 metres")
+    app.selectbox(key="label_stale_document").set_value("canal.pdf")
+    app.button(key="label_keep").click().run()
+    assert "Give the page of each document" in app.error[0].value
+    app.text_input(key="label_stale_page").set_value("7")
+    app.button(key="label_keep").click().run()
+    assert "canal.pdf has no page printed 7" in app.error[0].value.replace("\\", "")
+    app.text_input(key="label_stale_page").set_value("1")
     app.button(key="label_keep").click().run()
     assert not app.error
     assert app.text_input(key="label_question").value == ""
@@ -167,7 +174,12 @@ def test_label_can_be_added_in_the_app(open_page: OpenPage, library: Engine) -> 
     app.button(key="label_keep").click().run()
     labels = [(label.question, label.kind, label.evidence, label.answers) for label in library.labels.list()]
     assert labels == [
-        (LENGTH, LabelKind.ANSWERABLE, (LabelledPage("bridge.pdf", page="1"),), ("412 metres",)),
+        (
+            LENGTH,
+            LabelKind.ANSWERABLE,
+            (LabelledPage("bridge.pdf", page="1"), LabelledPage("canal.pdf", page="1", state="stale")),
+            ("412 metres",),
+        ),
         (CHESS, LabelKind.NO_ANSWER, (), ()),
     ]
     assert column(run(app), "named")["recall@1"].startswith("1.000")
