@@ -6,10 +6,14 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
+from rag_core.text.numbers import find_table_scales, numbers_equal, parse_numbers
+
 # Characters of the text before and after an answer that the reader sees. It was trained on short texts.
 CONTEXT_CHARS = 150
 # Number of occurrences of an answer in a passage that are read.
 MAX_OCCURRENCES = 3
+# Powers of ten of tables. The heading that states the scale of a table may be in another passage.
+_SCALES = frozenset({3, 6, 9})
 
 # A function that returns the logarithm of the probability that a span of a text answers a question; the arguments are
 # the question, the text, and the start and the end of the span.
@@ -19,14 +23,29 @@ ScoreSpan = Callable[[str, str, int, int], float]
 def find_answer_spans(text: str, answers: Sequence[str]) -> list[tuple[int, int]]:
     """Return the spans of a text that equal one of the answers, ignoring case and white space, in order.
 
+    Answers that are numbers are compared by value.
+
     >>> find_answer_spans("The Ohio Company sent Christopher\\nGist.", ["christopher gist"])
     [(22, 38)]
+    >>> find_answer_spans("Inventories (in millions): 5,409", ["$5,409 million"])
+    [(27, 32)]
     """
+    numbers = [number for answer in answers for number in parse_numbers(answer.strip()) if number.text == answer.strip()]
+    scales = find_table_scales(text) or _SCALES
+    spans = {
+        (one.start, one.end)
+        for one in (parse_numbers(text) if numbers else ())
+        if any(numbers_equal(number, one, scales) for number in numbers)
+    }
     patterns = [r"\s+".join(map(re.escape, answer.split())) for answer in answers if answer.strip()]
-    if not patterns:
-        return []
-    pattern = rf"(?<!\w)(?:{'|'.join(sorted(patterns, key=len, reverse=True))})(?!\w)"
-    return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
+    if patterns:
+        pattern = rf"(?<!\w)(?:{'|'.join(sorted(patterns, key=len, reverse=True))})(?!\w)"
+        spans |= {match.span() for match in re.finditer(pattern, text, re.IGNORECASE)}
+    return sorted(
+        (start, end)
+        for start, end in spans
+        if not any(first <= start and end <= last and (first, last) != (start, end) for first, last in spans)
+    )
 
 
 def score_passage(question: str, text: str, answers: Sequence[str], score_span: ScoreSpan) -> float:

@@ -18,6 +18,10 @@ from rag_core.learning.answer_spans import find_answer_spans, score_passage
         ("The party parts.", ["part"], []),
         ("Anything.", ["", "  "], []),
         ("Nothing.", [], []),
+        ("Inventories 5,409 6,409", ["$5,409 million"], ["5,409"]),
+        ("(in thousands) 5,409,000", ["$5,409 million"], ["5,409,000"]),
+        ("It rose by 1.90 %, or 1.9 points.", ["1.9%"], ["1.90 %"]),
+        ("Cost 1,577 dollars.", ["$1577.00"], ["1,577 dollars"]),
     ],
 )
 def test_answers_are_found_as_whole_words(text: str, answers: list[str], found: list[str]) -> None:
