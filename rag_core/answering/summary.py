@@ -114,7 +114,7 @@ class Summarizer:
                 "allow no more."
             )
         encode = create_text_encoder(self._generations.active().embedder)
-        checker = NoteChecker(passages, encode)
+        checker = NoteChecker(query.text, passages, encode)
         budget = CallBudget(self._settings, model, trace)
         with trace.timer.measure("notes"):
             notes = yield from self._take_notes(query.text, passages, capacity, checker, budget, trace)

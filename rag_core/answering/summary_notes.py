@@ -11,6 +11,7 @@ from rag_core.llm.prompts import MOST_NOTES
 from rag_core.types import Passage
 from rag_core.types.answers import MARKER
 from rag_core.types.protocols import TextEncoder
+from rag_core.verification.attribution import attribute_claims
 from rag_core.verification.citation_markers import normalize_markers
 from rag_core.verification.refusals import is_refusal
 from rag_core.verification.verifier import VerifiedAnswer, verify_answer
@@ -46,9 +47,19 @@ def cited_ranks(texts: Sequence[str]) -> list[int]:
 
 
 class NoteChecker:
-    """Compares a model's notes with the passages, and counts how many statements the passages support."""
+    """Compares a model's notes with the passages, and counts how many statements the passages support.
 
-    def __init__(self, passages: Sequence[Passage], vectors: TextEncoder | None) -> None:
+    Parameters
+    ----------
+    request : str
+        What the notes are about.
+    passages : sequence of Passage
+    vectors : callable or None
+        Returns the token vectors of a text.
+    """
+
+    def __init__(self, request: str, passages: Sequence[Passage], vectors: TextEncoder | None) -> None:
+        self._request = request
         self._vectors = vectors
         self._passages = {one.rank: one for one in passages}
         self._supported = self._statements = 0
@@ -59,10 +70,15 @@ class NoteChecker:
         return self._supported / self._statements if self._statements else 0.0
 
     def check_notes(self, reply: str) -> list[str]:
-        """Return the supported statements of a reply, as lines with their markers."""
+        """Return the supported statements of a reply, as lines with their markers.
+
+        Small models often cite nothing. The statements of such a reply get the citations that attribution finds.
+        """
         if is_refusal(reply):
             return []
         text = normalize_markers(reply, sorted(self._passages))
+        if self._vectors is not None and not MARKER.search(text):
+            text = attribute_claims(text, self._request, list(self._passages.values()), self._vectors).text
         verified = verify_answer(text, [self._passages[rank] for rank in cited_ranks([text])], self._vectors)
         self._statements += len(verified.statements)
         self._supported += sum(one.supported for one in verified.statements)

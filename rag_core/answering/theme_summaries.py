@@ -113,7 +113,7 @@ class ThemeSummarizer:
             if room < 0:
                 break
             passages.append(passage)
-        checker = NoteChecker(passages, create_text_encoder(self._generations.active().embedder))
+        checker = NoteChecker(request, passages, create_text_encoder(self._generations.active().embedder))
         notes = checker.check_notes(model.complete(build_map_messages(request, passages)).text)
         chunk_ids = {one.rank: int(one.chunk_id) for one in passages}
         written = []

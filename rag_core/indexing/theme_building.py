@@ -24,6 +24,7 @@ from rag_core.types.themes import DocumentEntities, ModelUse, StatementSource, T
 
 log = logging.getLogger(__name__)
 INTERNAL_ERROR = "The themes were not built because of an internal error; the log has the details."
+UNSUPPORTED = "The passages do not support what the model wrote."
 KIND = "themes"
 # The stages of a job, which count documents and themes.
 READING, SUMMARIZING = "entities", "summaries"
@@ -189,7 +190,9 @@ class ThemeBuilder:
         self._finish(job, visible, len(communities), model_use, job.seconds + time.monotonic() - started)
         if not problems:
             return ""
-        return f"{len(problems)} of {len(communities)} summaries are extracts, because the model failed. {problems[0]}"
+        return (
+            f"{len(problems)} of {len(communities)} summaries are extracts instead of the model's text. {problems[0]}"
+        )
 
     def _read_document(self, job: Job, version_id: str, model: LanguageModel | None) -> DocumentEntities | None:
         """Return the entities of a version; ``None`` if the job is ending."""
@@ -221,6 +224,8 @@ class ThemeBuilder:
         except GeneratorError as error:
             problem = str(error)
             theme = self._writer.write_theme(title, entities, sources, None)
+        if model is not None and not problem and not theme.summary:
+            problem = UNSUPPORTED
         self._stores.themes.add_theme(job.job_id, position, theme)
         return problem
 

@@ -251,12 +251,30 @@ def test_model_writes_summaries_whose_statements_are_checked(tmp_path: Path) -> 
         assert "Harrow" not in texts(engine)
 
 
+def test_summary_without_citations_gets_them(tmp_path: Path) -> None:
+    with scripted_engine(tmp_path / "data", complete("Ida Brandt leads the Harrow Works.")) as (engine, _):
+        indexed(engine, "harrow.pdf", *LIBRARY["harrow.pdf"])
+        assert build(engine, "summaries") is JobState.DONE
+        written = [one.summary for one in engine.themes.list() if one.summary.generator != "extractive"]
+        assert written
+        assert all("Ida Brandt leads the Harrow Works" in one.text and one.citations for one in written)
+
+
+def test_unsupported_summary_leaves_extracts_and_says_so(tmp_path: Path) -> None:
+    with scripted_engine(tmp_path / "data", complete("Ida Brandt agreed on 77 plans. [1]")) as (engine, _):
+        indexed(engine, "harrow.pdf", *LIBRARY["harrow.pdf"])
+        job = engine.jobs.wait([engine.theme_builder.build("summaries").job_id])[0]
+        assert job.state is JobState.DONE
+        assert "The passages do not support what the model wrote." in job.reason
+        assert {one.summary.generator for one in engine.themes.list()} == {"extractive"}
+
+
 def test_failed_model_leaves_extracts_and_says_so(tmp_path: Path) -> None:
     with scripted_engine(tmp_path / "data", status(500)) as (engine, _):
         indexed(engine, "harrow.pdf", *LIBRARY["harrow.pdf"])
         job = engine.jobs.wait([engine.theme_builder.build("summaries").job_id])[0]
         assert job.state is JobState.DONE
-        assert "summaries are extracts, because the model failed" in job.reason
+        assert "summaries are extracts instead of the model's text" in job.reason
         assert {one.summary.generator for one in engine.themes.list()} == {"extractive"}
 
 

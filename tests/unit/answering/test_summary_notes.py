@@ -32,7 +32,7 @@ PASSAGES = [passage(1, BUDGET), passage(2, COPPER, page="4"), passage(3, "Nothin
 
 
 def checker() -> NoteChecker:
-    return NoteChecker(PASSAGES, None)
+    return NoteChecker("Summarize the documents.", PASSAGES, None)
 
 
 @given(st.lists(st.integers(0, 50), max_size=8), st.integers(-2, 60))
