@@ -24,9 +24,9 @@ class Naming:
     def find_replaced(self, name: str, collection: str, folder: str) -> DocumentName | None:
         """Return the name of the document that a file replaces, if any.
 
-        A file replaces the document of the same name from the same folder, or one of an earlier version, whose folder
-        is unknown. An upload in the browser replaces the document of that name from any folder, because the user is
-        asked.
+        A file replaces the document of the same name from the same folder, or one that an earlier release added, whose
+        folder is unknown. An upload in the browser replaces the document of that name from any folder, because the
+        user is asked.
         """
         namesakes = self._names.find_namesakes(name, collection)
         candidates = [one for one in namesakes if one.folder == folder]

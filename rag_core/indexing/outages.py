@@ -1,4 +1,4 @@
-"""Repeat the work of indexing that a server interrupted that does not answer."""
+"""Repeat indexing steps that failed because a server did not answer."""
 
 from __future__ import annotations
 

@@ -25,5 +25,8 @@ class EmbeddingPace:
             self._tokens, self._seconds = self._tokens / 2, self._seconds / 2
 
     def estimate_end(self, tokens: float, *, after_s: float = 0.0) -> float:
-        """Return the time, as `time.time` counts it, at which so many tokens are embedded if that starts in a while."""
+        """Return when ``tokens`` tokens will be embedded if embedding starts in ``after_s`` seconds.
+
+        The time is in seconds since the epoch.
+        """
         return time.time() + after_s + tokens * self._seconds / self._tokens

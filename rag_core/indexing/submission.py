@@ -50,7 +50,7 @@ class Submission:
     ) -> Job:
         """Store a file and queue its indexing; see `IndexingQueue.submit`."""
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
-        # Documents of earlier versions have no folder; an upload in the browser has an empty one.
+        # Documents that earlier releases added have no folder; an upload in the browser has an empty one.
         folder = clean_folder(folder or "")
         with stores.file_lock:
             if document_id is not None and stores.documents.documents([document_id]):

@@ -19,8 +19,9 @@ from rag_core.types import HeldOutFigure, PageKey, RetrievalConfig, Scope
 from rag_core.types.protocols import ModelIdentity
 from rag_core.types.retrieval import Timer
 
-# Number of groups of documents, and one in this number of training documents that are kept for validation.
-FOLDS, VALIDATION_SHARE = 5, 5
+# Number of groups of documents in the cross-validation, and of groups of training documents, one of which is kept for
+# validation.
+FOLDS, VALIDATION_FOLDS = 5, 5
 # Number of passages in the rankings that are measured.
 DEPTH = 100
 STAGES: tuple[Literal["dense", "pipeline"], ...] = ("dense", "pipeline")
@@ -54,10 +55,10 @@ def split_documents(document_ids: Sequence[str], folds: int) -> list[frozenset[s
 def fit_adapter(examples: Sequence[Example], held_out: frozenset[str], identity: ModelIdentity) -> QueryAdapter | None:
     """Return an adapter that is fitted without questions and passages of the held-out documents.
 
-    Every fifth of the other documents is used for validation, which ends the fit. ``None`` means that the examples are
-    about too few documents for that.
+    One of `VALIDATION_FOLDS` groups of the other documents is used for validation, which ends the fit. ``None`` means
+    that the examples are about too few documents for that.
     """
-    others = split_documents([one.document_id for one in examples if one.document_id not in held_out], VALIDATION_SHARE)
+    others = split_documents([one.document_id for one in examples if one.document_id not in held_out], VALIDATION_FOLDS)
     if len(others) < 2:
         return None
     kept = [one for example in examples if (one := example.without(held_out)) is not None]

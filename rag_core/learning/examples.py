@@ -119,9 +119,11 @@ class ExampleBuilder:
         return TrainingQuestion(text, tuple(answers), found[0].document_id, pages, is_guided=True)
 
     def build_contrastive(self, questions: Sequence[TrainingQuestion]) -> Iterator[Example | None]:
-        """Yield an example for each question: passages of the relevant pages, BM25 negatives and in-batch negatives.
+        """Yield an example for each question: passages of the relevant pages, and negatives from other pages.
 
-        ``None`` means that no passage of the relevant pages is embedded.
+        The negatives are the best passages by BM25, the best passages of the reranked order, and relevant passages of
+        other questions, which are drawn at random from all questions. ``None`` means that no passage of the relevant
+        pages is embedded.
         """
         relevant = [self._find_relevant_chunks(one) for one in questions]
         random = np.random.default_rng(0)

@@ -44,7 +44,7 @@ documents = Table(
     Column("id", String(32), primary_key=True),
     Column("name", Text, nullable=False, index=True),
     Column("collection", Text, nullable=False, index=True),
-    # Folder or archive of the file; empty for an upload in the browser, null if an earlier version added it.
+    # Folder or archive of the file; empty for an upload in the browser, null if an earlier release added it.
     Column("folder", Text),
     # No foreign key, because versions already have a foreign key to documents, and the two would be circular.
     Column("active_version", String(32), index=True),
