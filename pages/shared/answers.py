@@ -14,7 +14,6 @@ from pages.shared.problems import explain
 from pages.shared.runs import Run, wait_for_jobs
 from pages.shared.writing import store_partial, write_answer
 from rag_core.engine import Engine
-from rag_core.errors import RagError
 from rag_core.types import Message, Scope, Strategy
 from rag_core.types.searches import DEFAULT_WRITER, Writer
 
@@ -102,8 +101,6 @@ class Answers:
         try:
             if wait_for_jobs(self._engine, run):
                 write_answer(self._engine, run)
-        except RagError as error:
-            run.problem = explain(error)
         except Exception as error:  # noqa: BLE001 - no caller would catch an exception of this thread
             run.problem = explain(error)
         try:

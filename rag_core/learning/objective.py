@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rag_core.marginalization.sums import log_sum_exp
 from rag_core.types import FloatArray
 
 Values = npt.NDArray[np.float64]
@@ -51,9 +52,9 @@ def marginal_loss(scores: Values, log_likelihood: Values) -> tuple[float, Values
     ----------
     scores, log_likelihood : float64, shape (c,)
     """
-    prior = scores - _log_sum_exp(scores)
+    prior = scores - log_sum_exp(scores)
     joint = prior + log_likelihood
-    total = _log_sum_exp(joint)
+    total = float(log_sum_exp(joint))
     return -total, np.exp(prior) - np.exp(joint - total)
 
 
@@ -95,8 +96,3 @@ def _map(example: MappedExample, matrix: Values) -> tuple[Values, Values]:
     mapped = example.vectors + example.vectors @ matrix
     norms = np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)
     return mapped / norms, norms
-
-
-def _log_sum_exp(values: Values) -> float:
-    highest = values.max()
-    return float(highest + np.log(np.exp(values - highest).sum()))
