@@ -23,8 +23,7 @@
     │   ├── DataFolderUnwritable   the data folder is read-only or its disk is full
     │   ├── StoreUnavailable       the database, Chroma or the file store does not answer
     │   │   └── ServerUnavailable  it is on a server, and may answer again later without any change
-    │   ├── UnknownConversation    no conversation or message has this id
-    │   └── UnknownEvaluation      no evaluation has this id
+    │   └── UnknownConversation    no conversation or message has this id
     ├── EmbedderError
     │   ├── EmbedderMissing        the weights of the model cannot be found
     │   └── EmbedderChanged        the installed weights differ from those that this version needs
@@ -153,10 +152,6 @@ class ServerUnavailable(StoreUnavailable):
 
 class UnknownConversation(StoreError):
     """No conversation or message has this id."""
-
-
-class UnknownEvaluation(StoreError):
-    """No evaluation has this id."""
 
 
 class EmbedderError(RagError):

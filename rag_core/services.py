@@ -66,7 +66,6 @@ class Services:
     watches : Watches
     conversations : Conversations
     labels : Labels
-    judge : Judge
     evaluations : Evaluations
     learning : Learning
     models : LanguageModels
@@ -129,9 +128,9 @@ class Services:
         self.watches = Watches(stores, self._indexer, self.documents, settings.watch_interval_s)
 
         self.labels = Labels(stores)
-        self.judge = Judge(self._generations, self.models)
+        judge = Judge(self._generations, self.models)
         runner = EvaluationRunner(
-            *(settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models, self.judge),
+            *(settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models, judge),
             self.mixtures,
         )
         self.evaluations = Evaluations(stores, runner, self.preferences)

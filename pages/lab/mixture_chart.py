@@ -16,7 +16,10 @@ _SHOWN, _LEAST, _WIDTH = 8, 0.005, 36
 
 
 def show_mixture_report(mixture: EvidenceMixture, cited: str) -> None:
-    """Show the four quantities, and a sentence if they are known to be right or wrong; ``cited`` names a passage."""
+    """Show correctness, source support, the most probable answer, and the verdict if the right answer is known.
+
+    ``cited`` names the passage that the answer is cited from.
+    """
     correct, support = st.columns(2)
     known = mixture.correct_probability is not None
     correct.metric(
@@ -36,8 +39,8 @@ def show_mixture_report(mixture: EvidenceMixture, cited: str) -> None:
             f"cited from {cited}.{probability}"
         )
     )
-    if mixture.verdict is not None:
-        st.markdown(f"**{escape_markdown(describe_mixture(mixture, cited))}**")
+    if verdict := describe_mixture(mixture, cited):
+        st.markdown(f"**{escape_markdown(verdict)}**")
 
 
 def show_answer_chart(

@@ -19,23 +19,8 @@ _ARROWS = re.compile(r"(^|\s)(<->|->|<-|--|>=|<=|~=)(?=\s|$)")
 _LINKS = re.compile(r"(?i)www(?=\.)|:(?=//|[^\s:]+:)|@(?=\S)")
 
 SCORE_ORDER = (
-    *(
-        "answerable",
-        "on_topic",
-        "rerank",
-        "expanded",  # only in answers that earlier releases have stored
-        "statement",
-        "financials",
-        "named",
-        "cross_encoder",
-        "sentence",
-        "topic",
-        "reading",
-        "dense",
-        "bm25",
-        "sparse",
-        "rrf",
-    ),
+    *("answerable", "on_topic", "rerank", "statement", "financials", "named", "cross_encoder", "sentence", "topic"),
+    *("reading", "dense", "bm25", "sparse", "rrf"),
 )
 
 

@@ -146,10 +146,6 @@ class Evaluations:
         """Return the stored evaluations, newest first."""
         return self._stores.evaluations.all()
 
-    def get(self, evaluation_id: str) -> Evaluation:
-        """Return one evaluation; may raise `UnknownEvaluation`."""
-        return self._stores.evaluations.get(evaluation_id)
-
     def remove(self, evaluation_id: str) -> None:
         """Remove an evaluation."""
         self._stores.evaluations.remove(evaluation_id)

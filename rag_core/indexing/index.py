@@ -32,7 +32,6 @@ class Index:
         document_ids: Sequence[str] | None = None,
         *,
         chunk_tokens: int | None = None,
-        chunk_overlap: float | None = None,
         embedder: str | None = None,
     ) -> Job:
         """Queue a re-index of the given documents, or of all documents if ``document_ids`` is ``None``.
@@ -44,12 +43,10 @@ class Index:
         Parameters
         ----------
         document_ids : sequence of str, optional
-        chunk_tokens, chunk_overlap, embedder : optional
+        chunk_tokens, embedder : optional
             Values to use instead of the settings with the same names.
         """
-        return self._indexer.reindex(
-            document_ids, chunk_tokens=chunk_tokens, chunk_overlap=chunk_overlap, embedder=embedder
-        )
+        return self._indexer.reindex(document_ids, chunk_tokens=chunk_tokens, embedder=embedder)
 
     def estimate_seconds(self) -> float | None:
         """Estimate how long it takes to index all chunks again, from the rate at which the newest files were indexed.

@@ -86,8 +86,7 @@ class IndexGenerations:
         Parameters
         ----------
         **changes
-            Values of ``embedder``, ``chunk_tokens`` or ``chunk_overlap`` that replace the values of the settings.
-            ``None`` values are ignored.
+            Values of ``embedder`` or ``chunk_tokens`` that replace the values of the settings; ``None`` is ignored.
         """
         values = {name: value for name, value in changes.items() if value is not None}
         embedder = self._models.embedder(values.get("embedder", self._settings.embedder))
@@ -100,7 +99,7 @@ class IndexGenerations:
             token_dimension=identity.token_dimension,
             projection=identity.projection,
             chunk_tokens=values.get("chunk_tokens", self._settings.chunk_tokens),
-            chunk_overlap=values.get("chunk_overlap", self._settings.chunk_overlap),
+            chunk_overlap=self._settings.chunk_overlap,
             extractor=PARSER_VERSION,
             prefix=PREFIX_RULE,
             sparse=sparse.name if sparse else "",

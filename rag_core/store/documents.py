@@ -287,16 +287,14 @@ class DocumentStore(DocumentQueries):
             connection.execute(statement.values(state="full", status=status.value, reason=reason))
             return True
 
-    def publish_words(self, version_id: str) -> bool:
+    def publish_words(self, version_id: str) -> None:
         """Make a new document searchable by its words while its embeddings are being computed.
 
-        Return false and change nothing if searches still use an earlier version of the document.
+        Change nothing if searches still use an earlier version of the document.
         """
         with self._db.begin() as connection:
-            if not self._activate(connection, version_id, documents.c.active_version.is_(None)):
-                return False
-            connection.execute(update(versions).where(versions.c.id == version_id).values(state="words"))
-            return True
+            if self._activate(connection, version_id, documents.c.active_version.is_(None)):
+                connection.execute(update(versions).where(versions.c.id == version_id).values(state="words"))
 
     def _activate(self, connection: Connection, version_id: str, *conditions: Any) -> bool:
         """Make searches use a version if its document meets the conditions; return whether it does."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import delete, insert, select
 
-from rag_core.errors import UnknownEvaluation
 from rag_core.store.database import Database, as_utc, new_id, now
 from rag_core.store.schema import evaluations, feedback, labels
 from rag_core.types import (
@@ -132,14 +131,6 @@ class EvaluationStore:
         query = select(evaluations).order_by(evaluations.c.created_at.desc(), evaluations.c.id)
         with self._db.read() as connection:
             return [_evaluation_from_row(row) for row in connection.execute(query)]
-
-    def get(self, evaluation_id: str) -> Evaluation:
-        """Return an evaluation; raise `UnknownEvaluation` if it is not stored."""
-        with self._db.read() as connection:
-            row = connection.execute(select(evaluations).where(evaluations.c.id == evaluation_id)).first()
-        if row is None:
-            raise UnknownEvaluation("That evaluation is no longer stored. Run it again.")
-        return _evaluation_from_row(row)
 
     def remove(self, evaluation_id: str) -> None:
         with self._db.begin() as connection:

@@ -144,12 +144,12 @@ class JobStore:
         with self._db.begin() as connection:
             connection.execute(query.values(**values))
 
-    def requeue_interrupted(self) -> int:
-        """Queue all jobs again that were running when an earlier process ended; return their number."""
+    def requeue_interrupted(self) -> None:
+        """Queue all jobs again that were running when an earlier process ended."""
         values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "reason": "", "started_at": None}
         query = update(jobs).where(jobs.c.state == JobState.RUNNING.value)
         with self._db.begin() as connection:
-            return int(connection.execute(query.values(**values)).rowcount)
+            connection.execute(query.values(**values))
 
     def forget_ended(self, keep: int, ended_before: datetime | None = None) -> None:
         """Delete all ended jobs except the newest ``keep`` jobs.

@@ -30,11 +30,6 @@ class ModelKeyStore:
         self._name = str(folder)
         self._file = folder / _FILE
 
-    @property
-    def file(self) -> Path:
-        """The file of the key on a machine without a usable keyring."""
-        return self._file
-
     def set(self, key: str) -> KeyPlace:
         """Replace the key, and return where it is stored; may raise `StoreError`."""
         import keyring

@@ -60,9 +60,8 @@ def _order_entities(members: Sequence[int], degrees: Sequence[tuple[int, float]]
 
 def select_statements(graph: EntityGraph, community: Sequence[int]) -> list[int]:
     """Return the statements that mention at least two entities of a community, in the order of the documents."""
-    members = set(community)
     counts = Counter(position for one in community for position in graph.by_entity[one])
-    return sorted(position for position, count in counts.items() if count > 1 or len(members) == 1)
+    return sorted(position for position, count in counts.items() if count > 1)
 
 
 def spread_statements(graph: EntityGraph, community: Sequence[int], most: int = MAX_STATEMENTS) -> list[int]:

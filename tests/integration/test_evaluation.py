@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.errors import GeneratorUnavailable, LabelError, SettingsError, UnknownConversation, UnknownEvaluation
+from rag_core.errors import GeneratorUnavailable, LabelError, SettingsError, UnknownConversation
 from rag_core.runtime.models import LocalModels
 from rag_core.types import (
     Baseline,
@@ -112,7 +112,6 @@ def test_evaluation_has_figures_curves_and_outcomes(library: Engine, labels: lis
     assert evaluation.outcomes[0].evidence == ("bridge.pdf, page 2",)
     assert evaluation.risk_coverage[-1].coverage == 1
     assert evaluation.risk_coverage[-1].risk == pytest.approx(1 / 4)
-    assert library.evaluations.get(evaluation.evaluation_id) == evaluation
     assert library.evaluations.list()[0] == evaluation
 
 
@@ -264,8 +263,7 @@ def test_closed_run_is_not_stored(library: Engine, labels: list[Label]) -> None:
 def test_evaluation_can_be_removed(library: Engine, labels: list[Label]) -> None:
     evaluation = run(library, labels[3:])
     library.evaluations.remove(evaluation.evaluation_id)
-    with pytest.raises(UnknownEvaluation):
-        library.evaluations.get(evaluation.evaluation_id)
+    assert evaluation not in library.evaluations.list()
 
 
 def final_state(engine: Engine) -> RunState:
@@ -285,7 +283,8 @@ def test_background_runs_one_evaluation_at_a_time(library: Engine, labels: list[
     )
     state = final_state(library)
     assert (state.done, state.problem) == (8, "")
-    configurations = [library.evaluations.get(key).configuration for key in state.evaluation_ids]
+    stored = {one.evaluation_id: one.configuration for one in library.evaluations.list()}
+    configurations = [stored[key] for key in state.evaluation_ids]
     assert configurations == ["named", "bm25"]
     library.evaluations.start([], [RetrievalConfig()])
     assert "no labelled questions" in final_state(library).problem

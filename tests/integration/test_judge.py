@@ -10,6 +10,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorAuthError, SettingsError
+from rag_core.evaluation.judge import Judge
 from rag_core.types import AnswerState, Evaluation, JudgeConfig, JudgeReport, Label
 from tests.support.engines import ASK_BUDGET, ASK_PENGUINS, open_library, opened, scripted_engine
 from tests.support.judges import judging, questions, verdicts
@@ -73,7 +74,7 @@ def test_judge_and_verifier_are_reported_side_by_side(folder: Path) -> None:
         assert report.statements[0].reason == "so"
         assert (report.usage.calls, report.usage.input_tokens, report.usage.output_tokens) == (4, 400, 40)
         assert report.usage.cost == pytest.approx((400 * 1.0 + 40 * 2.0) / 1e6)
-        assert engine.evaluations.get(evaluation.evaluation_id) == evaluation
+        assert engine.evaluations.list()[0] == evaluation
 
 
 def test_unreadable_replies_are_not_judged(folder: Path) -> None:
@@ -211,7 +212,7 @@ def test_quotes_can_be_judged_by_a_model(folder: Path) -> None:
     with scripted_engine(folder, judging("unused")) as (engine, _):
         answer = engine.answer(ASK_BUDGET, model="")
         assert (answer.generator, answer.state) == ("extractive", AnswerState.ANSWERED)
-        judgement = engine.judge.judge_answer(answer, JudgeConfig())
+        judgement = Judge(engine._generations, engine.models).judge_answer(answer, JudgeConfig())
         assert judgement.values["judge_faithfulness"] == 1.0
         assert judgement.judge == "openai:scripted"
         assert "judge_context_recall" not in judgement.values
@@ -228,7 +229,9 @@ def test_passages_that_exceed_the_context_are_judged_in_parts(folder: Path) -> N
         room = engine.models.settings.model_copy(update={"openai_context_tokens": 330})
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(engine.models), "settings", property(lambda _: room))
-            judgement = engine.judge.judge_answer(answer, JudgeConfig(), expected="42 million")
+            judgement = Judge(engine._generations, engine.models).judge_answer(
+                answer, JudgeConfig(), expected="42 million"
+            )
         assert judgement.values["judge_faithfulness"] == 1.0
         assert len(judgement.passages) == len(answer.passages) > 1
         assert sum(judgement.passages.values()) < len(answer.passages)

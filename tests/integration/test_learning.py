@@ -193,8 +193,8 @@ def test_pseudo_questions_are_labels_that_stay_marked(engine: Engine) -> None:
     assert engine.learning.add_pseudo_questions(10) == len(engine.labels.list()) == 10
     assert all(one.is_pseudo and one.evidence and one.answers for one in engine.labels.list())
     engine.labels.add(QUESTION, kind=LabelKind.NO_ANSWER)
-    evaluation = evaluate(engine, engine.labels.list())
-    assert engine.evaluations.get(evaluation.evaluation_id).pseudo_questions == 10
+    evaluate(engine, engine.labels.list())
+    assert engine.evaluations.list()[0].pseudo_questions == 10
     engine.learning.remove_pseudo_questions()
     assert [one.question for one in engine.labels.list()] == [QUESTION]
 

@@ -10,7 +10,6 @@ from rag_core.answering.mixtures import Mixtures
 from rag_core.answering.snapshot_comparison import SnapshotComparisons
 from rag_core.engine import Engine
 from rag_core.evaluation.evaluations import Evaluations
-from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.labels import Labels
 from rag_core.indexing.collections import Collections
 from rag_core.indexing.documents import Documents
@@ -39,9 +38,8 @@ NAMES = {
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
     "replace_answer set_follow_ups set_instructions set_model set_pinned set_scope",
     Labels: "add answers_for confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
-    Judge: "find_judge judge_answer",
-    Evaluations: "advise_threshold cancel check check_release close compare gate_scores_plot get list list_methods "
-    "plots recent_gate_scores remove run start state tabulate write_report",
+    Evaluations: "advise_threshold cancel check check_release close compare gate_scores_plot list list_methods plots "
+    "recent_gate_scores remove run start state tabulate write_report",
     Learning: "add_pseudo_questions cancel close find_problems has_adapter is_on remove remove_pseudo_questions set_on "
     "start state train trainings write_pseudo_questions",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "

@@ -181,7 +181,7 @@ def test_interrupted_jobs_are_queued_again(jobs: JobStore) -> None:
     for job in (first, second):
         jobs.start(job.job_id)
     jobs.finish(second.job_id, JobState.DONE, DocumentStatus.INDEXED)
-    assert jobs.requeue_interrupted() == 1
+    jobs.requeue_interrupted()
     assert [job.name for job in jobs.queued("index")] == ["a"]
 
 
