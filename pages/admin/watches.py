@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.jobs import MOST, track_jobs
+from pages.shared.jobs import MAX_JOBS, track_jobs
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown, format_time
 from rag_core.engine import Engine
@@ -47,7 +47,7 @@ def _sync(engine: Engine, watch: WatchedFolder) -> None:
         result = engine.watches.sync(watch.watch_id)
         if result is None:  # the folder was removed in another window
             return
-        track_jobs([job for job in engine.jobs.list(limit=MOST) if job.job_id in result.job_ids])
+        track_jobs([job for job in engine.jobs.list(limit=MAX_JOBS) if job.job_id in result.job_ids])
         if not result.problem:
             counts = (
                 f"{len(paths):,} {what}"

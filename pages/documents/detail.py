@@ -101,11 +101,11 @@ def _chunks(engine: Engine, document: DocumentInfo) -> None:
     if not chunks:
         st.caption("There are no chunks.")
         return
-    rounds = -(-len(chunks) // CHUNKS_SHOWN)
-    turn = 1
-    if rounds > 1:
-        turn = st.pagination(rounds, key=f"chunks_{document.document_id}")
-    for chunk in chunks[(turn - 1) * CHUNKS_SHOWN : turn * CHUNKS_SHOWN]:
+    page_count = -(-len(chunks) // CHUNKS_SHOWN)
+    page = 1
+    if page_count > 1:
+        page = st.pagination(page_count, key=f"chunks_{document.document_id}")
+    for chunk in chunks[(page - 1) * CHUNKS_SHOWN : page * CHUNKS_SHOWN]:
         heading = f" · {escape_markdown(chunk.heading)}" if chunk.heading else ""
         st.caption(f"Chunk {chunk.ordinal + 1} · page {chunk.page_index + 1}{heading} · {chunk.tokens} tokens")
         show_richtext(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.jobs import MOST, track_jobs
+from pages.shared.jobs import MAX_JOBS, track_jobs
 from pages.shared.problems import show_errors
 from rag_core.engine import Engine
 from rag_core.types import NEWER_READER, format_count
@@ -14,7 +14,7 @@ def offer_reading_again(engine: Engine) -> None:
     """If an older version of the reader has read documents, say how many and why to read them again, with a button."""
     outdated = engine.index.outdated_ids()
     # The job panel shows a re-index that is running.
-    if not outdated or any(job.kind == "reindex" for job in engine.jobs.list(active=True, limit=MOST)):
+    if not outdated or any(job.kind == "reindex" for job in engine.jobs.list(active=True, limit=MAX_JOBS)):
         return
     were = "was" if len(outdated) == 1 else "were"
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="outdated"):

@@ -12,7 +12,7 @@ from rag_core.engine import Engine
 from rag_core.types import TABLE_METRICS, Evaluation, MethodRow, format_count, format_size
 
 # Fewer evaluations are compared with the form below the table.
-_FEWEST = 3
+_MIN_METHODS = 3
 _SIGNIFICANT = 0.05
 _HEADINGS = {
     "exact_match": "exact match",
@@ -74,7 +74,7 @@ def _group(kept: Sequence[Evaluation]) -> dict[str, list[Evaluation]]:
     return {
         name: sorted(newest.values(), key=lambda one: one.created_at)
         for name, newest in groups.items()
-        if len(newest) >= _FEWEST
+        if len(newest) >= _MIN_METHODS
     }
 
 

@@ -33,13 +33,13 @@ def choose_weighting(default: WeightingConfig, most: int, prefix: str = "lab") -
             key=f"{prefix}_temperature",
             help="Low: the best score gets nearly all the weight. High: all passages that are read weigh the same.",
         ),
-        decay=st.slider(
+        freshness_weight=st.slider(
             "Freshness, λ",
             0.0,
             0.5,
-            default.decay,
+            default.freshness_weight,
             0.01,
-            key=f"{prefix}_decay",
+            key=f"{prefix}_freshness_weight",
             help="Added to the score of a passage from a new document; halves with each year of age.",
         ),
         noise=st.slider(

@@ -29,12 +29,12 @@ def ask_about_clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
                     st.button(
                         label,
                         key=f"clash_{choice or 'drop'}_{number}",
-                        on_click=_settle,
+                        on_click=_resolve_clash,
                         args=[engine, number, choice, on_added],
                     )
 
 
-def _settle(engine: Engine, number: int, choice: SameName | None, on_added: OnAdded | None) -> None:
+def _resolve_clash(engine: Engine, number: int, choice: SameName | None, on_added: OnAdded | None) -> None:
     # If the reader clicks twice, the file no longer waits at the second click, so nothing happens.
     file = st.session_state[keys.CLASHES].pop(number, None)
     if file and choice:

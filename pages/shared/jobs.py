@@ -17,7 +17,7 @@ from rag_core.types import DEFAULT_COLLECTION, Job, JobState, SameName
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 _SHOWN = 8
-MOST = 1000
+MAX_JOBS = 1000
 _SHOWN_OUTCOMES = 3
 
 
@@ -57,20 +57,20 @@ def track_jobs(jobs: Sequence[Job]) -> None:
 
 def untrack_ended_jobs(engine: Engine) -> None:
     """Stop showing the results of jobs that have ended."""
-    active = {job.job_id for job in engine.jobs.list(active=True, limit=MOST)}
+    active = {job.job_id for job in engine.jobs.list(active=True, limit=MAX_JOBS)}
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     st.session_state[keys.RECENT_JOBS] = [one for one in recent if one in active]
 
 
 def show_jobs(engine: Engine) -> None:
     """Show the active jobs, each with a button to cancel it, and the results of this session's jobs."""
-    before = engine.jobs.list(active=True, limit=MOST)
+    before = engine.jobs.list(active=True, limit=MAX_JOBS)
     if not before and not st.session_state.get(keys.RECENT_JOBS):
         return
 
     @st.fragment(run_every=1.0 if before else None)
     def panel() -> None:
-        running = engine.jobs.list(active=True, limit=MOST)
+        running = engine.jobs.list(active=True, limit=MAX_JOBS)
         # When a job starts or ends, or a document becomes searchable by words, elements outside this fragment change
         # and the whole page must rerun. A rerun closes an open dialog, so wait until the reader has closed the dialog.
         if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):
@@ -119,7 +119,7 @@ def _outcomes(engine: Engine) -> None:
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     if not recent:
         return
-    ours = [job for job in reversed(engine.jobs.list(limit=MOST)) if job.job_id in recent]
+    ours = [job for job in reversed(engine.jobs.list(limit=MAX_JOBS)) if job.job_id in recent]
     # If a document was tried again, keep only its newest job.
     newest = {job.document_id or job.job_id: job for job in ours}
     results = [describe_result(job) for job in newest.values() if job.state not in ACTIVE]

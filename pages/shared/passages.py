@@ -42,7 +42,7 @@ def _passage(
     on_open: Callable[[int], None],
     on_confirm: Callable[[int], None],
 ) -> None:
-    show_instructions_note(passage)
+    show_injection_warning(passage)
     show_hidden_text(passage)
     show_duplicates(passage)
     show_unmet(passage)
@@ -73,7 +73,7 @@ def _passage(
         )
 
 
-def show_instructions_note(passage: Passage) -> None:
+def show_injection_warning(passage: Passage) -> None:
     """Show a warning if a passage contains text that reads like instructions to a model."""
     if passage.instructions:
         which = "This passage or text hidden on its page" if passage.hidden else "This passage"

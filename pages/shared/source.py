@@ -8,7 +8,7 @@ from pages.shared import keys
 from pages.shared.evidence import build_score_bars, find_citations, find_passage, find_quotes
 from pages.shared.openpdf import show_open_button
 from pages.shared.page_text import Tables, build_chunk, build_passage
-from pages.shared.passages import show_duplicates, show_hidden_text, show_instructions_note
+from pages.shared.passages import show_duplicates, show_hidden_text, show_injection_warning
 from pages.shared.richtext import show_richtext
 from pages.shared.source_page import show_source_page
 from pages.shared.text import escape_markdown
@@ -54,7 +54,7 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
     st.markdown(f"**{escape_markdown(passage.document)}** · p. {escape_markdown(passage.page_label)}")
     if passage.heading:
         st.caption(escape_markdown(passage.heading))
-    show_instructions_note(passage)
+    show_injection_warning(passage)
     show_hidden_text(passage)
     show_duplicates(passage)
     _added_note(answer, passage)
@@ -67,7 +67,7 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
     except RagError as error:
         st.warning(escape_markdown(str(error)), icon=":material/error:")
     _text(engine, answer, passage)
-    _take_away(engine, document, answer, passage)
+    _show_quote_and_download(engine, document, answer, passage)
 
 
 def _added_note(answer: Answer, passage: Passage) -> None:
@@ -102,7 +102,7 @@ def _beside(label: str, chunk: ChunkSpan | None, tables: Tables, version_id: str
             show_richtext(blocks, key=f"source_{label.lower()}", small=True)
 
 
-def _take_away(engine: Engine, document: DocumentInfo | None, answer: Answer, passage: Passage) -> None:
+def _show_quote_and_download(engine: Engine, document: DocumentInfo | None, answer: Answer, passage: Passage) -> None:
     quotes = [one.quote for one in find_citations(answer, passage)] or [passage.first_page_text]
     st.caption("Quote, to copy")
     st.code("\n".join(" ".join(quote.split()) for quote in quotes), language=None, wrap_lines=True)

@@ -11,7 +11,7 @@ from rag_core.types.chunks import HEADING_SEPARATOR
 IsMarked = Callable[[TableCell], bool]
 # A cell with more letters is no figure.
 _MOST_LETTERS = 3
-_DEEPEST = 6
+_MAX_INDENT = 6
 _DASHES = frozenset("-–—−")
 
 
@@ -99,7 +99,7 @@ def _by_column(row: TableRow, width: int) -> list[TableCell | None]:
 
 
 def _build_section(label: str, width: int, indent: int) -> Node:
-    return {"t": "td", "span": width, "indent": min(indent, _DEEPEST), "c": [{"t": "b", "c": [text_node(label)]}]}
+    return {"t": "td", "span": width, "indent": min(indent, _MAX_INDENT), "c": [{"t": "b", "c": [text_node(label)]}]}
 
 
 def _build_row(label: str, row: TableRow, width: int, right: set[int], is_marked: IsMarked) -> Node:
@@ -119,7 +119,7 @@ def _build_row(label: str, row: TableRow, width: int, right: set[int], is_marked
                 "span": 1,
                 "right": column in right,
                 "marked": cell is not None and is_marked(cell),
-                "indent": min(row.indent, _DEEPEST) if is_label else 0,
+                "indent": min(row.indent, _MAX_INDENT) if is_label else 0,
                 "c": [text_node(text)] if text else [],
             }
         )

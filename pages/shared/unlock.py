@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.jobs import MOST, track_jobs
+from pages.shared.jobs import MAX_JOBS, track_jobs
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
@@ -21,7 +21,7 @@ def find_rejected(engine: Engine, library: Iterable[DocumentInfo]) -> list[Docum
     recent = st.session_state.get(keys.RECENT_JOBS)
     if not recent:
         return []
-    jobs = engine.jobs.list(limit=MOST)
+    jobs = engine.jobs.list(limit=MAX_JOBS)
     ids = {job.document_id for job in jobs if job.job_id in recent and job.result is DocumentStatus.REJECTED}
     return [one for one in library if one.document_id in ids]
 

@@ -85,15 +85,15 @@ def generate_marginal_answer(
             min_ratio=MIN_RATIO,
             decoding=decoding,
         )
-        share_tokens = rag_sequence.share_tokens
+        compute_passage_shares = rag_sequence.compute_passage_shares
     else:
         candidates = yield from rag_token.decode_token(
             predictions, log_weights, beams=BEAMS, max_tokens=MAX_TOKENS, min_ratio=MIN_RATIO
         )
-        share_tokens = rag_token.share_tokens
+        compute_passage_shares = rag_token.compute_passage_shares
     texts = [_decode(model, one) for one in candidates]
     best = next((at for at, text in enumerate(texts) if contains_words(text)), 0)
-    shares = share_tokens(candidates[best], log_weights)
+    shares = compute_passage_shares(candidates[best], log_weights)
     return MarginalAnswer(
         method=method,
         text=texts[best],

@@ -43,7 +43,7 @@ INTERRUPTED = 130
 # 128 plus the number of the signal SIGPIPE. Programs such as cat end with this status when "head" closes the pipe, and
 # scripts do not treat it as an error. The signal itself stays ignored, because it would end the process in the middle
 # of its work, and also when a server closes a connection.
-READER_GONE = 141
+SIGPIPE_STATUS = 141
 _USER_ERRORS = (
     *(CollectionError, LabelError, ModelNotDownloaded, QuestionError),
     *(SettingsError, SnapshotError, UnknownDocument, UnknownModel, UnknownTheme),
@@ -213,7 +213,7 @@ def main() -> None:
         # Only Typer and Rich raise this exception, namely if the program that reads the output has ended. The status of
         # a command is a return value.
         _detach_streams()
-        code = READER_GONE
+        code = SIGPIPE_STATUS
     sys.exit(code)
 
 

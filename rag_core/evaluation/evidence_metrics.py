@@ -23,7 +23,7 @@ from rag_core.types import (
 
 
 @dataclass(frozen=True, slots=True)
-class WeighedEvidence:
+class EvidenceWeights:
     """The weights of the passages that are read for a question.
 
     Attributes
@@ -53,7 +53,7 @@ def weigh_evidence(
     probabilities: AnswerProbabilities,
     ages: Mapping[str, float],
     freshness: float,
-) -> WeighedEvidence | None:
+) -> EvidenceWeights | None:
     """Return the weights of the evidence, with the default temperature; ``None`` if passages have no rerank score.
 
     Parameters
@@ -79,7 +79,7 @@ def weigh_evidence(
     ]
     if not passages or len(scored) < len(passages):
         return None
-    weighted = weight_passages(scored, WeightingConfig(k=len(scored), decay=freshness))
+    weighted = weight_passages(scored, WeightingConfig(k=len(scored), freshness_weight=freshness))
     weights = {one.candidate.chunk_id: one.weight for one in weighted}
     good = [one.chunk_id for one in passages if not _pages(one, relevant).isdisjoint(relevant)]
     others = [one for one in passages if one.chunk_id not in good]
@@ -91,7 +91,7 @@ def weigh_evidence(
         mixture = mix_answers(weighted, probabilities, right=good, expected=expected)
         answer_probability = mixture.correct_probability or 0.0
     heaviest = max(outdated, key=weights.__getitem__, default="")
-    return WeighedEvidence(
+    return EvidenceWeights(
         mass=sum(weights[one] for one in good) if good else None,
         stale_mass=sum(weights[one] for one in outdated),
         stale_name=outdated.get(heaviest, ""),
@@ -100,7 +100,7 @@ def weigh_evidence(
 
 
 def add_evidence(
-    result: QuestionResult, label: Label, answer: Answer, evidence: WeighedEvidence | None, stale: Mapping[PageKey, str]
+    result: QuestionResult, label: Label, answer: Answer, evidence: EvidenceWeights | None, stale: Mapping[PageKey, str]
 ) -> QuestionResult:
     """Return a result with the metrics of its evidence, and say in the problem if the answer uses stale evidence.
 

@@ -54,7 +54,7 @@ CONTEXT_PRECISION = "judge_context_precision"
 CONTEXT_RECALL = "judge_context_recall"
 JUDGE_METRICS = (FAITHFULNESS, VERIFIER_FAITHFULNESS, ANSWER_RELEVANCE, CONTEXT_PRECISION, CONTEXT_RECALL)
 # Most passages on which one reply has verdicts; long lists make models lose count.
-MOST_PASSAGES = 8
+MAX_PASSAGES_PER_CALL = 8
 
 # A function that returns the messages about some passages.
 Build = Callable[[Sequence[Passage]], list[dict[str, str]]]
@@ -199,7 +199,7 @@ class Judge:
             return build_passage_messages(answer.question, passages, target)
 
         useful: dict[int, bool] = {}
-        for passages in self._pack(answer.passages, build, MOST_PASSAGES):
+        for passages in self._pack(answer.passages, build, MAX_PASSAGES_PER_CALL):
             reply = calls.complete(build(passages), VERDICTS_SCHEMA)
             verdicts = parse_verdicts(reply, [one.rank for one in passages])
             useful |= {rank: verdict.positive for rank, verdict in verdicts.items()}

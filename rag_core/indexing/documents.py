@@ -78,7 +78,7 @@ class Documents:
         this version.
         """
         document = self._library.document(document_id)
-        if version_id in (None, document.version_id) or version_id not in self._snapshots.superseded_versions():
+        if version_id in (None, document.version_id) or version_id not in self._snapshots.find_snapshot_only_versions():
             return document
         return replace_version(document, self._library.versions_where(versions.c.id == version_id)[0])
 
@@ -185,7 +185,7 @@ class Documents:
         """
         current = self._version(document_id)
         rows = self._library.versions_where(versions.c.document_id == document_id)
-        superseded = self._snapshots.superseded_versions()
+        superseded = self._snapshots.find_snapshot_only_versions()
         names = self._snapshots.find_names(document_id)
         shown = [row for row in rows if row.id == current or row.state in _FORMER or row.id in superseded]
         shown.sort(key=lambda row: (row.id == current, row.added_at), reverse=True)
@@ -214,7 +214,7 @@ class Documents:
     def _replaced(self, version_id: str) -> VersionRow:
         row = self._library.version(version_id)
         states = _FORMER if row and row.active_version else ("replaced",)
-        if row is None or (row.state not in states and row.id not in self._snapshots.superseded_versions()):
+        if row is None or (row.state not in states and row.id not in self._snapshots.find_snapshot_only_versions()):
             raise UnknownDocument("That version is no longer stored. Reload the page to see the stored versions.")
         return row
 

@@ -157,9 +157,9 @@ class Reindexer:
                 f"({', '.join(sorted(differing))} differ). Re-index all documents."
             )
         rows = self._active_rows()
-        superseded = self._stores.snapshots.superseded_rows()
+        superseded = self._stores.snapshots.find_superseded_contents()
         if for_snapshots:
-            searchable = self._stores.snapshots.superseded_versions()
+            searchable = self._stores.snapshots.find_snapshot_only_versions()
             todo, kept = [row for row in superseded if row.id not in searchable], list[VersionRow]()
         elif chosen is not None:
             todo, kept = self._chosen(rows, chosen), []
@@ -255,13 +255,13 @@ class Reindexer:
         rows = self._stores.documents.versions_where(versions.c.generation_id == generation.generation_id)
         done = {Content(row.document_id, row.sha256) for row in rows}
         done |= {self._contents[result.task.version_id] for result in self._ended}
-        wanted = [*self._active_rows(), *self._stores.snapshots.superseded_rows()]
+        wanted = [*self._active_rows(), *self._stores.snapshots.find_superseded_contents()]
         return [row for row in wanted if Content(row.document_id, row.sha256) not in done]
 
     def _drop_outdated(self, generation: IndexGeneration) -> None:
         """Remove versions of the new generation whose document has other content by now, to build them again."""
         content = {row.document_id: row.sha256 for row in self._active_rows()}
-        superseded = {Content(row.document_id, row.sha256) for row in self._stores.snapshots.superseded_rows()}
+        superseded = {Content(row.document_id, row.sha256) for row in self._stores.snapshots.find_superseded_contents()}
         current = set()
         for row in self._stores.documents.versions_where(versions.c.generation_id == generation.generation_id):
             is_outdated = content.get(row.document_id, row.sha256) != row.sha256

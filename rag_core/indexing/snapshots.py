@@ -11,8 +11,8 @@ from rag_core.indexing.recovery import remove_replaced
 from rag_core.indexing.removal import Removal
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
-from rag_core.store.file_names import LONGEST_NAME
-from rag_core.store.snapshots import end_of_day, normalize_name
+from rag_core.store.file_names import MAX_NAME_CHARS
+from rag_core.store.snapshots import end_of_day, normalize_snapshot_name
 from rag_core.types import Job, Snapshot
 
 
@@ -75,11 +75,11 @@ class Snapshots:
 
 
 def _check_name(name: str) -> str:
-    checked = normalize_name(name)
+    checked = normalize_snapshot_name(name)
     if not checked:
         raise SnapshotError("The name of the snapshot is empty. Enter a name, such as “Annual report 2025”.")
-    if len(checked) > LONGEST_NAME:
-        raise SnapshotError(f"The name of the snapshot has {len(checked)} characters; the limit is {LONGEST_NAME}.")
+    if len(checked) > MAX_NAME_CHARS:
+        raise SnapshotError(f"The name of the snapshot has {len(checked)} characters; the limit is {MAX_NAME_CHARS}.")
     try:
         date.fromisoformat(checked)
     except ValueError:

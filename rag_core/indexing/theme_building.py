@@ -170,7 +170,7 @@ class ThemeBuilder:
             if found is None:
                 return None
             self._stores.themes.save_entities(version_id, rules, found)
-        self._graphs.clear()
+        self._graphs.clear_cache()
         graph = self._graphs.load()
         communities = find_communities(graph)
         problems: list[str] = []

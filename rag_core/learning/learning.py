@@ -70,7 +70,7 @@ class Learning:
         with closing(self._trainer.train(labels, name, config or TrainingConfig())) as events:
             for event in events:
                 if isinstance(event, Training):
-                    self._adapters.reload()
+                    self._adapters.clear_cache()
                     if event.accepted:
                         self._adapters.set_on(True)
                 yield event
@@ -105,7 +105,7 @@ class Learning:
     def remove(self, training_id: str) -> None:
         """Remove a training with its adapter; the newest remaining adapter takes its place."""
         self._stores.trainings.remove(training_id)
-        self._adapters.reload()
+        self._adapters.clear_cache()
 
     @property
     def has_adapter(self) -> bool:

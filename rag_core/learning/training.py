@@ -42,7 +42,7 @@ MIN_QUESTIONS, MIN_DOCUMENTS = 10, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class TrainingSet:
     """What a training uses: the examples, and the questions on which it is measured."""
 
     examples: list[Example]
@@ -72,12 +72,12 @@ class Trainer:
         """Yield progress, and at the end the stored training; see `Learning.train`."""
         started = time.perf_counter()
         generation = self._generations.active()
-        material = yield from self._gather(labels, config, generation)
-        figures, folds = yield from self._cross_validate(material, generation)
+        training_set = yield from self._gather(labels, config, generation)
+        figures, folds = yield from self._cross_validate(training_set, generation)
         reason = explain_rejection(figures)
         yield TrainingProgress("Training", folds, folds)
         identity = generation.embedder.identity
-        adapter = fit_adapter(material.examples, frozenset(), identity)
+        adapter = fit_adapter(training_set.examples, frozenset(), identity)
         assert adapter is not None  # the folds, which have fewer examples, could be fitted
         training = Training(
             training_id="",
@@ -85,10 +85,10 @@ class Trainer:
             objective=config.objective,
             labels=name,
             embedder=identity.name,
-            trained_on=len(material.examples),
-            measured_on_pseudo=material.on_pseudo,
-            guided=sum(one.is_guided for one in material.measured),
-            unused=material.unused,
+            trained_on=len(training_set.examples),
+            measured_on_pseudo=training_set.on_pseudo,
+            guided=sum(one.is_guided for one in training_set.measured),
+            unused=training_set.unused,
             folds=folds,
             seconds=time.perf_counter() - started,
             figures=figures,
@@ -105,7 +105,7 @@ class Trainer:
 
     def _gather(
         self, labels: Sequence[Label], config: TrainingConfig, generation: IndexGeneration
-    ) -> Generator[TrainingEvent, None, Material]:
+    ) -> Generator[TrainingEvent, None, TrainingSet]:
         model = self._models.answerability_model()
         builder = ExampleBuilder(self._stores, self._searcher, generation, model.score_span)
         questions = yield from self._find_questions(labels, builder)
@@ -114,7 +114,7 @@ class Trainer:
             pseudo = write_pseudo_questions(self.find_rows(), config.pseudo_questions)
             examples = yield from _collect(builder.build_inverse_cloze(pseudo), len(pseudo))
             on_pseudo = not questions
-            material = Material(
+            training_set = TrainingSet(
                 examples,
                 [_as_training_question(one) for one in pseudo] if on_pseudo else questions,
                 answerable - len(questions) + len(pseudo) - len(examples),
@@ -124,9 +124,9 @@ class Trainer:
             usable = [one for one in questions if one.answers] if config.objective == "marginal" else questions
             build = builder.build_marginal if config.objective == "marginal" else builder.build_contrastive
             examples = yield from _collect(build(usable), len(usable))
-            material = Material(examples, questions, answerable - len(examples), on_pseudo=False)
-        _check(material, config)
-        return material
+            training_set = TrainingSet(examples, questions, answerable - len(examples), on_pseudo=False)
+        _check(training_set, config)
+        return training_set
 
     def _find_questions(
         self, labels: Sequence[Label], builder: ExampleBuilder
@@ -145,23 +145,23 @@ class Trainer:
         return questions
 
     def _cross_validate(
-        self, material: Material, generation: IndexGeneration
+        self, training_set: TrainingSet, generation: IndexGeneration
     ) -> Generator[TrainingEvent, None, tuple[tuple[HeldOutFigure, ...], int]]:
         """Return the held-out figures and the number of folds."""
-        folds = split_documents([one.document_id for one in material.measured], FOLDS)
+        folds = split_documents([one.document_id for one in training_set.measured], FOLDS)
         questions: list[TrainingQuestion] = []
         before: list[Rankings] = []
         after: list[Rankings] = []
         for number, held_out in enumerate(folds):
             yield TrainingProgress("Training", number, len(folds))
-            adapter = fit_adapter(material.examples, held_out, generation.embedder.identity)
+            adapter = fit_adapter(training_set.examples, held_out, generation.embedder.identity)
             if adapter is None:
                 raise LabelError(
                     "Too few questions are left if one group of documents is held out. Label questions about more "
                     "documents."
                 )
-            for one in (one for one in material.measured if one.document_id in held_out):
-                yield TrainingProgress("Measuring", len(questions), len(material.measured))
+            for one in (one for one in training_set.measured if one.document_id in held_out):
+                yield TrainingProgress("Measuring", len(questions), len(training_set.measured))
                 questions.append(one)
                 before.append(rank_pages(self._searcher, one, None))
                 after.append(rank_pages(self._searcher, one, adapter))
@@ -178,10 +178,10 @@ def _collect(examples: Iterator[Example | None], total: int) -> Generator[Traini
     return collected
 
 
-def _check(material: Material, config: TrainingConfig) -> None:
+def _check(training_set: TrainingSet, config: TrainingConfig) -> None:
     """Raise an error if there are too few questions or documents."""
-    documents = len({one.document_id for one in material.measured})
-    count = min(len(material.examples), len(material.measured))
+    documents = len({one.document_id for one in training_set.measured})
+    count = min(len(training_set.examples), len(training_set.measured))
     if count >= MIN_QUESTIONS and documents >= MIN_DOCUMENTS:
         return
     needs = {

@@ -56,7 +56,7 @@ def decode_sequence(
     return sorted(candidates, key=lambda one: (-one.log_probability, one.tokens))
 
 
-def share_tokens(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
+def compute_passage_shares(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
     """Return ``p(z | x, y_1 … y_i)``: the posterior of each passage after each token, shape (tokens, passages)."""
     joint = log_weights + candidate.token_log_probabilities.cumsum(axis=0)
     shares: Float64Array = np.exp(joint - log_sum_exp(joint)[:, None])

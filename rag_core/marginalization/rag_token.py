@@ -49,7 +49,7 @@ def mix_distributions(distributions: Sequence[TokenDistribution], log_weights: F
     return TokenDistribution(tokens, log_sum_exp(log_weights + values), float(log_sum_exp(log_weights + rest)))
 
 
-def share_tokens(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
+def compute_passage_shares(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
     """Return ``p(z|x) p(y_i | x, z, …)``, divided by its sum over the passages, shape (tokens, passages)."""
     joint = log_weights + candidate.token_log_probabilities
     shares: Float64Array = np.exp(joint - log_sum_exp(joint)[:, None])

@@ -51,11 +51,11 @@ def softmax(scores: npt.ArrayLike, temperature: float) -> FloatArray:
 def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
     """Rank passages by the adjusted score ``score + λ · ρ + σ · ε``, and give a weight to the first k passages.
 
-    λ is ``weighting.decay``, ρ is the `freshness` of the passage, σ is ``weighting.noise``, and ε is a standard normal
-    random number, drawn with ``weighting.seed``. The weights are the `softmax` of the k highest adjusted scores;
-    passages with lower ranks get the weight 0. For comparison, Lewis et al., "Retrieval-augmented generation for
-    knowledge-intensive NLP tasks", NeurIPS 2020, use the temperature 1 and the unadjusted scores. The result is ordered
-    from the best passage to the worst. Passages with equal adjusted scores keep the given order.
+    λ is ``weighting.freshness_weight``, ρ is the `freshness` of the passage, σ is ``weighting.noise``, and ε is a
+    standard normal random number, drawn with ``weighting.seed``. The weights are the `softmax` of the k highest
+    adjusted scores; passages with lower ranks get the weight 0. For comparison, Lewis et al., "Retrieval-augmented
+    generation for knowledge-intensive NLP tasks", NeurIPS 2020, use the temperature 1 and the unadjusted scores. The
+    result is ordered from the best passage to the worst. Passages with equal adjusted scores keep the given order.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingCon
     freshnesses = freshness([one.age_days for one in candidates])
     noise = np.random.default_rng(weighting.seed).standard_normal(len(candidates))
     scores = np.array([one.score for one in candidates], np.float64)
-    adjusted = scores + weighting.decay * freshnesses + weighting.noise * noise
+    adjusted = scores + weighting.freshness_weight * freshnesses + weighting.noise * noise
     order = np.argsort(-adjusted, kind="stable")
     weights = np.zeros(len(candidates), np.float32)
     weights[: weighting.k] = softmax(adjusted[order[: weighting.k]], weighting.temperature)

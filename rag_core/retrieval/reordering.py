@@ -93,7 +93,9 @@ def prefer_identified_chunks(
     return Ranking(tuple(order), {**ranking.scores, NAMED_SCORE: scores})
 
 
-def prefer_recent_documents(ranking: Ranking, score_name: str, ages_days: Mapping[int, float], decay: float) -> Ranking:
+def prefer_recent_documents(
+    ranking: Ranking, score_name: str, ages_days: Mapping[int, float], freshness_weight: float
+) -> Ranking:
     """Order chunks by ``score + λ · freshness``, without changing the scores.
 
     For ``freshness``, see `passage_weights.freshness`. Chunks that do not have this score follow the chunks that have
@@ -106,13 +108,13 @@ def prefer_recent_documents(ranking: Ranking, score_name: str, ages_days: Mappin
         Name of the score that determines the order of the ranking.
     ages_days : mapping of chunk id to float
         Days since the document of each chunk was added. A chunk that is missing here counts as infinitely old.
-    decay : float
+    freshness_weight : float
         The factor λ, in units of the score. A chunk of a new document can overtake a chunk of an old document if its
         score is lower by less than λ.
     """
     scores = ranking.scores[score_name]
     scored = [chunk_id for chunk_id in ranking.order if chunk_id in scores]
     fresh = freshness([ages_days.get(chunk_id, np.inf) for chunk_id in scored])
-    adjusted = np.array([scores[chunk_id] for chunk_id in scored], np.float64) + decay * fresh
+    adjusted = np.array([scores[chunk_id] for chunk_id in scored], np.float64) + freshness_weight * fresh
     order = [scored[position] for position in np.argsort(-adjusted, kind="stable")]
     return replace(ranking, order=tuple(dict.fromkeys([*order, *ranking.order])))

@@ -36,7 +36,7 @@ class EntityGraphs:
                 self._versions = visible
             return self._graph
 
-    def clear(self) -> None:
+    def clear_cache(self) -> None:
         """Forget the graph, because entities of visible versions have been stored."""
         with self._lock:
             self._versions = frozenset()

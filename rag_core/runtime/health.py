@@ -140,7 +140,7 @@ def _counts(stores: Stores) -> dict[str, int]:
 
 
 def _is_busy(stores: Stores) -> bool:
-    hidden = stores.documents.hidden_versions().keys() - stores.snapshots.superseded_versions()
+    hidden = stores.documents.hidden_versions().keys() - stores.snapshots.find_snapshot_only_versions()
     return bool(hidden or stores.jobs.all(active=True, limit=1))
 
 

@@ -12,7 +12,7 @@ from rag_core.system import available_cores
 
 # Minimum number of threads. A question runs up to three searches at a time. With one more thread, the searches of other
 # questions can still run if these searches hang.
-LEAST_THREADS = 4
+MIN_THREADS = 4
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -22,7 +22,7 @@ class SearchPool:
     """A pool of threads that runs the searches of all questions."""
 
     def __init__(self) -> None:
-        self._executor = ThreadPoolExecutor(max(LEAST_THREADS, available_cores()), thread_name_prefix="search")
+        self._executor = ThreadPoolExecutor(max(MIN_THREADS, available_cores()), thread_name_prefix="search")
 
     @contextmanager
     def tasks(self) -> Iterator[SearchTasks]:

@@ -56,7 +56,7 @@ class QueryAdapters:
             raise SettingsError("There is no query adapter. Train one on the Evaluate page or with the command train.")
         return self.newest if (self.is_on if wanted is None else wanted) else None
 
-    def reload(self) -> None:
+    def clear_cache(self) -> None:
         """Forget the loaded adapter, because trainings were added or removed."""
         with self._loading:
             self._loaded = False

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, FromClause, Select, and_, case, func, or_,
 
 from rag_core.errors import CollectionError, UnknownDocument
 from rag_core.store.database import MAX_BOUND, Database, as_utc, batches
-from rag_core.store.file_names import LONGEST_NAME, normalize_name
+from rag_core.store.file_names import MAX_NAME_CHARS, normalize_name
 from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, page_tables, pages, versions
 from rag_core.store.serialization import page_from_row, unpack_tables
 from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, PageKey, Table, VersionRow
@@ -156,7 +156,7 @@ class DocumentQueries:
         for name in names:
             if name not in existing:
                 raise CollectionError(
-                    f"No document is in a collection named {name[:LONGEST_NAME]!r}. "
+                    f"No document is in a collection named {name[:MAX_NAME_CHARS]!r}. "
                     "The list of documents shows the collections."
                 )
         return [row.id for row in rows]

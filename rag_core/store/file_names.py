@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from rag_core.errors import CollectionError
 
-LONGEST_NAME = 200
+MAX_NAME_CHARS = 200
 
 
 def clean_name(name: str) -> str:
@@ -35,16 +35,16 @@ def clean_folder(path: str) -> str:
 
 
 def normalize_name(name: str) -> str:
-    """Return the stored form of a name: in NFC, on one line, with at most `LONGEST_NAME` characters.
+    """Return the stored form of a name: in NFC, on one line, with at most `MAX_NAME_CHARS` characters.
 
     If the name contains folders, they stay in it.
     """
     cleaned = unicodedata.normalize("NFC", "".join(_clean_character(character) for character in name))
     cleaned = " ".join(cleaned.split()).strip(". ")
-    if len(cleaned) > LONGEST_NAME:
+    if len(cleaned) > MAX_NAME_CHARS:
         suffix = PurePosixPath(cleaned).suffix
         suffix = suffix if len(suffix) <= 10 else ""
-        cleaned = cleaned[: LONGEST_NAME - len(suffix)].rstrip(". ") + suffix
+        cleaned = cleaned[: MAX_NAME_CHARS - len(suffix)].rstrip(". ") + suffix
     return cleaned
 
 

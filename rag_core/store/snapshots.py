@@ -109,7 +109,7 @@ class SnapshotStore:
     def find(self, text: str) -> AsOf:
         """Return the snapshot with a name, or those of a date (YYYY-MM-DD) and before; raise `SnapshotError`."""
         stored = self.all()
-        name = normalize_name(text)
+        name = normalize_snapshot_name(text)
         for one in stored:
             if one.name == name:
                 return AsOf(one.label, (one.snapshot_id,))
@@ -129,8 +129,9 @@ class SnapshotStore:
 
     def remove(self, name: str) -> None:
         """Remove a snapshot; raise `SnapshotError` if there is none with this name."""
+        query = delete(snapshots).where(snapshots.c.name == normalize_snapshot_name(name))
         with self._db.begin() as connection:
-            if not connection.execute(delete(snapshots).where(snapshots.c.name == normalize_name(name))).rowcount:
+            if not connection.execute(query).rowcount:
                 raise SnapshotError(f"No snapshot is named {name[:120]!r}. The list of snapshots shows the names.")
 
     def remove_content(self, content: Content) -> None:
@@ -159,7 +160,7 @@ class SnapshotStore:
         """Return whether a snapshot contains the content of a document."""
         return content.sha256 in self.find_names(content.document_id)
 
-    def superseded_rows(self) -> list[VersionRow]:
+    def find_superseded_contents(self) -> list[VersionRow]:
         """Return one version for each content in a snapshot that the document no longer has.
 
         If there are several, an indexed version is preferred, and then the newest one.
@@ -172,7 +173,7 @@ class SnapshotStore:
         best = {Content(row.document_id, row.sha256): row for row in rows}
         return [row for content, row in best.items() if content not in present]
 
-    def superseded_versions(self) -> set[str]:
+    def find_snapshot_only_versions(self) -> set[str]:
         """Return the ids of the versions that only searches as of a snapshot find."""
         query = (
             select(versions.c.id)
@@ -191,15 +192,15 @@ class SnapshotStore:
             # While content is indexed again, it briefly has two versions; the newer one comes last.
             .order_by(versions.c.added_at)
         )
-        age = {snapshot_id: place for place, snapshot_id in enumerate(as_of.snapshot_ids)}
-        contents = self._newest_contents(as_of)
+        order = {snapshot_id: place for place, snapshot_id in enumerate(as_of.snapshot_ids)}
+        newest = self._find_newest_snapshots(as_of)
         wanted = None if document_ids is None else set(document_ids)
         with self._db.read() as connection:
-            rows = sorted(connection.execute(query).all(), key=lambda row: age[row.snapshot_id])
+            rows = sorted(connection.execute(query).all(), key=lambda row: order[row.snapshot_id])
         return {
             row.document_id: (row.id, row.state)
             for row in rows
-            if contents.get(row.document_id) == row.snapshot_id and (wanted is None or row.document_id in wanted)
+            if newest.get(row.document_id) == row.snapshot_id and (wanted is None or row.document_id in wanted)
         }
 
     def chunks(self, as_of: AsOf | None, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
@@ -217,19 +218,19 @@ class SnapshotStore:
                 found |= {row.id: row for row in map(ChunkRow._make, rows)}
         return found
 
-    def _newest_contents(self, as_of: AsOf) -> dict[str, str]:
-        """Return the newest of the snapshots that contain each document, by document id."""
+    def _find_newest_snapshots(self, as_of: AsOf) -> dict[str, str]:
+        """Return the id of the newest snapshot that contains each document, by document id."""
         of_snapshots = snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids)
         query = select(snapshot_contents.c.document_id, snapshot_contents.c.snapshot_id).where(of_snapshots)
-        age = {snapshot_id: place for place, snapshot_id in enumerate(as_of.snapshot_ids)}
+        order = {snapshot_id: place for place, snapshot_id in enumerate(as_of.snapshot_ids)}
         with self._db.read() as connection:
-            rows = sorted(connection.execute(query).all(), key=lambda row: age[row.snapshot_id])
+            rows = sorted(connection.execute(query).all(), key=lambda row: order[row.snapshot_id])
         return {row.document_id: row.snapshot_id for row in rows}
 
     def count_unsearchable(self, as_of: AsOf, document_ids: Sequence[str] | None = None) -> int:
         """Return how many documents of a snapshot cannot be searched, because their content is not indexed."""
-        contents = self._newest_contents(as_of)
-        wanted = set(contents) if document_ids is None else set(contents) & set(document_ids)
+        newest = self._find_newest_snapshots(as_of)
+        wanted = set(newest) if document_ids is None else set(newest) & set(document_ids)
         return len(wanted - self.versions(as_of, document_ids).keys())
 
 
@@ -311,6 +312,6 @@ def _select_contents(connection: Connection, collection: str, as_of: datetime | 
     return list({row.document_id: Content(*row) for row in connection.execute(query)}.values())
 
 
-def normalize_name(name: str) -> str:
+def normalize_snapshot_name(name: str) -> str:
     """Return the name of a snapshot as it is stored, with single spaces between its words."""
     return " ".join(name.split())

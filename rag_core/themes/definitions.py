@@ -14,7 +14,7 @@ _SHORT_NAME = re.compile(
     rf"\(\s*(?:the\s+|hereinafter\s+|collectively,?\s+)*(?:{_QUOTED}|(?P<acronym>[A-Z][A-Za-z&]{{1,9}}))\s*\)"
 )
 _MEANING = re.compile(rf"{_QUOTED}\s+(?:means|refers? to|is defined as|shall mean)\b|\b(?:is|are) defined as\b")
-_LONGEST_NAME = 90
+_MAX_NAME_CHARS = 90
 
 
 def find_short_names(text: str) -> Iterator[tuple[str, str]]:
@@ -27,7 +27,7 @@ def find_short_names(text: str) -> Iterator[tuple[str, str]]:
     [('Best Rail Inc', 'Best Rail'), ('Snow Hill Line', 'SHL')]
     """
     for match in _SHORT_NAME.finditer(text):
-        before = text[max(0, match.start() - _LONGEST_NAME) : match.start()].rstrip(" ,.")
+        before = text[max(0, match.start() - _MAX_NAME_CHARS) : match.start()].rstrip(" ,.")
         names = [one for one in find_names(before) if one.end == len(before)]
         if not names:
             continue

@@ -79,14 +79,14 @@ class TokenMatches:
 class WeightingConfig:
     """Parameters of the weights of passages, which are a softmax over the ``k`` highest adjusted scores.
 
-    The adjusted score is the score, plus ``decay`` times the freshness of the document (from 0 to 1), plus Gaussian
-    noise with the standard deviation ``noise``. ``seed`` initializes the random number generator, and ``temperature``
-    is the temperature of the softmax.
+    The adjusted score is the score, plus ``freshness_weight`` times the freshness of the document (from 0 to 1), plus
+    Gaussian noise with the standard deviation ``noise``. ``seed`` initializes the random number generator, and
+    ``temperature`` is the temperature of the softmax.
     """
 
     k: int = 5
     temperature: float = 0.05
-    decay: float = 0.0
+    freshness_weight: float = 0.0
     noise: float = 0.0
     seed: int = 0
 

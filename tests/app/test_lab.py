@@ -199,10 +199,10 @@ def test_worked_example_needs_no_documents(open_page: OpenPage) -> None:
     assert (metric(app, "Coverage"), metric(app, "Evidence mass")) == ("read", "44 %")
     assert metric(app, "Correctness") == "wrong"
     assert "a stale chunk, “Returns policy, replaced”, outweighs" in texts(app).replace("\\", "")
-    app.slider(key="example_decay").set_value(0.12).run()
+    app.slider(key="example_freshness_weight").set_value(0.12).run()
     assert (metric(app, "Evidence mass"), metric(app, "Correctness")) == ("56 %", "right")
     app.slider(key="example_k").set_value(1).run()
-    app.slider(key="example_decay").set_value(0.0).run()
+    app.slider(key="example_freshness_weight").set_value(0.0).run()
     assert metric(app, "Coverage") == "not read"
     assert not app.exception
 
@@ -233,15 +233,15 @@ def test_older_rival_is_stale_until_freshness_counts(engine: Engine) -> None:
     right = next(passage for passage in explanation.passages if passage.document_id != first.document_id)
     assert replace_dates(explanation, {}) == explanation
 
-    def case(day: date, decay: float = 0.0) -> EvidenceCase:
+    def case(day: date, freshness_weight: float = 0.0) -> EvidenceCase:
         weighed = engine.explanations.weight_passages(
-            replace_dates(explanation, {first.document_id: day}), WeightingConfig(decay=decay)
+            replace_dates(explanation, {first.document_id: day}), WeightingConfig(freshness_weight=freshness_weight)
         )
         return engine.explanations.evidence_mass(weighed, 5, right.chunk_id).case
 
     assert case(explanation.added_at[first.document_id].date()) is EvidenceCase.IGNORED
     assert case(date(2001, 1, 1)) is EvidenceCase.STALE
-    assert case(date(2001, 1, 1), decay=1.0) is EvidenceCase.LEADS
+    assert case(date(2001, 1, 1), freshness_weight=1.0) is EvidenceCase.LEADS
 
 
 @pytest.mark.parametrize(

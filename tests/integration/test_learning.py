@@ -173,7 +173,7 @@ def test_adapter_of_another_embedder_is_ignored_with_a_notice(engine: Engine, tr
     stored = store.newest_adapter()
     assert stored is not None
     store.add(training, replace(stored, weights="f" * 64))
-    engine.preferences.adapters.reload()
+    engine.preferences.adapters.clear_cache()
     result = engine.search(QUESTION)
     assert any("trained for another embedder" in notice for notice in result.notices)
     assert engine.learning.find_problems()

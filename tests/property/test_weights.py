@@ -19,7 +19,7 @@ WEIGHTINGS = st.builds(
     WeightingConfig,
     k=st.integers(1, 40),
     temperature=TEMPERATURE,
-    decay=st.floats(0, 2),
+    freshness_weight=st.floats(0, 2),
     noise=st.floats(0, 1),
     seed=st.integers(0, 2**32 - 1),
 )

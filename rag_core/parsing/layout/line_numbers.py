@@ -15,7 +15,7 @@ from rag_core.parsing.layout.columns import is_prose, split_run
 from rag_core.parsing.layout.runs import Run
 
 _NUMBER = re.compile(r"\d{1,5}")
-_FEWEST = 5
+_MIN_LINES = 5
 # Numbers are aligned if their x differs by at most this many points.
 _ALIGNED = 1.0
 # Least share of the steps between the numbers that are equal, and least share of the other words of the page that are
@@ -49,7 +49,7 @@ def remove_line_numbers(runs: list[Run]) -> list[Run]:
     ]
     words = [word for word in _words(numbered) if _NUMBER.fullmatch(word.text)]
     others = []
-    if len(words) >= _FEWEST:
+    if len(words) >= _MIN_LINES:
         others = [word for word in _words(enumerate(runs)) if not _NUMBER.fullmatch(word.text)]
     if not others:
         return runs
@@ -88,7 +88,7 @@ def _group_aligned(numbers: list[_Word]) -> list[list[_Word]]:
             column.append(word)
     chosen: list[list[_Word]] = []
     for column in sorted(groups, key=len, reverse=True):
-        if len(column) >= _FEWEST and not any(word in other for other in chosen for word in column):
+        if len(column) >= _MIN_LINES and not any(word in other for other in chosen for word in column):
             chosen.append(column)
     return chosen
 

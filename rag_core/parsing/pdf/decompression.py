@@ -9,7 +9,7 @@ from pathlib import Path
 
 _STREAM = re.compile(rb"(?<!end)stream\r?\n")
 _PIECE_BYTES = 1 << 16
-_DEEPEST = 3
+_MAX_DEPTH = 3
 
 
 def exceeds_decompressed_size(path: Path, limit: int) -> bool:
@@ -63,7 +63,7 @@ class _StreamCounter:
                 self.ended = True
                 break
             left = self._decompressor.unconsumed_tail
-            if not self._size and self._depth < _DEEPEST and _is_deflated(output[:2]):
+            if not self._size and self._depth < _MAX_DEPTH and _is_deflated(output[:2]):
                 self._inner = _StreamCounter(self._limit, self._depth + 1)
             self._size += len(output)
             if self._inner:

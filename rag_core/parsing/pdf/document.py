@@ -33,7 +33,7 @@ _EMPTY_TEXT = 2
 _MOST_NOTES, _LONGEST_NOTE = 100, 1000
 _MOST_ANNOTATIONS = 2000
 _MOST_ENTRIES = 20_000
-_DEEPEST = 3
+_MAX_DEPTH = 3
 _LONGEST_LABEL = 32
 _REASONS = {
     raw.FPDF_ERR_FILE: "the file cannot be opened",
@@ -150,7 +150,7 @@ def read_metadata(document: PdfiumDocument) -> Metadata:
 
 def _iter_outline(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
     path: list[str] = []
-    for level, raw_title, index in islice(document.bookmarks(_DEEPEST), _MOST_ENTRIES):
+    for level, raw_title, index in islice(document.bookmarks(_MAX_DEPTH), _MOST_ENTRIES):
         title = clean_line(raw_title)
         path[level:] = [title] if title else []
         if title and index is not None and index < document.page_count:

@@ -33,7 +33,7 @@ _LEAST_FILL_POINTS = 6.0
 # painted after the text.
 _LATE = 160
 _COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING
-_DEEPEST = 3
+_MAX_DEPTH = 3
 # Largest number of objects of a group that are searched for an image.
 _MOST_WITHIN = 2000
 # A clip with more paths, or a path with more segments, is not a simple rectangle and is ignored.
@@ -216,7 +216,7 @@ class _CoverCollector:
             start = end + 1
 
     def _add_other(self, item: int, kind: int, matrix: Matrix | None, depth: int, layered: bool) -> None:
-        if kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
+        if kind == raw.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH:
             count = _count_within(item)
             inner = [_object_within(item, index) for index in range(max(0, count - _LATE), count)]
             self.add(inner, _matrix_of(item, matrix), depth + 1, layered or bool(objects_in_layers([item])))
@@ -272,7 +272,7 @@ def _is_filled(path: int) -> bool:
     return bool(how.value != raw.FPDF_FILLMODE_NONE)
 
 
-def _contains_image(item: int, depth: int = _DEEPEST) -> bool:
+def _contains_image(item: int, depth: int = _MAX_DEPTH) -> bool:
     kind = _object_type(item)
     if kind == raw.FPDF_PAGEOBJ_FORM and depth:
         inner = range(min(_count_within(item), _MOST_WITHIN))

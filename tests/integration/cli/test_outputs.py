@@ -66,7 +66,7 @@ def test_closed_reader_ends_a_command_silently(library: Path, tmp_path: Path, wo
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, closed: writing}
     with os.fdopen(writing):
         ended = subprocess.run(command, cwd=ROOT, env=dict(os.environ), text=True, **streams)  # type: ignore[call-overload]
-    assert ended.returncode == cli.READER_GONE
+    assert ended.returncode == cli.SIGPIPE_STATUS
     assert not ended.stdout
     assert not ended.stderr
 

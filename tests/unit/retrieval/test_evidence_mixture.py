@@ -12,7 +12,7 @@ from rag_core.types import MixtureVerdict, ScoredPassage, WeightedPassage, Weigh
 
 
 @pytest.mark.parametrize(
-    ("k", "decay", "retrieved", "answers", "covered", "mass", "cited", "verdict"),
+    ("k", "freshness_weight", "retrieved", "answers", "covered", "mass", "cited", "verdict"),
     [
         (
             *(1, 0.0, {"old_policy": 1.0}),
@@ -33,7 +33,7 @@ from rag_core.types import MixtureVerdict, ScoredPassage, WeightedPassage, Weigh
 )
 def test_worked_example(
     k: int,
-    decay: float,
+    freshness_weight: float,
     retrieved: dict[str, float],
     answers: dict[str, float],
     covered: bool,
@@ -41,7 +41,7 @@ def test_worked_example(
     cited: str,
     verdict: MixtureVerdict,
 ) -> None:
-    example = compute_worked_mixture(WeightingConfig(k=k, temperature=0.25, decay=decay))
+    example = compute_worked_mixture(WeightingConfig(k=k, temperature=0.25, freshness_weight=freshness_weight))
     read = {one.candidate.chunk_id: one.weight for one in example.weighted[:k]}
     assert list(read) == list(retrieved)
     assert read == pytest.approx(retrieved, abs=1e-3)

@@ -12,7 +12,7 @@ AGES = {1: 730.0, 2: 0.0, 3: 0.0, 4: 0.0}
 
 
 @pytest.mark.parametrize(
-    ("decay", "order"),
+    ("freshness_weight", "order"),
     [
         (0.0, (1, 2, 3, 4)),
         (0.05, (1, 2, 3, 4)),  # 0.70 + 0.05 / 4 against 0.66 + 0.05
@@ -20,8 +20,8 @@ AGES = {1: 730.0, 2: 0.0, 3: 0.0, 4: 0.0}
         (1.0, (2, 3, 1, 4)),
     ],
 )
-def test_newer_document_overtakes_slightly_better_ones(decay: float, order: tuple[int, ...]) -> None:
-    ranking = prefer_recent_documents(RANKING, "rerank", AGES, decay)
+def test_newer_document_overtakes_slightly_better_ones(freshness_weight: float, order: tuple[int, ...]) -> None:
+    ranking = prefer_recent_documents(RANKING, "rerank", AGES, freshness_weight)
     assert ranking.order == order
     assert ranking.scores == RANKING.scores
 

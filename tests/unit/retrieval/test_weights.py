@@ -36,11 +36,11 @@ def test_only_the_first_k_have_weight() -> None:
     assert [row.weight for row in rows] == pytest.approx([1 / (1 + math.exp(-1)), 1 / (1 + math.e), 0])
 
 
-def test_freshness_is_multiplied_by_decay() -> None:
-    rows = weigh(("old", 0.6, HALF_LIFE_DAYS), ("new", 0.5, 0), decay=0.4)
+def test_freshness_is_multiplied_by_its_weight() -> None:
+    rows = weigh(("old", 0.6, HALF_LIFE_DAYS), ("new", 0.5, 0), freshness_weight=0.4)
     assert ids(rows) == ["new", "old"]
     assert [row.adjusted for row in rows] == pytest.approx([0.9, 0.8])
-    assert ids(weigh(("old", 0.6, HALF_LIFE_DAYS), ("new", 0.5, 0), decay=0.1)) == ["old", "new"]
+    assert ids(weigh(("old", 0.6, HALF_LIFE_DAYS), ("new", 0.5, 0), freshness_weight=0.1)) == ["old", "new"]
 
 
 def test_noise_depends_on_the_seed() -> None:
