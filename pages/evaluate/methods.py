@@ -9,11 +9,10 @@ import streamlit as st
 
 from pages.shared.text import escape_markdown, format_duration
 from rag_core.engine import Engine
-from rag_core.types import TABLE_METRICS, Evaluation, MethodRow, format_count, format_size
+from rag_core.types import SIGNIFICANCE_LEVEL, TABLE_METRICS, Evaluation, MethodRow, format_count, format_size
 
 # Fewer evaluations are compared with the form below the table.
 _MIN_METHODS = 3
-_SIGNIFICANT = 0.05
 _HEADINGS = {
     "exact_match": "exact match",
     "token_f1": "token F1",
@@ -37,7 +36,8 @@ def show_methods(engine: Engine) -> None:
     st.caption(
         escape_markdown(
             f"{format_count(rows[0].questions, 'question')} of {name or 'unnamed'}. Values with 95 % intervals "
-            f"(bootstrap over questions); * differs from {reference} with p < {_SIGNIFICANT:g} (paired bootstrap)."
+            f"(bootstrap over questions); * differs from {reference} with p < {SIGNIFICANCE_LEVEL:g} (paired "
+            "bootstrap)."
         )
     )
     right = st.column_config.TextColumn(alignment="right")
@@ -97,8 +97,8 @@ def _frame(rows: Sequence[MethodRow]) -> pd.DataFrame:
 def _cell(row: MethodRow, name: str) -> str:
     if name not in row.metrics:
         return "–"
-    interval, difference = row.metrics[name].interval, row.differences.get(name)
-    star = " *" if difference and difference.p_value < _SIGNIFICANT else ""
+    interval = row.metrics[name].interval
+    star = " *" if row.is_significant(name) else ""
     return f"{interval.value:.3f} ({interval.low:.2f}–{interval.high:.2f}){star}"
 
 

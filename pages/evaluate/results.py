@@ -10,9 +10,9 @@ import streamlit as st
 from pages.evaluate.judged import show_judge_reports
 from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
-from pages.shared.text import escape_markdown, format_duration, format_time
+from pages.shared.text import escape_markdown, format_duration, format_interval, format_time
 from rag_core.engine import Engine
-from rag_core.types import Evaluation, Interval, ReleaseCheck, format_count
+from rag_core.types import Evaluation, ReleaseCheck, format_count
 
 _NOTHING = ""
 _CHARTS = {
@@ -103,7 +103,7 @@ def _table(frame: pd.DataFrame) -> None:
 
 
 def _figures(evaluation: Evaluation) -> pd.DataFrame:
-    rows = [(one.metric, _interval(one.interval), f"{one.n:,}") for one in evaluation.figures]
+    rows = [(one.metric, format_interval(one.interval), f"{one.n:,}") for one in evaluation.figures]
     return pd.DataFrame(rows, columns=["Metric", evaluation.configuration, "Questions"])
 
 
@@ -112,10 +112,12 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
     differences = {one.metric: one for one in engine.evaluations.compare(first, second)}
     rows = []
     for metric in dict.fromkeys([*sides[0], *sides[1]]):
-        values = [_interval(side[metric].interval) if metric in side else "–" for side in sides]
+        values = [format_interval(side[metric].interval) if metric in side else "–" for side in sides]
         comparison = differences.get(metric)
         change = (
-            [_interval(comparison.difference, sign="+"), _p_value(comparison.p_value)] if comparison else ["–", "–"]
+            [format_interval(comparison.difference, sign="+"), _p_value(comparison.p_value)]
+            if comparison
+            else ["–", "–"]
         )
         rows.append([metric, *values, *change])
     names = [one.configuration for one in (first, second)]
@@ -132,10 +134,6 @@ def _show_release_check(check: ReleaseCheck) -> None:
         st.warning(text, icon=":material/warning:")
     else:
         st.caption(text)
-
-
-def _interval(interval: Interval, sign: str = "") -> str:
-    return f"{interval.value:{sign}.3f} ({interval.low:{sign}.3f} to {interval.high:{sign}.3f})"
 
 
 def _p_value(value: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.shared.text import escape_markdown, format_time
+from pages.shared.text import escape_markdown, format_interval, format_time
 from rag_core.engine import Engine
 from rag_core.types import Objective, Training, format_count
 
@@ -51,8 +51,9 @@ def show_trainings(engine: Engine, trainings: Sequence[Training]) -> None:
         (
             _STAGES[one.stage],
             one.metric,
-            *(f"{side.value:.3f} ({side.low:.3f} to {side.high:.3f})" for side in (one.before, one.after)),
-            f"{one.difference.value:+.3f} ({one.difference.low:+.3f} to {one.difference.high:+.3f})",
+            format_interval(one.before),
+            format_interval(one.after),
+            format_interval(one.difference, sign="+"),
         )
         for one in training.figures
     ]

@@ -20,6 +20,6 @@ def find_labelled_passage(engine: Engine, explanation: Explanation) -> str | Non
 def save_label(engine: Engine, explanation: Explanation, passage: Passage) -> None:
     """Label the question with the pages of a passage, and mark the passage as the right one."""
     with show_errors():
-        pages = range(passage.page_index, passage.page_index_end + 1)
-        engine.labels.add(explanation.question, evidence=[LabelledPage(passage.document, page) for page in pages])
+        evidence = [LabelledPage(passage.document, page) for page in passage.page_indices]
+        engine.labels.add(explanation.question, evidence=evidence)
         st.session_state[keys.LAB_MARKED] = passage.chunk_id

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
-from rag_core.types import count_decimals
+from rag_core.types import Interval, count_decimals
 
 # The Unicode word joiner, which is invisible and does not allow a line break.
 _JOINER = "\u2060"
@@ -68,6 +68,14 @@ def order_scores(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
     known = [name for name in SCORE_ORDER if name in scores]
     names = known + [name for name in scores if name not in SCORE_ORDER]
     return [(name, value) for name in names if (value := scores[name]) is not None]
+
+
+def format_interval(interval: Interval, sign: str = "") -> str:
+    """Format a value and its interval, for example as ``0.800 (0.750 to 0.850)``.
+
+    If ``sign`` is ``+``, positive numbers get a plus sign.
+    """
+    return f"{interval.value:{sign}.3f} ({interval.low:{sign}.3f} to {interval.high:{sign}.3f})"
 
 
 def format_duration(seconds: float) -> str:

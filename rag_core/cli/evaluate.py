@@ -12,10 +12,20 @@ from typing import Annotated, Any, cast, get_args
 import typer
 
 from rag_core.cli import console, json_rows
-from rag_core.cli.common import Json, open_engine
+from rag_core.cli.common import Json, open_engine, read_labels
 from rag_core.engine import Engine
 from rag_core.errors import RagError
-from rag_core.types import TABLE_METRICS, Baseline, Evaluation, JudgeConfig, Label, MethodRow, RetrievalConfig, Strategy
+from rag_core.types import (
+    SIGNIFICANCE_LEVEL,
+    TABLE_METRICS,
+    Baseline,
+    Evaluation,
+    JudgeConfig,
+    Label,
+    MethodRow,
+    RetrievalConfig,
+    Strategy,
+)
 
 
 class Choice(str, Enum):
@@ -113,7 +123,7 @@ def evaluate(
     if judge_config and BASELINES.issuperset(choices):
         raise typer.BadParameter("--judge needs answers, but baselines only rank pages. Leave out --judge.")
     with open_engine() as engine:
-        parsed_labels = engine.labels.parse_file(labels.name, _read(labels))
+        parsed_labels = read_labels(engine, labels)
         if out:
             _check_writable(out)
         chosen = engine.evaluations.list_methods(k, b) if as_table else [one.configuration(k, b) for one in choices]
@@ -157,13 +167,6 @@ def _check_writable(folder: Path) -> None:
         tempfile.TemporaryFile(dir=nearest).close()
     except OSError as error:
         raise typer.BadParameter(f"{folder} cannot be written ({error.strerror}). Name another folder.") from None
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise typer.BadParameter(f"{path} cannot be read ({error.strerror}).") from None
 
 
 def _run(
@@ -214,7 +217,7 @@ def _format_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print_methods(methods: Sequence[MethodRow]) -> None:
-    """Print one row per method; a star marks a difference from the default with a p-value below 0.05."""
+    """Print one row per method; a star marks a significant difference from the default."""
     metrics = [name for name in TABLE_METRICS if any(name in one.metrics for one in methods)]
     costs = ("median_ms", "p95_ms", "index_mb")
     rows = [
@@ -228,14 +231,14 @@ def _print_methods(methods: Sequence[MethodRow]) -> None:
         for one in methods
     ]
     console.print_table(rows, ("configuration", *metrics, *costs), numeric=(*metrics, *costs))
-    console.print_note("* p < 0.05 against the default (paired bootstrap). Intervals are 95 %.")
+    console.print_note(f"* p < {SIGNIFICANCE_LEVEL:g} against the default (paired bootstrap). Intervals are 95 %.")
 
 
 def _format_metric(row: MethodRow, name: str) -> str:
     if name not in row.metrics:
         return "–"
-    interval, difference = row.metrics[name].interval, row.differences.get(name)
-    star = "*" if difference and difference.p_value < 0.05 else ""
+    interval = row.metrics[name].interval
+    star = "*" if row.is_significant(name) else ""
     return f"{interval.value:.3f}{star} ({interval.low:.2f}–{interval.high:.2f})"
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.llm.model_catalogue import CatalogueModel
-from rag_core.llm.model_download import find_capacity_problem, is_downloaded, model_path, partial_bytes
+from rag_core.llm.model_download import is_downloaded, model_path
+from rag_core.runtime.model_downloads import build_offer
 from rag_core.types import (
     Answer,
     Citation,
@@ -301,25 +302,21 @@ def status(current: Status) -> dict[str, Any]:
 
 
 def catalogue_model(model: CatalogueModel, folder: Path, used: str) -> dict[str, Any]:
-    """Return the row that ``model list`` prints for a model.
-
-    ``folder`` contains the downloaded files, and ``used`` is the path of the GGUF file in use.
-    """
-    reason = find_capacity_problem(model, folder)
-    complete = is_downloaded(model, folder)
+    """Return the row that ``model list`` prints for a model; see `build_offer`."""
+    offer = build_offer(model, folder, used)
     return {
-        "name": model.name,
+        "name": offer.name,
         "file": str(model_path(model, folder)),
-        "downloaded": complete,
-        "in_use": used == str(model_path(model, folder)),
-        "downloaded_bytes": model.size_bytes if complete else partial_bytes(model, folder),
-        "bytes": model.size_bytes,
-        "memory_bytes": model.memory_bytes,
-        "licence": model.licence,
+        "downloaded": is_downloaded(model, folder),
+        "in_use": offer.in_use,
+        "downloaded_bytes": offer.downloaded_bytes,
+        "bytes": offer.size_bytes,
+        "memory_bytes": offer.memory_bytes,
+        "licence": offer.licence,
         "url": model.url,
         "sha256": model.sha256,
-        "fits": not reason,
-        "reason": reason,
+        "fits": not offer.problem,
+        "reason": offer.problem,
     }
 
 

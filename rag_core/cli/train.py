@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from rag_core.cli import console, json_rows
-from rag_core.cli.common import Json, open_engine
+from rag_core.cli.common import Json, open_engine, read_labels
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.types import DEFAULT_PSEUDO_QUESTIONS, Label, Training, TrainingConfig
@@ -67,7 +67,7 @@ def train(
             row = {"adapter": "on" if switch else "off"}
             console.print_json(row) if as_json else console.print_line(f"The adapter is {row['adapter']}.")
             return
-        chosen = engine.labels.list() if labels is None else _read_labels(engine, labels)
+        chosen = engine.labels.list() if labels is None else read_labels(engine, labels)
         config = TrainingConfig(objective.value, pseudo_questions)
         training = _train(engine, chosen, config, labels.name if labels else "labels from the app")
     rows = json_rows.training_figures(training)
@@ -92,13 +92,6 @@ def pseudo_questions(count: Count = 100, as_json: Json = False) -> None:
         console.print_table([{**row, **row["evidence"][0]} for row in rows], ("question", "answers", "document"))
     for row in rows if as_json else ():
         console.print_json(row)
-
-
-def _read_labels(engine: Engine, path: Path) -> Sequence[Label]:
-    try:
-        return engine.labels.parse_file(path.name, path.read_bytes())
-    except OSError as error:
-        raise typer.BadParameter(f"{path} cannot be read ({error.strerror}).") from None
 
 
 def _train(engine: Engine, labels: Sequence[Label], config: TrainingConfig, name: str) -> Training:

@@ -50,7 +50,7 @@ def pair_passages(
     pairs = []
     for passage in answer.passages:
         if passage.rank in judgement.passages:
-            pages = {(passage.document_id, page) for page in range(passage.page_index, passage.page_index_end + 1)}
+            pages = {(passage.document_id, page) for page in passage.page_indices}
             pages |= {place.key for place in passage.duplicates}
             pairs.append((judgement.passages[passage.rank], not pages.isdisjoint(relevant)))
     return pairs

@@ -131,8 +131,7 @@ class Labels:
         passage = next((one for one in answer.passages if one.rank == rank), None)
         if passage is None:
             raise LabelError(f"The answer has no passage {rank}. Reload the page.")
-        pages = range(passage.page_index, passage.page_index_end + 1)
-        self._add_pages(message_id, answer, [LabelledPage(passage.document, page) for page in pages])
+        self._add_pages(message_id, answer, [LabelledPage(passage.document, page) for page in passage.page_indices])
 
     def _add_pages(self, message_id: str, answer: Answer, pages: Iterable[LabelledPage]) -> None:
         """Label the question with ``pages``, in addition to the pages of the existing label of the message."""

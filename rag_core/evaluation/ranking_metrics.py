@@ -17,7 +17,7 @@ def relevant_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tupl
     """
     span = (passage.document_id, passage.page_index, passage.page_index_end)
     copies = [one.key for one in passage.duplicates if one.key in relevant]
-    pages = {(passage.document_id, page) for page in range(passage.page_index, passage.page_index_end + 1)}
+    pages = {(passage.document_id, page) for page in passage.page_indices}
     spans = [(document_id, page, page) for document_id, page in copies]
     return spans if spans and pages.isdisjoint(relevant) else [span, *spans]
 

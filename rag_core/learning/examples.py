@@ -226,7 +226,7 @@ class ExampleBuilder:
 
 def page_keys(row: ChunkRow) -> list[PageKey]:
     """Return the pages of a chunk, as (document id, page_index)."""
-    return [(row.document_id, page) for page in range(row.page_index, row.page_index_end + 1)]
+    return [(row.document_id, page) for page in row.page_indices]
 
 
 def _find_hard_negatives(ranked: RankedChunks) -> list[ChunkRow]:

@@ -144,10 +144,7 @@ class Learning:
                 label_id=f"pseudo-{one.row.id}",
                 question=one.question,
                 kind=LabelKind.ANSWERABLE,
-                evidence=tuple(
-                    LabelledPage(one.row.document, page_index)
-                    for page_index in range(one.row.page_index, one.row.page_index_end + 1)
-                ),
+                evidence=tuple(LabelledPage(one.row.document, page) for page in one.row.page_indices),
                 answers=(one.answer,),
                 is_pseudo=True,
             )

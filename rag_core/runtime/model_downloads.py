@@ -71,7 +71,7 @@ class ModelDownloads:
         """Return the models of the catalogue; may raise `SettingsError`."""
         choice = self._models.choice
         used = choice.gguf if choice else ""
-        return [self._offer(model, used) for model in load_catalogue(self._catalogue)]
+        return [build_offer(model, self._folder, used) for model in load_catalogue(self._catalogue)]
 
     def find_file(self, name: str) -> Path:
         """Return the path of a downloaded model.
@@ -119,7 +119,8 @@ class ModelDownloads:
                 return
             self._stop.clear()
             self._remove_after = False
-            self._setup = ModelSetup(name, SetupStep.DOWNLOADING, self._offer(model).downloaded_bytes, model.size_bytes)
+            done = build_offer(model, self._folder).downloaded_bytes
+            self._setup = ModelSetup(name, SetupStep.DOWNLOADING, done, model.size_bytes)
             # The process need not wait for the thread, because a download continues where it stopped.
             self._thread = threading.Thread(target=self._run, args=(model, install), name="model-setup", daemon=True)
             self._thread.start()
@@ -150,7 +151,7 @@ class ModelDownloads:
                     raise ModelDownloadError(f"{name} is being set up. Wait until that ends, or cancel it.")
                 self._setup = None
             choice = self._models.choice
-            if choice and self._offer(model, choice.gguf).in_use:
+            if choice and build_offer(model, self._folder, choice.gguf).in_use:
                 raise SettingsError(f"{name} is in use. Disconnect it before you remove its file.")
             remove_model(model, self._folder)
 
@@ -159,18 +160,6 @@ class ModelDownloads:
         self._stop.set()
         if self._thread is not None:
             self._thread.join(_CLOSE_S)
-
-    def _offer(self, model: CatalogueModel, used: str = "") -> ModelOffer:
-        done = model.size_bytes if is_downloaded(model, self._folder) else partial_bytes(model, self._folder)
-        return ModelOffer(
-            name=model.name,
-            licence=model.licence,
-            size_bytes=model.size_bytes,
-            memory_bytes=model.memory_bytes,
-            downloaded_bytes=done,
-            problem=find_capacity_problem(model, self._folder),
-            in_use=used == str(model_path(model, self._folder)),
-        )
 
     def _stop_download(self, *, remove: bool) -> None:
         with self._lock:
@@ -243,3 +232,19 @@ class ModelDownloads:
             if self._remove_after:
                 remove_model(model, self._folder)
             self._setup = None
+
+
+def build_offer(model: CatalogueModel, folder: Path, used: str = "") -> ModelOffer:
+    """Return a model of the catalogue with its state.
+
+    ``folder`` contains the downloaded files, and ``used`` is the path of the GGUF file in use.
+    """
+    return ModelOffer(
+        name=model.name,
+        licence=model.licence,
+        size_bytes=model.size_bytes,
+        memory_bytes=model.memory_bytes,
+        downloaded_bytes=model.size_bytes if is_downloaded(model, folder) else partial_bytes(model, folder),
+        problem=find_capacity_problem(model, folder),
+        in_use=used == str(model_path(model, folder)),
+    )

@@ -52,6 +52,7 @@ from rag_core.types.documents import (
 )
 from rag_core.types.evaluation import (
     EVIDENCE_STATES,
+    SIGNIFICANCE_LEVEL,
     TABLE_METRICS,
     Baseline,
     Comparison,
@@ -147,6 +148,7 @@ __all__ = [
     "NEWER_READER",
     "PAGE_BREAK",
     "REFUSAL",
+    "SIGNIFICANCE_LEVEL",
     "TABLE_METRICS",
     "UNKNOWN",
     "Agreement",

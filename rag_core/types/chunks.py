@@ -74,6 +74,11 @@ class ChunkRow(NamedTuple):
     hidden: str | None
 
     @property
+    def page_indices(self) -> range:
+        """The ``page_index`` of each page that the chunk is on, ascending."""
+        return range(self.page_index, self.page_index_end + 1)
+
+    @property
     def embedded_text(self) -> str:
         """The input of the embedder: the prefix, then the text of the chunk."""
         return embedded_text(self.prefix, self.text)

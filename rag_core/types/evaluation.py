@@ -12,6 +12,8 @@ from rag_core.types.judgements import JudgeReport
 
 # Metrics that the table of retrieval methods shows.
 TABLE_METRICS = ("recall@1", "recall@5", "mrr@10", "ndcg@10", "exact_match", "token_f1")
+# A difference with a lower p-value is marked as significant.
+SIGNIFICANCE_LEVEL = 0.05
 
 
 class LabelKind(str, Enum):
@@ -259,6 +261,10 @@ class MethodRow:
     median_ms: float | None
     p95_ms: float | None
     index_bytes: int | None
+
+    def is_significant(self, metric: str) -> bool:
+        """Return whether the p-value of the difference from the reference is below `SIGNIFICANCE_LEVEL`."""
+        return metric in self.differences and self.differences[metric].p_value < SIGNIFICANCE_LEVEL
 
 
 @dataclass(frozen=True, slots=True)

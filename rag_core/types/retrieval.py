@@ -134,6 +134,11 @@ class Passage:
         return self.version_id, self.page_index
 
     @property
+    def page_indices(self) -> range:
+        """The ``page_index`` of each page that the passage is on, ascending."""
+        return range(self.page_index, self.page_index_end + 1)
+
+    @property
     def first_page_text(self) -> str:
         """The part of the text that is on the first page of the passage, ``page_index``."""
         return self.text.partition(PAGE_BREAK)[0]

@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 from pages.shared.blocks import build_answer_blocks, build_quoted_text
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import build_marked_text
-from pages.shared.text import escape_markdown, format_duration, format_score, format_threshold, truncate
-from rag_core.types import Answer, AnswerState, Claim, Gate, format_size, remove_formatting
+from pages.shared.text import (
+    escape_markdown,
+    format_duration,
+    format_interval,
+    format_score,
+    format_threshold,
+    truncate,
+)
+from rag_core.types import Answer, AnswerState, Claim, Gate, Interval, format_size, remove_formatting
 from tests.support.app import ALLOWED, kinds, plain_text
 
 
@@ -141,3 +148,8 @@ def test_scores_have_as_many_decimals_as_the_threshold(threshold: float, shown: 
 @pytest.mark.parametrize(("text", "short"), [("abcd", "abcd"), ("abcdef", "abc…"), ("日本語", "日…"), ("", "")])
 def test_long_title_is_shortened(text: str, short: str) -> None:
     assert truncate(text, 4) == short
+
+
+def test_interval_follows_its_value() -> None:
+    assert format_interval(Interval(0.8, 0.75, 0.85)) == "0.800 (0.750 to 0.850)"
+    assert format_interval(Interval(0.05, -0.1, 0.2), sign="+") == "+0.050 (-0.100 to +0.200)"

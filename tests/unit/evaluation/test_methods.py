@@ -58,6 +58,8 @@ def test_rows_contain_differences_from_the_reference_and_costs() -> None:
     difference = first.differences["recall@1"]
     assert difference.difference.value == -0.5
     assert difference.p_value < 0.001
+    assert first.is_significant("recall@1")
+    assert not second.is_significant("recall@1")
     assert second.differences == {}
     assert (second.median_ms, second.p95_ms, second.index_bytes) == (50.5, 95.05, 2048)
     assert (first.median_ms, first.p95_ms, first.index_bytes) == (None, None, None)
