@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Generator, Mapping, Sequence
+from dataclasses import replace
 
 from rag_core.answering.ask import Answerer
 from rag_core.answering.mixtures import Mixtures
 from rag_core.answering.search import Searcher
-from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies import Strategies
 from rag_core.errors import LabelError, QuestionError
 from rag_core.evaluation.agreement import (
@@ -21,16 +19,14 @@ from rag_core.evaluation.agreement import (
     pair_passages,
     report_judgements,
 )
-from rag_core.evaluation.baselines import Bm25, TfIdf
-from rag_core.evaluation.costs import measure_index, measure_search_ms
+from rag_core.evaluation.asking import MethodBuilder, MethodResult
 from rag_core.evaluation.evidence_metrics import add_evidence, weigh_evidence
 from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.label_comparison import compare_with_label, is_given
 from rag_core.evaluation.methods import list_methods
 from rag_core.evaluation.metrics import compute_metrics, compute_precision_recall, compute_risk_coverage
 from rag_core.evaluation.page_finder import PageFinder
-from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, ranked_pages, relevant_spans
-from rag_core.gate.calibration import apply_threshold
+from rag_core.evaluation.ranking_metrics import compute_ranking_metrics
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
@@ -48,36 +44,11 @@ from rag_core.types import (
     JudgeReport,
     Label,
     PageKey,
-    Passage,
     QuestionResult,
     RetrievalConfig,
     Scope,
-    embedded_text,
 )
 from rag_core.types.retrieval import Timer
-from rag_core.types.searches import SearchOutcome
-
-# Number of passages in the rankings that are measured; the pages of later passages count as not found.
-DEPTH = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a method finds for a question.
-
-    ``pages`` contains the ranked pages, best first, and ``search_ms`` the milliseconds that their ranking took.
-    ``answer`` is ``None`` if only rankings are measured; otherwise, ``passages`` are those that are read.
-    """
-
-    pages: list[PageKey]
-    search_ms: float
-    answer: Answer | None = None
-    passages: tuple[Passage, ...] = ()
-
-
-# A function that asks a question. It takes the relevant pages as well, because a near duplicate on such a page counts
-# as found.
-Ask = Callable[[str, Collection[PageKey]], Asked]
 
 
 class EvaluationRunner:
@@ -112,7 +83,7 @@ class EvaluationRunner:
         self._stores = stores
         self._searcher = searcher
         self._strategies = strategies
-        self._answerer = answerer
+        self._methods = MethodBuilder(settings, stores, searcher, strategies, answerer)
         self._preferences = preferences
         self._models = models
         self._judge = judge
@@ -143,7 +114,7 @@ class EvaluationRunner:
         if judge_config is not None:
             self._judge.find_judge(judge_config)  # fails before the first question if there is no judge
         relevant = PageFinder(self._stores.documents).find_all(labels)
-        ask, index_bytes = self._asker(configuration, answers=answers)
+        ask, index_bytes = self._methods.build_ask(configuration, answers=answers)
         if isinstance(configuration, RetrievalConfig):
             # The first search loads models, whose time would count as that of the first question.
             warm_up = self._searcher.build_query(labels[0].question, Scope(), None, configuration)
@@ -152,7 +123,7 @@ class EvaluationRunner:
         if isinstance(configuration, RetrievalConfig) and configuration.threshold is not None:
             threshold = configuration.threshold
         stale = PageFinder(self._stores.documents).find_all(labels, current=False)
-        asked: dict[str, Asked] = {}
+        asked: dict[str, MethodResult] = {}
         judgements: dict[str, Judgement] = {}
         for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
             yield EvaluationProgress(done, len(labels))
@@ -196,7 +167,7 @@ class EvaluationRunner:
         label: Label,
         relevant: Mapping[PageKey, str],
         stale: Mapping[PageKey, str],
-        asked: Asked,
+        asked: MethodResult,
         values: Mapping[str, float],
         threshold: float,
     ) -> QuestionResult:
@@ -228,7 +199,7 @@ class EvaluationRunner:
         self,
         outcomes: Sequence[QuestionResult],
         relevant: Sequence[Collection[PageKey]],
-        asked: Mapping[str, Asked],
+        asked: Mapping[str, MethodResult],
         judgements: Mapping[str, Judgement],
     ) -> JudgeReport:
         passages, rights = [], []
@@ -268,55 +239,3 @@ class EvaluationRunner:
             k=k,
             b=b,
         )
-
-    def _asker(self, configuration: RetrievalConfig | Baseline, *, answers: bool) -> tuple[Ask, int]:
-        """Return a function that asks a question with a method, and the size in bytes of the indexes it reads."""
-        if isinstance(configuration, Baseline):
-            return self._baseline(configuration)
-
-        rank_by = configuration.rank_by or self._settings.rank_by
-
-        def ask(question: str, relevant: Collection[PageKey]) -> Asked:
-            query = self._searcher.build_query(question, Scope(), None, configuration)
-            # The query is strict, because a fallback to a plain search or to quotes would measure something else. The
-            # gate takes longer than the search, so it runs only for answers and for strategies that may use it.
-            gated = answers or configuration.strategy != "plain"
-            query = replace(query, depth=DEPTH, strict=True, gated=gated)
-            started = time.perf_counter()
-            outcome = run_to_end(self._strategies.search(query, Timer()))
-            search_ms = measure_search_ms(outcome.result, 1000 * (time.perf_counter() - started), rank_by)
-            pages = ranked_pages(span for one in outcome.passages for span in relevant_spans(one, relevant))
-            if not answers:
-                return Asked(pages, search_ms)
-            answer = self._answerer.answer(query, _lift_threshold(outcome))
-            return Asked(pages, search_ms, answer, outcome.result.passages)
-
-        return ask, measure_index(self._stores, configuration, rank_by)
-
-    def _baseline(self, baseline: Baseline) -> tuple[Ask, int]:
-        """Return a function that ranks the chunks of the library with a baseline, and the size of its index in bytes.
-
-        The text of a chunk includes its prefix.
-        """
-        library = self._stores.documents
-        documents = {one.version_id: one.document_id for one in library.documents()}
-        rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
-        texts = [embedded_text(row.prefix, row.text) for row in rows]
-        ranker = TfIdf(texts) if baseline.name == "tf-idf" else Bm25(texts, baseline.k, baseline.b)
-
-        def ask(question: str, _relevant: Collection[PageKey]) -> Asked:
-            started = time.perf_counter()
-            hits = ranker.rank(question)[:DEPTH]
-            search_ms = 1000 * (time.perf_counter() - started)
-            ranked_rows = [rows[hit.chunk_id] for hit in hits]
-            spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in ranked_rows)
-            return Asked(ranked_pages(spans), search_ms)
-
-        return ask, ranker.size_bytes
-
-
-def _lift_threshold(outcome: SearchOutcome) -> SearchOutcome:
-    """Return the outcome with a gate that passes every question with a score, so that any threshold can be judged."""
-    gate = outcome.result.gate
-    lifted = apply_threshold(outcome.passages, -math.inf, gate.score_name)
-    return replace(outcome, result=replace(outcome.result, gate=replace(lifted, score=gate.score)))

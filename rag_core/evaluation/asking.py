@@ -1,0 +1,118 @@
+"""Ask a question with the retrieval method that an evaluation measures."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from rag_core.answering.ask import Answerer
+from rag_core.answering.search import Searcher
+from rag_core.answering.steps import run_to_end
+from rag_core.answering.strategies import Strategies
+from rag_core.evaluation.baselines import Bm25, TfIdf
+from rag_core.evaluation.costs import measure_index, measure_search_ms
+from rag_core.evaluation.ranking_metrics import ranked_pages, relevant_spans
+from rag_core.gate.calibration import apply_threshold
+from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
+from rag_core.types import Answer, Baseline, PageKey, Passage, RetrievalConfig, Scope, embedded_text
+from rag_core.types.retrieval import Timer
+from rag_core.types.searches import SearchOutcome
+
+# Number of passages in the rankings that are measured; the pages of later passages count as not found.
+DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class MethodResult:
+    """What a method finds for a question.
+
+    ``pages`` contains the ranked pages, best first, and ``search_ms`` the milliseconds that their ranking took.
+    ``answer`` is ``None`` if only rankings are measured; otherwise, ``passages`` are those that are read.
+    """
+
+    pages: list[PageKey]
+    search_ms: float
+    answer: Answer | None = None
+    passages: tuple[Passage, ...] = ()
+
+
+# A function that asks a question. It takes the relevant pages as well, because a near duplicate on such a page counts
+# as found.
+AskFunction = Callable[[str, Collection[PageKey]], MethodResult]
+
+
+class MethodBuilder:
+    """Builds the functions that ask questions with a retrieval configuration or a baseline.
+
+    Parameters
+    ----------
+    settings : Settings
+    stores : Stores
+    searcher : Searcher
+    strategies : Strategies
+    answerer : Answerer
+    """
+
+    def __init__(
+        self, settings: Settings, stores: Stores, searcher: Searcher, strategies: Strategies, answerer: Answerer
+    ) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._searcher = searcher
+        self._strategies = strategies
+        self._answerer = answerer
+
+    def build_ask(self, configuration: RetrievalConfig | Baseline, *, answers: bool) -> tuple[AskFunction, int]:
+        """Return a function that asks a question with a method, and the size in bytes of the indexes it reads."""
+        if isinstance(configuration, Baseline):
+            return self._build_baseline(configuration)
+
+        rank_by = configuration.rank_by or self._settings.rank_by
+
+        def ask(question: str, relevant: Collection[PageKey]) -> MethodResult:
+            query = self._searcher.build_query(question, Scope(), None, configuration)
+            # The query is strict, because a fallback to a plain search or to quotes would measure something else. The
+            # gate takes longer than the search, so it runs only for answers and for strategies that may use it.
+            gated = answers or configuration.strategy != "plain"
+            query = replace(query, depth=DEPTH, strict=True, gated=gated)
+            started = time.perf_counter()
+            outcome = run_to_end(self._strategies.search(query, Timer()))
+            search_ms = measure_search_ms(outcome.result, 1000 * (time.perf_counter() - started), rank_by)
+            pages = ranked_pages(span for one in outcome.passages for span in relevant_spans(one, relevant))
+            if not answers:
+                return MethodResult(pages, search_ms)
+            answer = self._answerer.answer(query, _lift_threshold(outcome))
+            return MethodResult(pages, search_ms, answer, outcome.result.passages)
+
+        return ask, measure_index(self._stores, configuration, rank_by)
+
+    def _build_baseline(self, baseline: Baseline) -> tuple[AskFunction, int]:
+        """Return a function that ranks the chunks of the library with a baseline, and the size of its index in bytes.
+
+        The text of a chunk includes its prefix.
+        """
+        library = self._stores.documents
+        documents = {one.version_id: one.document_id for one in library.documents()}
+        rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
+        texts = [embedded_text(row.prefix, row.text) for row in rows]
+        ranker = TfIdf(texts) if baseline.name == "tf-idf" else Bm25(texts, baseline.k, baseline.b)
+
+        def ask(question: str, _relevant: Collection[PageKey]) -> MethodResult:
+            started = time.perf_counter()
+            hits = ranker.rank(question)[:DEPTH]
+            search_ms = 1000 * (time.perf_counter() - started)
+            ranked_rows = [rows[hit.chunk_id] for hit in hits]
+            spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in ranked_rows)
+            return MethodResult(ranked_pages(spans), search_ms)
+
+        return ask, ranker.size_bytes
+
+
+def _lift_threshold(outcome: SearchOutcome) -> SearchOutcome:
+    """Return the outcome with a gate that passes every question with a score, so that any threshold can be judged."""
+    gate = outcome.result.gate
+    lifted = apply_threshold(outcome.passages, -math.inf, gate.score_name)
+    return replace(outcome, result=replace(outcome.result, gate=replace(lifted, score=gate.score)))
