@@ -357,7 +357,7 @@ def test_unusable_label_is_rejected(engine: Engine) -> None:
     for question, evidence, answers, message in (
         (" ", [], ["42"], "no question"),
         (ASK_BUDGET, [], [], "Give the page"),
-        (ASK_BUDGET, [LabelledPage("bridge.pdf")], [], "Give the page of the document"),
+        (ASK_BUDGET, [LabelledPage("bridge.pdf")], [], "Give the page of each document"),
         (ASK_BUDGET, [LabelledPage("bridge.pdf", 5)], [], "has no page with page_index 5"),
         (ASK_BUDGET, [LabelledPage("gone.pdf", 0)], [], "gone.pdf is not in the library"),
     ):
