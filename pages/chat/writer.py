@@ -15,7 +15,7 @@ from rag_core.types import MAX_INSTRUCTION_CHARS, Conversation
 from rag_core.types.searches import Writer
 
 QUOTES_ONLY = "Quotes only"
-_MOST_COLUMNS = 28
+_MAX_COLUMNS = 28
 # The option for the model in use, which is none of the names of models.
 _IN_USE = "\0"
 
@@ -42,7 +42,7 @@ def choose_writer(engine: Engine, conversation: Conversation | None) -> str:
     writer = get_writer(conversation)
     name = engine.models.find_name(writer.model)
     icon = ":material/smart_toy:" if name else ":material/format_quote:"
-    label = escape_markdown(truncate(name, _MOST_COLUMNS)) or QUOTES_ONLY
+    label = escape_markdown(truncate(name, _MAX_COLUMNS)) or QUOTES_ONLY
     with st.popover(label, icon=icon, type="tertiary", key=keys.WRITER_POPOVER):
         _choose_model(engine, conversation, writer)
     _edit_instructions(engine, conversation, writer, by_model=bool(name))

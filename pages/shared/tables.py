@@ -10,7 +10,7 @@ from rag_core.types.chunks import HEADING_SEPARATOR
 
 IsMarked = Callable[[TableCell], bool]
 # A cell with more letters is no figure.
-_MOST_LETTERS = 3
+_MAX_LETTERS = 3
 _MAX_INDENT = 6
 _DASHES = frozenset("-–—−")
 
@@ -54,7 +54,7 @@ def find_rows(table: Table, start: int, end: int) -> list[TableRow]:
 def is_figure(text: str) -> bool:
     """Return whether a cell contains a figure or a dash, so that it is aligned on the right."""
     letters = sum(map(str.isalpha, text))
-    return letters <= _MOST_LETTERS and (any(map(str.isdecimal, text)) or text.strip() in _DASHES)
+    return letters <= _MAX_LETTERS and (any(map(str.isdecimal, text)) or text.strip() in _DASHES)
 
 
 def find_figure_columns(rows: Sequence[Sequence[str]]) -> set[int]:

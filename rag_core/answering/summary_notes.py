@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rag_core.llm.context_budget import NOTE_TOKENS, count_tokens
-from rag_core.llm.prompts import MOST_NOTES
+from rag_core.llm.prompts import MAX_NOTES
 from rag_core.types import Passage
 from rag_core.types.answers import MARKER
 from rag_core.types.protocols import TextEncoder
@@ -20,7 +20,7 @@ _MARKERS = re.compile(r"\s*((?:\[\d+\]\s*)+)")
 
 
 def supported_notes(verified: VerifiedAnswer) -> list[str]:
-    """Return at most `MOST_NOTES` notes: lines with a supported statement and its markers.
+    """Return at most `MAX_NOTES` notes: lines with a supported statement and its markers.
 
     A statement without markers is joined with the next statement, whose markers then apply to both statements.
     """
@@ -35,7 +35,7 @@ def supported_notes(verified: VerifiedAnswer) -> list[str]:
             notes.append(f"- {' '.join(pending)} {''.join(markers[1].split())}")
             pending = []
     kept: list[str] = []
-    for note in notes[:MOST_NOTES]:
+    for note in notes[:MAX_NOTES]:
         if sum(count_tokens(one) for one in (*kept, note)) <= NOTE_TOKENS:
             kept.append(note)
     return kept

@@ -37,7 +37,7 @@ _NO_SYMBOLS = frozenset("and at by each inc market none of on or per par share s
 _INCORPORATED = frozenset("ag co company corp corporation inc incorporated limited llc ltd plc sa se the".split())
 # Headings that are frequent on first pages but do not name the document.
 _ANY_COVER = frozenset(("contents", "cover", "cover page", "front matter", "table of contents", "title page"))
-_FEWEST_LETTERS = 3
+_MIN_LETTERS = 3
 
 
 def name_in_words(name: str) -> str:
@@ -103,7 +103,7 @@ def _choose_heading(heading: str, file_name: str) -> str:
         .rstrip("…")
         .strip()
     )
-    words = [word for word in _split_words(first) if len(word) >= _FEWEST_LETTERS and not word.isdigit()]
+    words = [word for word in _split_words(first) if len(word) >= _MIN_LETTERS and not word.isdigit()]
     new = [word for word in words if word not in file_name]
     return first if len(words) > 1 and 2 * len(new) > len(words) and first.casefold() not in _ANY_COVER else ""
 

@@ -15,7 +15,7 @@ from rag_core.types.chunks import HEADING_SEPARATOR
 
 Span = tuple[int, int]
 # Largest number of lines of a table head: the title, the units, and column heads of several lines.
-_MOST_LINES = 16
+_MAX_LINES = 16
 _LONGEST_LINE = 110
 # A gap between two words that is wider than this, in line heights, separates columns. Gaps in a sentence are narrower.
 _GAP = 1.2
@@ -101,7 +101,7 @@ class _TableScanner:
         if prose:
             self._lines_above, self._page_headers, self._in_table = [], [], False
         else:
-            self._lines_above = [*self._lines_above[1 - _MOST_LINES :], span]
+            self._lines_above = [*self._lines_above[1 - _MAX_LINES :], span]
         self._after_prose = prose
 
 

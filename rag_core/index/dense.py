@@ -17,7 +17,7 @@ from rag_core.types import Excluding, FloatArray, Hit, Question, VersionFilter
 WRITE_BATCH = 2000
 # Maximum number of versions in a filter. Chroma passes each version as a parameter of an SQL statement, and SQLite
 # accepts at most 32,766 parameters.
-MOST_VERSIONS = 10_000
+MAX_VERSIONS = 10_000
 
 
 class DenseIndex:
@@ -146,8 +146,8 @@ def _where_filters(versions: VersionFilter | None) -> list[dict[str, Any] | None
         return [None]
     if isinstance(versions, Excluding):
         return [{"version": {"$nin": list(versions.versions)}}]
-    firsts = range(0, len(versions), MOST_VERSIONS)
-    return [{"version": {"$in": list(versions[first : first + MOST_VERSIONS])}} for first in firsts]
+    firsts = range(0, len(versions), MAX_VERSIONS)
+    return [{"version": {"$in": list(versions[first : first + MAX_VERSIONS])}} for first in firsts]
 
 
 def open_chroma(path: Path, host: str | None, port: int) -> Any:

@@ -20,8 +20,8 @@ REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streamin
 CONTEXT = "Context length"
 _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
 # Number of pieces of text after which the request is cancelled; further pieces would not change the result.
-_MOST_PIECES = 12
-_MOST_LISTED = 5
+_MAX_PIECES = 12
+_MAX_LISTED = 5
 # A proxy buffers the stream if all pieces arrive within `_BURST_S` seconds after a wait of more than `_LONG_S` seconds.
 _LONG_S, _BURST_S = 3.0, 0.02
 # A reader waits longer than this for the first text only if told why.
@@ -91,7 +91,7 @@ def _send_request(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Us
         with closing(endpoint.stream(_MESSAGES, report)) as pieces:
             for _ in pieces:
                 moments.append(time.perf_counter() - started)
-                if len(moments) == _MOST_PIECES:
+                if len(moments) == _MAX_PIECES:
                     break
     except RequestError as failed:
         failure = failed
@@ -107,7 +107,7 @@ def _check_model(model: str, listed: list[str] | None) -> ModelCheck:
 
 
 def _shorten(listed: list[str]) -> str:
-    return ", ".join(listed[:_MOST_LISTED]) + (", …" if len(listed) > _MOST_LISTED else "")
+    return ", ".join(listed[:_MAX_LISTED]) + (", …" if len(listed) > _MAX_LISTED else "")
 
 
 def _check_speed(first_s: float) -> ModelCheck:

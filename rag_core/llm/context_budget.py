@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from rag_core.errors import GeneratorError
 from rag_core.llm.prompts import (
-    MOST_NOTES,
+    MAX_NOTES,
     Hint,
     build_map_messages,
     build_messages,
@@ -30,7 +30,7 @@ _HISTORY_SHARE = 0.25
 # Tokens for the role and the separators of a message.
 PER_MESSAGE = 8
 # Minimum tokens of a shortened passage; a shorter passage is not worth the tokens of its header line.
-_FEWEST_TOKENS = 32
+_MIN_TOKENS = 32
 # For summaries: maximum tokens of the notes on one part of the documents.
 NOTE_TOKENS = 400
 
@@ -88,7 +88,7 @@ def fit_context(
     messages = build_messages(question, (), doubtful=True, instructions=instructions, hint=hint)
     fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
     room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
-    if room < _FEWEST_TOKENS:
+    if room < _MIN_TOKENS:
         raise GeneratorError(
             f"{start_sentence(names.show_context(context_tokens))} leaves no room for passages in addition to the "
             f"question and RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or "
@@ -157,7 +157,7 @@ def _shorten_message(message: Message, room: int) -> Message:
 def _shorten_passage(passage: Passage, room: int) -> Passage:
     """Cut a passage so that it fits into ``room`` tokens: after a sentence if possible, else after a word.
 
-    The text of the result is empty if fewer than `_FEWEST_TOKENS` tokens would remain.
+    The text of the result is empty if fewer than `_MIN_TOKENS` tokens would remain.
     """
     ends = [end for _, end in sentence_spans(passage.text)]
     for cuts in (ends, _word_ends(passage.text)):
@@ -169,7 +169,7 @@ def _shorten_passage(passage: Passage, room: int) -> Passage:
                 low = middle
             else:
                 high = middle - 1
-        if low and count_tokens(passage.text[: cuts[low - 1]]) >= _FEWEST_TOKENS:
+        if low and count_tokens(passage.text[: cuts[low - 1]]) >= _MIN_TOKENS:
             return _cut_passage(passage, cuts[low - 1])
     return replace(passage, text="")
 
@@ -234,7 +234,7 @@ def pack_batches(costs: Sequence[int], capacity: int) -> list[range]:
 
 def count_notes_per_prompt(capacity: int) -> int:
     """Return the number of parts of the documents whose notes fit into one prompt."""
-    return capacity // (NOTE_TOKENS + MOST_NOTES)
+    return capacity // (NOTE_TOKENS + MAX_NOTES)
 
 
 def count_condensing_calls(parts: int, most: int) -> int:

@@ -21,10 +21,10 @@ from rag_core.types import ModelChoice
 # Context with which Ollama runs a model on most machines if neither the model nor the server sets one.
 OLLAMA_TOKENS = 4096
 # Most tokens that are used without being entered: longer prompts take more time and cost more.
-MOST_REPORTED_TOKENS = 16_384
+MAX_REPORTED_TOKENS = 16_384
 _TIMEOUT_S = 5.0
 # A list of models is much smaller; a longer reply is not read.
-_MOST_BYTES = 8_000_000
+_MAX_BYTES = 8_000_000
 # Fields of an entry in the list of models, of vLLM, OpenRouter and Together, Groq, and llama.cpp.
 _IN_USE = ("max_model_len", "context_length", "context_window", "n_ctx")
 _SUPPORTED = ("max_context_length", "n_ctx_train")
@@ -39,7 +39,7 @@ def adopt_context_length(choice: ModelChoice, key: str, assumed: int) -> ModelCh
     if choice.gguf or not choice.model or (choice.context_tokens and not choice.context_reported):
         return choice
     found = find_context_length(choice.base_url, choice.model, key, assumed)
-    tokens = None if found is None else min(found, max(assumed, MOST_REPORTED_TOKENS))
+    tokens = None if found is None else min(found, max(assumed, MAX_REPORTED_TOKENS))
     return replace(choice, context_tokens=tokens, context_reported=tokens is not None)
 
 
@@ -117,7 +117,7 @@ def _request(client: Any, method: str, url: str, body: object = None) -> dict[st
                 return {}
             for piece in reply.iter_bytes():
                 data += piece
-                if len(data) > _MOST_BYTES:
+                if len(data) > _MAX_BYTES:
                     return {}
         found = json.loads(data)
     # A server without the address is the usual case, and the test of the connection reports other problems.

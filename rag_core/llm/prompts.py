@@ -51,7 +51,7 @@ _CLOSED_BOOK = """\
 Answer the question from your own knowledge, in one or two sentences. No documents are given. If you are not certain, \
 say: I don't know."""
 # Largest number of passages for which the order in the prompt does not matter to models.
-_MOST_IN_ORDER = 6
+_MAX_IN_ORDER = 6
 _MAX_NAME = 200
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 NAME_LEFT_OUT = "(a name that reads like an instruction)"
@@ -65,10 +65,10 @@ _LIKE_HEADER = re.compile(r"^([^\S\n]*)\[", re.MULTILINE)
 _LIKE_QUESTION = re.compile(r"^([^\S\n]*)(question\s*:)", re.MULTILINE | re.IGNORECASE)
 
 # For summaries: maximum number of statements in the notes on one part of the documents.
-MOST_NOTES = 6
+MAX_NOTES = 6
 _MAP = f"""\
 You take notes on a part of the reader's own documents, for a summary.
-1. Write at most {MOST_NOTES} short statements, one a line: what matters most for the reader's request.
+1. Write at most {MAX_NOTES} short statements, one a line: what matters most for the reader's request.
 2. Use only what the passages say. Copy numbers, units, dates and names exactly as the passages have them.
 3. After every statement give the number of the passage that says it in square brackets, like [1].
 4. If nothing in the passages matters for the request, reply with exactly this sentence and nothing \
@@ -163,13 +163,13 @@ def build_short_answer_messages(question: str, passage: Passage, *, or_else: str
 
 
 def order_passages(passages: Sequence[Passage]) -> list[Passage]:
-    """Return up to `_MOST_IN_ORDER` passages best first, and more passages in the order 1, 3, 5, …, 6, 4, 2.
+    """Return up to `_MAX_IN_ORDER` passages best first, and more passages in the order 1, 3, 5, …, 6, 4, 2.
 
     Models use the ends of a long context best: Liu et al., "Lost in the middle: How language models use long
     contexts", TACL 2024.
     """
     ranked = sorted(passages, key=lambda passage: passage.rank)
-    return ranked if len(ranked) <= _MOST_IN_ORDER else [*ranked[::2], *ranked[1::2][::-1]]
+    return ranked if len(ranked) <= _MAX_IN_ORDER else [*ranked[::2], *ranked[1::2][::-1]]
 
 
 def format_turn(message: Message) -> dict[str, str]:

@@ -23,7 +23,7 @@ Complete = Callable[[Sequence[dict[str, str]]], str]
 
 # Maximum tokens of the conversation in the prompt, and maximum number of words that a rewritten question may add.
 HISTORY_TOKENS = 1500
-MOST_WORDS_ADDED = 40
+MAX_WORDS_ADDED = 40
 LONGEST_QUERY = 300
 LONGEST_HYPOTHESIS = 1000
 
@@ -123,7 +123,7 @@ def parse_rewritten_question(reply: str, question: str, conversation: str) -> st
     """
     lines = [line for line in reply_lines(reply) if line.strip()]
     wording = " ".join(_LABEL.sub("", lines[0]).split()).strip('*`"“”}') if len(lines) == 1 else ""
-    if len(wording.split()) > len(question.split()) + MOST_WORDS_ADDED:
+    if len(wording.split()) > len(question.split()) + MAX_WORDS_ADDED:
         return ""
     # A reply that is a statement means that the model answered the question instead of rewriting it.
     if wording.endswith((".", "!")) and question.rstrip().endswith("?"):

@@ -44,7 +44,7 @@ _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff\x00-\x08\x0e
 _VOWELS = frozenset("aeiouyæøœı")
 _PLAUSIBLE_VOWEL_SHARE = (0.28, 0.62)
 # With fewer letters, the share says nothing.
-_FEWEST_LETTERS = 60
+_MIN_LETTERS = 60
 _MIN_LATIN_SHARE = 0.8
 # Shorter words are often units, and words with digits are codes.
 _LONG_WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
@@ -106,7 +106,7 @@ def has_plausible_letters(text: str) -> bool:
     words = "".join(word for word in _LONG_WORD.findall(text) if not word.isupper())
     letters = [char for char in unicodedata.normalize("NFD", words).casefold() if char.isalpha()]
     latin = [char for char in letters if char < "\u0250"]
-    if len(latin) < _FEWEST_LETTERS or len(latin) < _MIN_LATIN_SHARE * len(letters):
+    if len(latin) < _MIN_LETTERS or len(latin) < _MIN_LATIN_SHARE * len(letters):
         return True
     least, most = _PLAUSIBLE_VOWEL_SHARE
     return least <= sum(char in _VOWELS for char in latin) / len(latin) <= most

@@ -25,7 +25,7 @@ NEIGHBOUR_WEIGHTS = (0.2, 0.1)
 CHUNKS_PER_PRODUCT = 16
 # Maximum number of question tokens that are compared with chunks. The cost grows with this number. In a long question,
 # the tokens with the lowest weights, such as "the" and "of", have little effect on the score.
-MOST_TOKENS = 24
+MAX_TOKENS = 24
 # The largest value of int8.
 _INT8_MAX = 127
 _TOTAL_WEIGHT = 1 + 2 * sum(NEIGHBOUR_WEIGHTS)
@@ -36,7 +36,7 @@ def compute_token_weights(question: Question, idf: InverseDocumentFrequency, sto
 
     The weight of a token is based on the inverse document frequency of its word. The square root is taken, so that one
     rare word does not dominate the score, and stop words get a lower weight. Punctuation gets the weight 0. If all
-    weights would be 0, all tokens get the same weight. Only the `MOST_TOKENS` highest weights are kept; the other
+    weights would be 0, all tokens get the same weight. Only the `MAX_TOKENS` highest weights are kept; the other
     tokens get the weight 0.
     """
     words = _words(question.text, question.offsets)
@@ -47,7 +47,7 @@ def compute_token_weights(question: Question, idf: InverseDocumentFrequency, sto
     )
     if weights.sum() <= 0:
         weights = np.ones(len(words), np.float32)
-    weights[np.argsort(-weights, kind="stable")[MOST_TOKENS:]] = 0
+    weights[np.argsort(-weights, kind="stable")[MAX_TOKENS:]] = 0
     total = weights.sum()
     return weights / total if total > 0 else weights
 
@@ -55,7 +55,7 @@ def compute_token_weights(question: Question, idf: InverseDocumentFrequency, sto
 def select_compared_tokens(weights: FloatArray) -> Int64Array:
     """Return the indices of the question tokens that are compared with chunks, ascending.
 
-    If the question has at most `MOST_TOKENS` tokens, all tokens are compared. A token with the weight 0, such as a
+    If the question has at most `MAX_TOKENS` tokens, all tokens are compared. A token with the weight 0, such as a
     hyphen, is useful because it affects the similarities of its neighbours. In a longer question, only the tokens with
     a weight above 0 are compared.
 
@@ -64,7 +64,7 @@ def select_compared_tokens(weights: FloatArray) -> Int64Array:
     weights : FloatArray, shape (m,)
         See `compute_token_weights`.
     """
-    return np.flatnonzero(weights) if len(weights) > MOST_TOKENS else np.arange(len(weights))
+    return np.flatnonzero(weights) if len(weights) > MAX_TOKENS else np.arange(len(weights))
 
 
 def token_similarities(question: FloatArray, chunk: FloatArray) -> FloatArray:

@@ -8,9 +8,9 @@ from collections.abc import Collection
 from rag_core.text.normalize import normalize_characters
 
 # Shorter codes, such as "Q3" and "10-K", are words.
-_FEWEST_CHARACTERS = 5
+_MIN_CHARACTERS = 5
 # Shorter numbers are mostly years and quantities.
-_FEWEST_DIGITS = 6
+_MIN_DIGITS = 6
 _HYPHENS = r"\-\u2010-\u2015\u2212"
 _CODE = re.compile(rf"(?<!\w)[^\W_]+(?:[{_HYPHENS}./_][^\W_]+)*(?!\w)")
 # A number with digit groups, or a long one without; an amount of money or a decimal number is none.
@@ -38,9 +38,9 @@ def find_identifiers(text: str) -> frozenset[str]:
     codes = [
         squashed
         for match in _CODE.finditer(plain)
-        if _is_code(match[0]) and len(squashed := _squash(match[0])) >= _FEWEST_CHARACTERS
+        if _is_code(match[0]) and len(squashed := _squash(match[0])) >= _MIN_CHARACTERS
     ]
-    numbers = [squashed for match in _NUMBER.finditer(plain) if len(squashed := _squash(match[0])) >= _FEWEST_DIGITS]
+    numbers = [squashed for match in _NUMBER.finditer(plain) if len(squashed := _squash(match[0])) >= _MIN_DIGITS]
     return frozenset([*codes, *numbers])
 
 

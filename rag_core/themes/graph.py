@@ -12,7 +12,7 @@ from rag_core.themes.entities import build_entity_key, is_entity_name
 from rag_core.types.themes import DocumentEntities, Entity, EntityKind, EntityLink, LinkedEntity, StatementSource
 
 # Words of the longest entity that is looked for in a question.
-_LONGEST = 6
+_MAX_NAME_WORDS = 6
 
 
 class GraphStatement:
@@ -109,7 +109,7 @@ class EntityGraph:
         first = 0
         while first < len(tokens):
             length = 1
-            for number in range(min(_LONGEST, len(tokens) - first), 0, -1):
+            for number in range(min(_MAX_NAME_WORDS, len(tokens) - first), 0, -1):
                 text = question[tokens[first].start : tokens[first + number - 1].stem_end]
                 place = self._positions.get(build_entity_key(text))
                 alone = number == 1 and (tokens[first].is_function or not is_entity_name(text))

@@ -17,12 +17,12 @@ from rag_core.parsing.layout.runs import Run
 _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _BIN = 3.0
 _NARROWEST = 60.0
-_FEWEST_ROWS = 6
+_MIN_ROWS = 6
 _FILL = 0.7
 _CONTINUED = 0.2
 # A run is raised if its bottom is above this share of the height of the run before it, measured from that run's top.
 _RAISED = 0.5
-_FEWEST_RAISED = 2
+_MIN_RAISED = 2
 # Least number of raised runs, as a share of the steps from the left to the right side and the runs across the gutter.
 _RAISED_SHARE = 0.125
 # Left end, right end and text of a word.
@@ -68,7 +68,7 @@ def find_columns(runs: list[Run]) -> Columns | None:
     To find more than two columns, call this function with the runs of each column.
     """
     rows = _group_rows(runs)
-    if len(rows) < _FEWEST_ROWS:
+    if len(rows) < _MIN_ROWS:
         return None
     strip = _widest_strip(rows)
     if strip is None:
@@ -124,7 +124,7 @@ def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
     reached = sides.cumsum(axis=0)
     counts = reached - np.maximum.accumulate(np.where(free, 0, reached), axis=0)
     most = counts[:, int(0.2 * bins) : int(0.8 * bins)].max(axis=0)
-    if most.max() < _FEWEST_ROWS:
+    if most.max() < _MIN_ROWS:
         return None
     place = int(0.2 * bins) + int(most.argmax())
     first, last = max(_find_stretches(free[:, place]), key=lambda ends: int(sides[ends[0] : ends[1] + 1, place].sum()))
@@ -175,7 +175,7 @@ def _is_written_in_cells(inside: list[Run], gutter: float, crossing: int) -> boo
     """
     turns = [(first, second) for first, second in pairwise(inside) if first.box[0] < gutter <= second.box[0]]
     raised = sum(second.box[3] < first.box[1] + _RAISED * (first.box[3] - first.box[1]) for first, second in turns)
-    return raised >= _FEWEST_RAISED and raised >= _RAISED_SHARE * (len(turns) + crossing)
+    return raised >= _MIN_RAISED and raised >= _RAISED_SHARE * (len(turns) + crossing)
 
 
 def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rag_core.text.words import ALPHANUMERIC
 
 _EDGE_LINES = 4
-_LONGEST = 120
-_MOST_WORDS = 16
+_MAX_CHARS = 120
+_MAX_WORDS = 16
 _DIGITS = re.compile(r"\d+")
 _ROMAN = re.compile(r"[ivxl]{1,7}")
 _PAGE_NUMBER = re.compile(
@@ -70,7 +70,7 @@ def _parse_edge_line(match: re.Match[str]) -> EdgeLine:
     numbers = tuple(int(number) for number in _DIGITS.findall(literal)[:6] if len(number) < 10)
     counts = _PAGE_NUMBER.match(literal) is not None
     roman = counts and _ROMAN.search(literal) is not None
-    short = len(literal) <= _LONGEST and len(literal.split()) <= _MOST_WORDS
+    short = len(literal) <= _MAX_CHARS and len(literal.split()) <= _MAX_WORDS
     # Exclude lines with few letters, except page numbers, because the head of many tables is a row of years or figures.
     is_candidate = short and (counts or sum(char.isalpha() for char in shape) >= 3)
     return EdgeLine(match.start(), match.end(), literal, shape, numbers, counts, roman, is_candidate)

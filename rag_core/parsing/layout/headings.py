@@ -13,12 +13,12 @@ from rag_core.parsing.layout.lines import Line
 from rag_core.text.sentences import SECTION_LABEL
 from rag_core.types.chunks import HEADING_SEPARATOR
 
-LONGEST = 80
+MAX_HEADING_CHARS = 80
 _LONGEST_LINE = 110
 _LARGER, _TITLE = 1.12, 1.3
 # Only lines with at least this many characters count for the largest text size of a page, because a decorative initial
 # letter is larger than any title.
-_FEWEST_CHARACTERS = 8
+_MIN_CHARACTERS = 8
 # Least space before a page number, in line heights.
 _APART = 1.2
 _NUMBERED = re.compile(
@@ -50,7 +50,7 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
         if not _is_heading(line, following, body, bold) or _ends_in_page_number(lines, number):
             continue
         continues = headings and number == headings[-1][1] + 1 and _has_same_style(lines[number - 1], line)
-        if continues and spans[number][1] - spans[headings[-1][0]][0] <= 2 * LONGEST:
+        if continues and spans[number][1] - spans[headings[-1][0]][0] <= 2 * MAX_HEADING_CHARS:
             headings[-1] = (headings[-1][0], number)
         else:
             headings.append((number, number))
@@ -65,7 +65,7 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
 
 def _is_title(lines: list[Line], number: int, body: float) -> bool:
     """Return whether a line has the largest text size of the page and is clearly larger than the body text."""
-    largest = max((line.size for line in lines if len(line.text) >= _FEWEST_CHARACTERS), default=0.0)
+    largest = max((line.size for line in lines if len(line.text) >= _MIN_CHARACTERS), default=0.0)
     return lines[number].size >= max(0.95 * largest, _TITLE * body)
 
 
@@ -93,11 +93,13 @@ def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool)
         return False
     if len(words) == 1 and len(text) < 8 and not larger and not text.isupper():
         return False
-    if _NUMBERED.match(text) and len(text) <= LONGEST and not text.endswith(".") and _is_title_case(words):
+    if _NUMBERED.match(text) and len(text) <= MAX_HEADING_CHARS and not text.endswith(".") and _is_title_case(words):
         return True
     if text.endswith(".") and not text.isupper():
         return False
-    return larger or (line.bold and not all_bold) or (text.isupper() and len(words) > 1 and len(text) <= LONGEST)
+    return (
+        larger or (line.bold and not all_bold) or (text.isupper() and len(words) > 1 and len(text) <= MAX_HEADING_CHARS)
+    )
 
 
 def _ends_in_page_number(lines: list[Line], number: int) -> bool:
@@ -140,12 +142,15 @@ def _has_same_style(first: Line, second: Line) -> bool:
 
 
 def shorten_heading(heading: str) -> str:
-    """Return a heading of at most `LONGEST` characters: first drop the outer sections of its path, then cut its end."""
+    """Return a heading of at most `MAX_HEADING_CHARS` characters.
+
+    If it is longer, the outer sections of its path are dropped first, and then its end.
+    """
     parts = " ".join(heading.split()).split(HEADING_SEPARATOR)
-    while len(parts) > 1 and len(HEADING_SEPARATOR.join(parts)) > LONGEST:
+    while len(parts) > 1 and len(HEADING_SEPARATOR.join(parts)) > MAX_HEADING_CHARS:
         parts.pop(0)
     text = HEADING_SEPARATOR.join(parts)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+    return text if len(text) <= MAX_HEADING_CHARS else text[: MAX_HEADING_CHARS - 1].rstrip() + "…"
 
 
 class Sections:

@@ -17,7 +17,7 @@ from rag_core.types import WordBoxes
 from rag_core.types.documents import ParsedPage
 
 _WORD = re.compile(HYPHENATED_WORD)
-_MOST = 200_000
+_MAX_WORDS = 200_000
 
 # First halves that begin a compound far more often than a divided word. They decide if the document gives no evidence.
 _COMPOUND = frozenset(
@@ -42,7 +42,7 @@ class Vocabulary:
 
     def add(self, words: Iterable[str]) -> None:
         """Add the words of a page, as `split_words` returns them."""
-        if len(self._words) < _MOST:
+        if len(self._words) < _MAX_WORDS:
             self._words.update(words)
 
     def keeps_hyphen(self, first: str, second: str) -> bool:

@@ -13,10 +13,10 @@ from rag_core.text.words import LETTERS
 # Lines from the page edge that may contain the number.
 _LINES = 2
 # Fewer numbered pages could be a coincidence, and numbers on fewer than this share of the pages are something else.
-_FEWEST_PAGES = 3
+_MIN_PAGES = 3
 _LEAST_SHARE = 0.5
 # A longer line, or one that ends like a sentence, is text and not a header.
-_MOST_WORDS, _SENTENCE_ENDS = 10, (".", "!", "?", ":", ";", ",")
+_MAX_WORDS, _SENTENCE_ENDS = 10, (".", "!", "?", ":", ";", ",")
 # A line that is only a page number, possibly with the number of pages or in ornaments: "Page 12 of 40", "p. 7/19",
 # "~ 203 ~", "A-4".
 _ORNAMENTS = r"[\s\-–—|\[\]()~*•·.:]*"
@@ -64,7 +64,7 @@ def find_printed_numbers(texts: Sequence[str]) -> list[str] | None:
     pages = Counter(pair for index, page in enumerate(candidates) for pair in {_sequence(one, index) for one in page})
     numbers = [_select(page, index, pages) for index, page in enumerate(candidates)]
     found = [number for number in numbers if number is not None]
-    if len(found) < max(_FEWEST_PAGES, _LEAST_SHARE * len(texts)):
+    if len(found) < max(_MIN_PAGES, _LEAST_SHARE * len(texts)):
         return None
     offsets = [one.value - index if one and one.is_plain else None for index, one in enumerate(numbers)]
     labels = [one.label if one else _imply_label(offsets, index) for index, one in enumerate(numbers)]
@@ -93,7 +93,7 @@ def _read_numbers(line: EdgeLine) -> Iterator[_PrintedNumber]:
     roman = next((word for word in letters if set(word) <= _ROMAN_VALUES.keys()), "")
     if roman:
         yield _PrintedNumber(_parse_roman(roman), roman, "roman")
-    elif words and len(words) <= _MOST_WORDS and not line.literal.endswith(_SENTENCE_ENDS):
+    elif words and len(words) <= _MAX_WORDS and not line.literal.endswith(_SENTENCE_ENDS):
         is_of_a_thing = words[-2].strip(".#:") in _COUNTED_THINGS if len(words) > 1 else False
         ends = dict.fromkeys(word.strip("-–—|[]().") for word in (words[0], *([] if is_of_a_thing else [words[-1]])))
         yield from (_PrintedNumber(int(word), word) for word in ends if word.isdecimal() and len(word) < 5)
@@ -105,7 +105,7 @@ def _select(
     """Return the candidate whose sequence has the most pages, or ``None`` if no sequence has enough."""
     known = [(pages[_sequence(one, page_index)], one) for one in candidates]
     most, number = max(known, key=lambda pair: pair[0], default=(0, None))
-    return number if most >= _FEWEST_PAGES and number is not None and number.value not in _YEARS else None
+    return number if most >= _MIN_PAGES and number is not None and number.value not in _YEARS else None
 
 
 def _sequence(number: _PrintedNumber, page_index: int) -> tuple[str, int]:

@@ -16,7 +16,7 @@ from rag_core.parsing.layout.rows import group_rows, move_list_markers, place_st
 from rag_core.parsing.layout.runs import Run
 
 _JUMP = 0.5
-_MOST_RUNS = 4000
+_MAX_RUNS = 4000
 
 
 def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
@@ -29,7 +29,7 @@ def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
         Whether ``runs`` are in the order of a content stream. The order of recognised text has no meaning, so
         recognised text is ordered only by position.
     """
-    if len(runs) < 2 or len(runs) > _MOST_RUNS:
+    if len(runs) < 2 or len(runs) > _MAX_RUNS:
         return [Line([run]) for run in runs]
     if written:
         runs = move_list_markers(runs)

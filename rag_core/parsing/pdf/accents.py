@@ -32,7 +32,7 @@ _LEAST_SHARED = 0.3
 _BLANK, _NEAR = 0.15, 0.1
 # Each accent is compared with all characters of the page, so the number of accents is limited. A page with more accents
 # is not normal text.
-_MOST_ACCENTS = 2000
+_MAX_ACCENTS = 2000
 
 
 def compose_accents(characters: Characters) -> Characters:
@@ -40,7 +40,7 @@ def compose_accents(characters: Characters) -> Characters:
 
     The number of characters stays the same: the accent becomes a character that is dropped later.
     """
-    places = np.flatnonzero(np.isin(characters.codes, list(_ACCENTS))).tolist()[:_MOST_ACCENTS]
+    places = np.flatnonzero(np.isin(characters.codes, list(_ACCENTS))).tolist()[:_MAX_ACCENTS]
     if not places:
         return characters
     codes, new_boxes = characters.codes.copy(), characters.boxes.copy()

@@ -16,7 +16,7 @@ _DOWN, _UP = -0.22, 0.9
 # Two heights count as equal if they differ by less than this share.
 _ALIKE = 0.01
 # A few changes of height are normal: even in a font that defines its height, brackets may be higher than letters.
-_FEWEST_CHANGES, _FEWEST_OF_FONT, _LEAST_SHARE = 20, 3, 0.2
+_MIN_CHANGES, _MIN_OF_FONT, _LEAST_SHARE = 20, 3, 0.2
 
 
 def normalize_heights(
@@ -37,13 +37,13 @@ def normalize_heights(
         Provides details of the characters whose height differs from the character before; normally these are few.
     """
     changes = np.flatnonzero(_differs_from_previous(boxes[drawn, across + 2] - boxes[drawn, across])) + 1
-    if len(changes) < _FEWEST_CHANGES:
+    if len(changes) < _MIN_CHANGES:
         return boxes
     starts = np.concatenate([[0], changes])
     lengths = np.diff(starts, append=len(drawn))
     named = text.objects_and_fonts(drawn[starts].tolist())
     inside = np.concatenate([[False], named[1:, 0] == text.objects_and_fonts(drawn[changes - 1].tolist())[:, 0]])
-    if inside.sum() < _FEWEST_CHANGES:
+    if inside.sum() < _MIN_CHANGES:
         return boxes
     ems = text.origins_and_ems(drawn[starts].tolist())[1]
     # Ignore a line at a right angle to most lines, because these differences are differences of its letter widths.
@@ -84,9 +84,9 @@ def _find_uneven(fonts: Int64Array, inside: BoolArray, lengths: Int64Array) -> B
     """
     names, which = np.unique(fonts, return_inverse=True)
     changes = np.bincount(which, inside, len(names))
-    uneven = (names != 0) & (changes >= _FEWEST_OF_FONT)
+    uneven = (names != 0) & (changes >= _MIN_OF_FONT)
     uneven &= changes >= _LEAST_SHARE * np.bincount(which, lengths, len(names))
-    is_uneven: BoolArray = uneven[which] & bool(changes[uneven].max(initial=0) >= _FEWEST_CHANGES)
+    is_uneven: BoolArray = uneven[which] & bool(changes[uneven].max(initial=0) >= _MIN_CHANGES)
     return is_uneven
 
 

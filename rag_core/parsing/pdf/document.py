@@ -30,9 +30,9 @@ _NOTES = (
 )
 # Size in bytes of an empty text, which is one terminating character.
 _EMPTY_TEXT = 2
-_MOST_NOTES, _LONGEST_NOTE = 100, 1000
-_MOST_ANNOTATIONS = 2000
-_MOST_ENTRIES = 20_000
+_MAX_NOTES, _LONGEST_NOTE = 100, 1000
+_MAX_ANNOTATIONS = 2000
+_MAX_ENTRIES = 20_000
 _MAX_DEPTH = 3
 _LONGEST_LABEL = 32
 _REASONS = {
@@ -150,7 +150,7 @@ def read_metadata(document: PdfiumDocument) -> Metadata:
 
 def _iter_outline(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
     path: list[str] = []
-    for level, raw_title, index in islice(document.bookmarks(_MAX_DEPTH), _MOST_ENTRIES):
+    for level, raw_title, index in islice(document.bookmarks(_MAX_DEPTH), _MAX_ENTRIES):
         title = clean_line(raw_title)
         path[level:] = [title] if title else []
         if title and index is not None and index < document.page_count:
@@ -169,7 +169,7 @@ def read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
 
 
 def _iter_annotations(page: Any) -> Iterator[Any]:
-    for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), _MOST_ANNOTATIONS)):
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), _MAX_ANNOTATIONS)):
         if annotation := raw.FPDFPage_GetAnnot(page.raw, index):
             try:
                 yield annotation
@@ -243,7 +243,7 @@ def _read_notes(page: Any) -> tuple[str, ...]:
                 clean_line(read_text(raw.FPDFAnnot_GetStringValue, annotation, key, unit=ctypes.c_ushort))
                 for key in (b"Contents\0", b"T\0")
             )
-            if contents and len(notes) < _MOST_NOTES:
+            if contents and len(notes) < _MAX_NOTES:
                 written_by = f" by {author[:_LONGEST_LABEL]}" if author else ""
                 notes.append(f"Note{written_by}: {contents[:_LONGEST_NOTE]}")
     return tuple(notes)

@@ -22,9 +22,9 @@ _BROKEN = (
     *(RecursionError, OSError, ZeroDivisionError, OverflowError),
 )
 # Largest number of fonts that are read of a page or group, and largest number of groups that are read of a page.
-_MOST_FONTS, _MOST_GROUPS = 200, 200
+_MAX_FONTS, _MAX_GROUPS = 200, 200
 # In files with more pages, pypdf takes too long to find a page, so their glyph names are not read.
-_MOST_PAGES = 5000
+_MAX_PAGES = 5000
 _SUBSET = re.compile(r"^/?(?:[A-Z]{6}\+)?")
 # An entry of the encoding in a Type 1 font program, and the word that ends the readable part of the program.
 _ENTRY = re.compile(rb"dup\s+(\d{1,3})\s*/([!-.0-~]{1,64})\s+put")
@@ -88,7 +88,7 @@ class Fonts:
                 reader.decrypt(self._password or "")
             # Use the page count that the file states, because pypdf would have to read all pages to count them.
             page_tree: Any = reader.root_object["/Pages"].get_object()
-            self._pages = reader.pages if page_tree["/Count"] <= _MOST_PAGES else ()
+            self._pages = reader.pages if page_tree["/Count"] <= _MAX_PAGES else ()
         return self._pages[page_index]
 
 
@@ -121,14 +121,14 @@ def _iter_fonts(resources: Any) -> Iterator[Mapping[str, Any]]:
     Each group is read only once, because a group may contain other groups, and even itself.
     """
     pending, seen = [resources], set[int]()
-    while pending and len(seen) < _MOST_GROUPS:
+    while pending and len(seen) < _MAX_GROUPS:
         resource = _resolve(pending.pop())
         if id(resource) in seen:
             continue
         seen.add(id(resource))
-        for font in list(_resolve(resource.get("/Font")).values())[:_MOST_FONTS]:
+        for font in list(_resolve(resource.get("/Font")).values())[:_MAX_FONTS]:
             yield _resolve(font)
-        for group in list(_resolve(resource.get("/XObject")).values())[:_MOST_GROUPS]:
+        for group in list(_resolve(resource.get("/XObject")).values())[:_MAX_GROUPS]:
             if _resolve(group).get("/Subtype") == "/Form":
                 pending.append(_resolve(group).get("/Resources"))
 

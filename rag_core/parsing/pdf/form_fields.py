@@ -18,7 +18,7 @@ from rag_core.types import BoolArray, FloatArray, IntArray
 _TICKED, _NOT_TICKED = 0x2612, 0x2610
 _BLANK, _LINE_END, _COLON = 0x20, 0x0A, 0x3A
 # A tick has at most this many characters. A box with more characters contains its label, which is kept.
-_MOST_IN_BOX = 2
+_MAX_IN_BOX = 2
 _ABOVE_POINTS = 40.0
 
 
@@ -63,7 +63,7 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
     for rect, ticked in zip(rects, ticks, strict=True):
         inside = is_inside(characters.boxes, rect)
         if ticked is not None:
-            if inside.sum() <= _MOST_IN_BOX:
+            if inside.sum() <= _MAX_IN_BOX:
                 codes[inside] = _BLANK
             numbers = np.array([count + len(added)])
             added.append(_TICKED if ticked else _NOT_TICKED)

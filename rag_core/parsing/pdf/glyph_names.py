@@ -40,7 +40,7 @@ _FIRST_PRINTED = 32
 _LARGEST_BYTE, _UNKNOWN = 255, 0xFFFD
 # Largest share of codes below 32 for which TeX's encoding is assumed. With a larger share, the font numbers its glyphs
 # in the order of their use.
-_MOST_BELOW = 0.1
+_MAX_BELOW = 0.1
 
 
 def decode_glyphs(
@@ -58,7 +58,7 @@ def decode_glyphs(
         Returns the glyph names of the page's fonts; called at most once. See `fonts.Fonts`.
     """
     unnamed = [code for font, code in unmapped if not font]
-    is_tex = sum(code < _FIRST_PRINTED for code in unnamed) <= _MOST_BELOW * len(unnamed)
+    is_tex = sum(code < _FIRST_PRINTED for code in unnamed) <= _MAX_BELOW * len(unnamed)
     names = glyph_names() if len(unnamed) < len(unmapped) else {}
     code_points = {}
     for font, code in set(unmapped):

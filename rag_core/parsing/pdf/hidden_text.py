@@ -35,9 +35,9 @@ _CLIPS = 7
 _LIGHT, _SHEER, _ALIKE = 192, 26, 32
 _SCALE, _LEAST_CHANGE = 1.5, 16
 _PAGE_SHARE = 0.3
-_MOST_CHARACTERS = 2000
+_MAX_CHARACTERS = 2000
 _WORD, _RUN = re.compile(r"\S+"), re.compile("h+")
-_RUN_STANDS, _MOST_LEFT = 4, 2
+_RUN_STANDS, _MAX_LEFT = 4, 2
 _TAGS = (0xE0020, 0xE007F)
 _BREAK = "\x00"
 
@@ -189,7 +189,7 @@ def _extend_to_words(codes: IntArray, hidden: Mask) -> Mask:
     signs = "".join(" " if char.isspace() else "h" if is_hidden else "." for char, is_hidden in pairs)
     words = np.zeros_like(hidden)
     for word in _WORD.finditer(signs):
-        if 0 < word[0].count(".") <= min(_MOST_LEFT, word[0].count("h") - 1):
+        if 0 < word[0].count(".") <= min(_MAX_LEFT, word[0].count("h") - 1):
             words[slice(*word.span())] = True
             continue
         for run in _RUN.finditer(signs, *word.span()):
@@ -203,7 +203,7 @@ def _extract_text(codes: IntArray, mask: Mask) -> str:
     """Return the characters that ``mask`` selects as text, with a blank between characters that are not neighbours."""
     text = _decode(codes)
     characters = (char if shown or char.isspace() else _BREAK for char, shown in zip(text, mask.tolist(), strict=True))
-    return " ".join("".join(characters).replace(_BREAK, " ").split())[:_MOST_CHARACTERS]
+    return " ".join("".join(characters).replace(_BREAK, " ").split())[:_MAX_CHARACTERS]
 
 
 def _decode(codes: IntArray) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # the code should stay.
 GlyphDecoder: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
 
-_MOST_PIXELS = 40_000_000
+_MAX_PIXELS = 40_000_000
 # Neither people nor text recognition can read letters smaller than this, in points.
 _SMALLEST_LETTERS = 2.0
 
@@ -195,7 +195,7 @@ class PdfPage:
 
     def picture(self, scale: float) -> Image:
         """Return the page picture at ``scale`` pixels per point, or at a smaller scale if it would be too large."""
-        most = (_MOST_PIXELS / max(self.width * self.height, 1.0)) ** 0.5
+        most = (_MAX_PIXELS / max(self.width * self.height, 1.0)) ** 0.5
         bitmap = self._page.render(scale=min(scale, most), may_draw_forms=False)
         try:
             image: Image = bitmap.to_pil().convert("RGB")

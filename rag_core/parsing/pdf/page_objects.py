@@ -35,9 +35,9 @@ _LATE = 160
 _COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING
 _MAX_DEPTH = 3
 # Largest number of objects of a group that are searched for an image.
-_MOST_WITHIN = 2000
+_MAX_WITHIN = 2000
 # A clip with more paths, or a path with more segments, is not a simple rectangle and is ignored.
-_MOST_CLIPS, _MOST_SEGMENTS = 8, 16
+_MAX_CLIPS, _MAX_SEGMENTS = 8, 16
 
 _render_mode = bind_function("FPDFTextObj_GetTextRenderMode", INT, POINTER)
 _fill_colour = bind_function("FPDFPageObj_GetFillColor", INT, *[POINTER] * 5)
@@ -103,7 +103,7 @@ def styles(items: Sequence[int]) -> Int64Array:
 def clips(items: Sequence[int]) -> dict[int, Bounds]:
     """Return the bounds of the clip of each object that has a clip, by the index of the object in ``items``."""
     counts = map(_count_clips, map(_clip, items))
-    clipped = [number for number, count in enumerate(counts) if 0 < count <= _MOST_CLIPS]
+    clipped = [number for number, count in enumerate(counts) if 0 < count <= _MAX_CLIPS]
     return {number: _clip_bounds(_clip(items[number])) for number in clipped}
 
 
@@ -256,10 +256,10 @@ def _clip_bounds(clip: int) -> Bounds:
     x, y = ctypes.c_float(), ctypes.c_float()
     for path in range(_count_clips(clip)):
         points = []
-        for number in range(min(_count_segments(clip, path), _MOST_SEGMENTS + 1)):
+        for number in range(min(_count_segments(clip, path), _MAX_SEGMENTS + 1)):
             _segment_point(_segment(clip, path, number), ctypes.addressof(x), ctypes.addressof(y))
             points.append((x.value, y.value))
-        if points and len(points) <= _MOST_SEGMENTS:
+        if points and len(points) <= _MAX_SEGMENTS:
             across, down = zip(*points, strict=True)
             left, right = max(left, min(across)), min(right, max(across))
             bottom, top = max(bottom, min(down)), min(top, max(down))
@@ -275,6 +275,6 @@ def _is_filled(path: int) -> bool:
 def _contains_image(item: int, depth: int = _MAX_DEPTH) -> bool:
     kind = _object_type(item)
     if kind == raw.FPDF_PAGEOBJ_FORM and depth:
-        inner = range(min(_count_within(item), _MOST_WITHIN))
+        inner = range(min(_count_within(item), _MAX_WITHIN))
         return any(_contains_image(_object_within(item, index), depth - 1) for index in inner)
     return bool(kind == raw.FPDF_PAGEOBJ_IMAGE)

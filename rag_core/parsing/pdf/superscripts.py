@@ -19,7 +19,7 @@ _RISE, _SIZE = (0.2, 1.0), (0.4, 0.9)
 # drawn far above the baseline. Its largest width, and the least empty part of its box above or below the drawing, are
 # shares of the height of the box.
 _NARROW, _EMPTY = 0.37, 0.4
-_FEWEST_EMS_UP, _MOST_EMS_HIGH = 0.2, 0.6
+_MIN_EMS_UP, _MAX_EMS_HIGH = 0.2, 0.6
 _ALIKE, _NEAR = 0.1, 0.15
 # Characters, besides letters and digits, that a raised figure may follow.
 _MARKED = frozenset("%$€£¥)]}.,;:!?'\"’”»")
@@ -137,6 +137,6 @@ def _is_drawn_high(codes: IntArray, inks: FloatArray, origins: FloatArray, ems: 
     corners = inks[:, [[0, 1], [0, 3], [2, 1], [2, 3]]] - origins[:, None]
     reach = (corners * ems[:, None]).sum(axis=2) / sizes[:, None] ** 2
     low, high = reach.min(axis=1), reach.max(axis=1)
-    raised: BoolArray = (low > _FEWEST_EMS_UP) & (high - low < _MOST_EMS_HIGH)
+    raised: BoolArray = (low > _MIN_EMS_UP) & (high - low < _MAX_EMS_HIGH)
     standing = [char.isalnum() for char in map(chr, codes.tolist())] & ~raised
     return raised & standing.any()

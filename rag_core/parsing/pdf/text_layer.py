@@ -27,9 +27,9 @@ _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 # would be many tokens.
 _RULE = re.compile(r"^(?:[_=*~]{3,}|[-–—.·…]{4,})$|_{6,}|\.{6,}")
 _PERHAPS_RULE = re.compile(r"[_=*~]{3}|[-–—.·…]{4}")
-# A row of at least ``_FEWEST_DOTS`` dots with blanks between them is a leader as well.
+# A row of at least ``_MIN_DOTS`` dots with blanks between them is a leader as well.
 _DOTS = frozenset(".·…")
-_FEWEST_DOTS = 4
+_MIN_DOTS = 4
 _RAISED = re.compile(f"[{SUPERSCRIPT_DIGITS}]")
 _OUTSIDE = 0.02
 _CELL_GAP = 1.3
@@ -83,12 +83,12 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
 
 def _remove_leaders(words: list[str]) -> list[str]:
     """Return the words, with empty strings for the single dots of a dot leader."""
-    if sum(word in _DOTS for word in words) < _FEWEST_DOTS:
+    if sum(word in _DOTS for word in words) < _MIN_DOTS:
         return words
     kept: list[str] = []
     for dots, group in groupby(words, key=lambda word: word in _DOTS):
         group_words = list(group)
-        kept += [""] * len(group_words) if dots and len(group_words) >= _FEWEST_DOTS else group_words
+        kept += [""] * len(group_words) if dots and len(group_words) >= _MIN_DOTS else group_words
     return kept
 
 

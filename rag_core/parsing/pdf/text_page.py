@@ -19,7 +19,7 @@ from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, handl
 from rag_core.types import FloatArray, Int64Array, IntArray
 
 _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
-_MOST_CHARACTERS = 400_000
+_MAX_CHARACTERS = 400_000
 
 _loose_box = bind_function("FPDFText_GetLooseCharBox", INT, POINTER, INT, POINTER)
 _ink_box = bind_function("FPDFText_GetCharBox", INT, POINTER, INT, *[POINTER] * 4)
@@ -57,7 +57,7 @@ class TextPage:
     def __init__(self, page: Any) -> None:
         self._page = page
         self._handle = handle_address(page.raw)
-        self.count = min(page.count_chars(), _MOST_CHARACTERS)
+        self.count = min(page.count_chars(), _MAX_CHARACTERS)
 
     def close(self) -> None:
         self._page.close()

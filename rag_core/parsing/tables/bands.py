@@ -18,8 +18,8 @@ _NEAR, _FARTHEST = 1.6, 2.6
 # A line of one segment over several columns is prose from this number of words on.
 _PROSE_WORDS = 10
 # Most lines in sequence that do not fit the columns or have no cell beside the first column.
-_MOST_PENDING = 5
-_MOST_HEAD_LINES = 5
+_MAX_PENDING = 5
+_MAX_HEAD_LINES = 5
 # Number of lines above a band in which its caption is searched.
 _LINES_ABOVE = 3
 # Least gap, in heights of the characters, at which a segment is divided between two columns.
@@ -88,7 +88,7 @@ def _grow_band(
     start, last, pending, fitting = first, first, 0, 1
     beside: list[int] = []
     number = first + 1
-    while number < len(lines) and pending <= _MOST_PENDING:
+    while number < len(lines) and pending <= _MAX_PENDING:
         line = lines[number]
         if not _is_near(lines, start, number):
             break
@@ -127,7 +127,7 @@ def _grow_band(
         # The first section of a table is between its headers and its first figures.
         start -= _is_head_line(lines[start - 2], lines[start - 1], columns)
     top = start
-    while top > free and start - top < _MOST_HEAD_LINES and _is_head_line(lines[top - 1], lines[top], columns):
+    while top > free and start - top < _MAX_HEAD_LINES and _is_head_line(lines[top - 1], lines[top], columns):
         top -= 1
     others = [number for number in beside if number <= last]
     own = [line for number, line in enumerate(lines[start : last + 1], start) if number not in others]

@@ -17,7 +17,7 @@ _ENDS_IN_NUMBER = re.compile(r"[^\W\d].*\D\d{1,3}$")
 _PAGE_NUMBER = re.compile(r"(?:[A-Z]{1,2}-)?\d{1,4}|[ivxl]+")
 # Longest label of a list of labels and values, in words, and longest usual value.
 _LABEL_WORDS, _VALUE_WORDS = 7, 14
-_FEWEST_PAIRS = 3
+_MIN_PAIRS = 3
 
 
 def is_table(grid: Grid) -> bool:
@@ -103,7 +103,7 @@ def _has_labels(rows: Sequence[GridRow], grid: Grid) -> bool:
 
 def _is_label_value_list(grid: Grid, rows: Sequence[GridRow]) -> bool:
     """Return whether the columns contain short labels and their values, aligned at the left."""
-    if len(rows) < _FEWEST_PAIRS or len(rows) < 0.6 * len(grid.rows):
+    if len(rows) < _MIN_PAIRS or len(rows) < 0.6 * len(grid.rows):
         return False
     labels, values = [row.label for row in rows if row.label], [row.cells[1] for row in rows if 1 in row.cells]
     if max(map(_words, labels), default=99) > _LABEL_WORDS or median(map(_words, values)) > _VALUE_WORDS:

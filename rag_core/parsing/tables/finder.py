@@ -20,9 +20,9 @@ from rag_core.types import Table, TableCell, TableRow, WordBoxes
 
 _CAPTION_WORDS = 18
 # A table has at least this many rows.
-_FEWEST_ROWS = 2
+_MIN_ROWS = 2
 # A page may have columns of prose if this many segments with so many words are in each half.
-_FEWEST_LONG, _LONG_SEGMENT = 4, 4
+_MIN_LONG, _LONG_SEGMENT = 4, 4
 _UNIT = re.compile(
     r"\b(?:in|of) (?:thousands|millions|billions|euros?|dollars|pounds|percent|per cent|points|francs|%)"
     r"|\bunits?\b|^\(?(?:%|[$€£])\)?$",
@@ -49,7 +49,7 @@ def find_tables(lines: Sequence[Line], text: str, boxes: WordBoxes) -> tuple[Tab
     if not lines:
         return ()
     words, rows = build_text_lines(lines)
-    if sum(len(row.segments) > 1 for row in rows) < _FEWEST_ROWS:
+    if sum(len(row.segments) > 1 for row in rows) < _MIN_ROWS:
         return ()
     spans = list(zip(boxes.starts.tolist(), boxes.ends.tolist(), strict=True))
     builder = _TableBuilder(words, spans, text)
@@ -71,7 +71,7 @@ def _may_have_columns(rows: Sequence[TextLine]) -> bool:
         return False
     middle = (min(segment.x0 for segment in long) + max(segment.x1 for segment in long)) / 2
     left, right = (sum(segment.x1 < middle for segment in long), sum(segment.x0 > middle for segment in long))
-    return left >= _FEWEST_LONG and right >= _FEWEST_LONG
+    return left >= _MIN_LONG and right >= _MIN_LONG
 
 
 def _split_regions(lines: Sequence[Line], rows: list[TextLine]) -> list[list[TextLine]]:

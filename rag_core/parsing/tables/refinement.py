@@ -14,7 +14,7 @@ _FEW, _SPARSE = 2, 0.3
 # Largest gap between two such columns, in heights of the characters.
 _FARTHEST = 3.0
 # Fewest lines above a header in the middle of a band.
-_FEWEST_LINES = 3
+_MIN_LINES = 3
 
 
 def refine_band(words: PageWords, band: Band) -> list[Band]:
@@ -24,7 +24,7 @@ def refine_band(words: PageWords, band: Band) -> list[Band]:
 
 def _split_at_headers(words: PageWords, band: Band) -> list[Band]:
     """Divide a band before each line that has headers, but no figures, in the columns of figures above it."""
-    if not any(map(_may_be_header, band.lines[_FEWEST_LINES:-1])):
+    if not any(map(_may_be_header, band.lines[_MIN_LINES:-1])):
         return [band]
     cells = [assign_cells(words, line, band.columns) for line in band.lines]
     kinds = find_kinds(cells, len(band.columns))
@@ -34,7 +34,7 @@ def _split_at_headers(words: PageWords, band: Band) -> list[Band]:
     has_figures = [
         any(is_body_cell(row[column][0], kinds[column]) for column in figures if column in row) for row in cells
     ]
-    for number in range(_FEWEST_LINES, len(cells) - 1):
+    for number in range(_MIN_LINES, len(cells) - 1):
         headers = [row for row in figures if row in cells[number]]
         if len(headers) < 2 or has_figures[number] or sum(has_figures[:number]) < 2 or not any(has_figures[number:]):
             continue

@@ -22,7 +22,7 @@ _CURRENCY_SIGNS = frozenset("$€£¥")
 _SIGN_BEFORE = re.compile(rf"(?:{_CURRENCY})?\(?|\(")
 _BULLET = re.compile(r"[•◦‣▪●○■□☐☒✓►▶➢➤>*→–-]")
 # A page with a table has at least this many wide gaps.
-_FEWEST_GAPS = 2
+_MIN_GAPS = 2
 # Largest distance between a bullet and its text.
 _BULLET_GAP = 4.0
 _SIGN_AFTER = re.compile(r"[%)]{1,2}|\*+|[†‡]|pts?\.?|x")
@@ -145,7 +145,7 @@ def build_text_lines(lines: Sequence[Line]) -> tuple[PageWords, list[TextLine]]:
     gaps = boxes[1:, 0] - boxes[:-1, 2]
     is_sign = np.array([text in _CURRENCY_SIGNS for text in texts[1:]], bool)
     wide = gaps > _GAP * sizes[1:]
-    if np.count_nonzero(wide & (owners[1:] == owners[:-1])) + _count_level(runs) < _FEWEST_GAPS:
+    if np.count_nonzero(wide & (owners[1:] == owners[:-1])) + _count_level(runs) < _MIN_GAPS:
         return words, []
     breaks = np.flatnonzero((owners[1:] != owners[:-1]) | wide | is_sign) + 1
     starts = np.concatenate([[0], breaks])

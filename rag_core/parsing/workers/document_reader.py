@@ -25,7 +25,7 @@ _LEAST_PAGES = 24
 _METADATA_TIMEOUT_S = 20.0
 # Number of pages that are requested from each worker in advance.
 _AHEAD = 2
-_MOST_LOSSES = 5
+_MAX_LOSSES = 5
 MAX_ATTACHMENT_BYTES = 50_000_000
 # Attached files beyond this number are reported, but not read.
 MAX_ATTACHMENTS = 100
@@ -206,7 +206,7 @@ class DocumentReader:
         pending: deque[FileReader] = deque()
         losses = 0
         for index in range(page_count):
-            if losses >= _MOST_LOSSES:
+            if losses >= _MAX_LOSSES:
                 yield _failed_page(index, f"not tried, because the {losses} pages before it failed one after another")
                 continue
             self._request_pages(index, page_count, pending)

@@ -9,7 +9,7 @@ import pytest
 from rag_core.answering.explain import find_scored_passages
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
-from rag_core.retrieval.late_interaction import MOST_TOKENS
+from rag_core.retrieval.late_interaction import MAX_TOKENS
 from rag_core.types import RetrievalConfig, WeightingConfig
 from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed
 
@@ -65,7 +65,7 @@ def test_token_matches_sum_to_the_score(library: Engine, more: str) -> None:
     question = f"{ASK_BUDGET}{more}"
     best = library.explain(question).passages[0]
     matches = library.explanations.token_matches(question, best.chunk_id)
-    assert len(matches.matches) <= MOST_TOKENS
+    assert len(matches.matches) <= MAX_TOKENS
     assert matches.text.endswith(best.text)
     assert sum(match.weight for match in matches.matches) == pytest.approx(1)
     assert sum(match.weight * match.similarity for match in matches.matches) == pytest.approx(matches.whole, abs=1e-5)

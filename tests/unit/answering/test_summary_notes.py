@@ -17,7 +17,7 @@ from rag_core.llm.context_budget import (
     pack_batches,
     spread_evenly,
 )
-from rag_core.llm.prompts import MOST_NOTES, build_map_messages, build_reduce_messages
+from rag_core.llm.prompts import MAX_NOTES, build_map_messages, build_reduce_messages
 from rag_core.types import Passage
 
 BUDGET = "The budget of the Zanzibar bridge is 42 million euros. Building ends in June of next year."
@@ -81,7 +81,7 @@ def test_reply_without_supported_statements_has_no_notes() -> None:
 
 def test_number_of_notes_is_limited() -> None:
     notes = checker().check_notes("The budget is 42 million euros [1].\n" * 20)
-    assert len(notes) == MOST_NOTES
+    assert len(notes) == MAX_NOTES
 
 
 def test_passages_are_renumbered_in_text_order() -> None:
@@ -112,7 +112,7 @@ def test_condensing_ends_with_one_prompt(parts: int, most: int) -> None:
 def test_prompts_fit_the_context() -> None:
     capacity = count_available_summary_tokens("Summarise.", 2000, 200)
     assert 0 < capacity < 1800
-    assert count_notes_per_prompt(capacity) == capacity // (400 + MOST_NOTES)
+    assert count_notes_per_prompt(capacity) == capacity // (400 + MAX_NOTES)
     assert count_available_summary_tokens("Summarise.", 512, 500) < 0
     assert count_prompt_tokens(PASSAGES[0]) > 20
 

@@ -13,7 +13,7 @@ from rag_core.embedding.embedder import Embedder
 from rag_core.embedding.projection import quantize
 from rag_core.gate.features import compute_topic_similarity
 from rag_core.retrieval.late_interaction import (
-    MOST_TOKENS,
+    MAX_TOKENS,
     NEIGHBOUR_WEIGHTS,
     SENTENCE_WEIGHT,
     STOPWORD_FACTOR,
@@ -164,7 +164,7 @@ def test_without_weighted_words_all_tokens_weigh_the_same(text: str) -> None:
 
 
 def test_long_question_keeps_the_heaviest_tokens() -> None:
-    words = [f"w{number}" for number in range(MOST_TOKENS + 8)]
+    words = [f"w{number}" for number in range(MAX_TOKENS + 8)]
     ends = list(itertools.accumulate(len(word) + 1 for word in words))
     embedded = question(
         " ".join(words), *((end - len(word) - 1, end - 1) for word, end in zip(words, ends, strict=True))
@@ -182,10 +182,10 @@ def test_weightless_tokens_are_compared_only_in_short_questions() -> None:
     assert select_compared_tokens(np.array([0.5, 0, 0.5], np.float32)).tolist() == [0, 1, 2]
 
     random = np.random.default_rng(6)
-    question_tokens, chunks = unit_rows(random, MOST_TOKENS + 8), random_chunks(random)
-    weights = np.zeros(MOST_TOKENS + 8, np.float32)
-    kept = np.sort(random.choice(len(weights), MOST_TOKENS, replace=False))
-    weights[kept] = 1 / MOST_TOKENS
+    question_tokens, chunks = unit_rows(random, MAX_TOKENS + 8), random_chunks(random)
+    weights = np.zeros(MAX_TOKENS + 8, np.float32)
+    kept = np.sort(random.choice(len(weights), MAX_TOKENS, replace=False))
+    weights[kept] = 1 / MAX_TOKENS
     # Both questions are rounded to bytes by the same step.
     question_tokens[kept[0], 0] = np.abs(question_tokens).max() + 1
     assert score_chunks(question_tokens, chunks, weights).tolist() == (
