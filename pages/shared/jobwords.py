@@ -31,7 +31,12 @@ def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
         return f"{job.name}: {job.reason}"
     verb = _VERBS.get(job.kind, "Indexing")
     left = f", about {format_duration(max(1.0, job.remaining_s))} left" if job.remaining_s is not None else ""
-    return f"{verb} {job.name}{describe_step(job)}{left}"
+    return f"{verb} {_name_within(job)}{describe_step(job)}{left}"
+
+
+def _name_within(job: Job) -> str:
+    """Return the name of a job for the middle of a sentence; only jobs for single files have names of files."""
+    return job.name if job.kind == "index" else job.name[:1].lower() + job.name[1:]
 
 
 def is_waiting(job: Job, active: Sequence[Job]) -> bool:
@@ -60,7 +65,7 @@ def _describe_blocker(job: Job, active: Sequence[Job]) -> str:
     blocker = reading[-1] if reading else _leading(running)
     if blocker is None:
         return "its turn"
-    return f"the re-indexing of {blocker.name}" if blocker.kind == "reindex" else blocker.name
+    return f"the re-indexing of {_name_within(blocker)}" if blocker.kind == "reindex" else blocker.name
 
 
 def describe_step(job: Job) -> str:
@@ -88,10 +93,10 @@ def describe_result(job: Job) -> tuple[bool, str]:
     if job.state is JobState.FAILED or job.result in _BAD:
         problem = "Not re-indexed" if job.kind == "reindex" else "Not added"
         # Most reasons begin with the name of the file. Do not repeat the name then.
-        about = "" if job.reason.startswith(job.name) else f"{job.name}. "
+        about = "" if job.reason.startswith(job.name) else f"{_name_within(job)}. "
         return False, f"{problem}: {about}{job.reason}".strip()
     if job.result is DocumentStatus.DUPLICATE:
         return True, f"{job.name}: {job.reason}"
     if job.result is DocumentStatus.PARTIAL:
         return True, f"{job.name} is ready, in part. {job.reason}".strip()
-    return True, f"{job.name} is ready."
+    return True, f"Re-indexed: {_name_within(job)}." if job.kind == "reindex" else f"{job.name} is ready."

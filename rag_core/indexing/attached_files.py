@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from rag_core.parsing import Attachment
+from rag_core.parsing import MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS, Attachment
 from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.types import Job, VersionRow
 
@@ -44,7 +44,7 @@ class AttachedFiles:
         self._password = password
         self._folder = folder_of_attachments(parent.folder, parent.name)
         self._submit = submit
-        self._bytes_left = max_bytes
+        self._max_bytes = self._bytes_left = max_bytes
         self._is_too_deep = sum(part.endswith(MARK) for part in self._folder.split("/")) > MAX_NESTING
         self._times: Counter[str] = Counter()
         self._read: list[str] = []
@@ -55,7 +55,12 @@ class AttachedFiles:
         self.places: list[tuple[str, str]] = []
 
     def add(self, file: Attachment) -> None:
-        """Queue an attached file, unless it is no PDF or too large."""
+        """Queue an attached file.
+
+        Do not queue it if it is no PDF, exceeds the rest of the total size, or is nested too deeply, or if the parser
+        did not read it: it is then empty, too large, or beyond the largest number of attached files. `describe` reports
+        these files. Do not queue any file, either, if the attached files were submitted with an earlier version.
+        """
         is_readable = b"%PDF-" in file.data[:1024] and len(file.data) <= self._bytes_left and not self._is_too_deep
         if not is_readable:
             self._unread.append(file.name)
@@ -82,6 +87,9 @@ class AttachedFiles:
             parts.append(f"The attached files are listed as documents of their own: {', '.join(self._read)}.")
         if self._unread:
             unread = ", ".join(name or "a file without a name" for name in self._unread)
-            limits = "Footnote reads up to 100 attached PDFs of up to 50 MB, on two levels"
+            limits = (
+                f"Footnote reads up to {MAX_ATTACHMENTS} attached PDFs of up to {MAX_ATTACHMENT_BYTES / 1e6:g} MB each "
+                f"and {self._max_bytes / 1e6:g} MB in total, on {MAX_NESTING} levels"
+            )
             parts.append(f"Attached, but not read: {unread}. {limits}.")
         return " ".join(parts)

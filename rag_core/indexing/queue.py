@@ -30,6 +30,7 @@ from rag_core.indexing.results import ResultStage, TaskCounter
 from rag_core.indexing.submission import Submission
 from rag_core.indexing.task import (
     CANCELLED,
+    NOT_STARTED,
     CancelledJobs,
     EmbeddingQueue,
     IndexingTask,
@@ -41,7 +42,7 @@ from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.database import now
-from rag_core.types import DocumentStatus, Job, JobState
+from rag_core.types import DocumentStatus, Job, JobState, format_count
 from rag_core.types.documents import SameName
 
 log = logging.getLogger(__name__)
@@ -172,7 +173,7 @@ class IndexingQueue:
             "document_ids": list(document_ids) if document_ids is not None else None,
             "changes": changes,
         }
-        name = "All documents" if document_ids is None else f"{len(document_ids)} documents"
+        name = "All documents" if document_ids is None else format_count(len(document_ids), "document")
         job = self._stores.jobs.add("reindex", name, details=details)
         self._in_flight.notify()
         return job
@@ -188,8 +189,9 @@ class IndexingQueue:
         """Cancel a job; do nothing if it has ended."""
         job = self._stores.jobs.get(job_id)
         if job.state is JobState.QUEUED and self._stores.jobs.start(job_id):
+            reason = CANCELLED if job.kind == "index" else NOT_STARTED
             try:
-                self._end_job(job_id, job.details["version_id"], DocumentStatus.CANCELLED, CANCELLED)
+                self._end_job(job_id, job.details["version_id"], DocumentStatus.CANCELLED, reason)
             except StoreError:
                 # The job is marked as running, but no thread runs it. With these entries, the queue ends the job when
                 # the store works again.

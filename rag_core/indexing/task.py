@@ -17,6 +17,8 @@ MAX_LISTED = 8
 # Maximum number of documents that wait for the embedder, so that parsing does not run far ahead.
 MAX_WAITING = 64
 CANCELLED = "Cancelled before it was indexed."
+# The reason of a job other than the indexing of a file.
+NOT_STARTED = "Cancelled before it started."
 DELETED = "Deleted before it was indexed."
 EMBEDDING_ERROR = "An internal error occurred while it was embedded; the log has the details. Retry it."
 _JOB_STATES = {DocumentStatus.CANCELLED: JobState.CANCELLED, DocumentStatus.FAILED: JobState.FAILED}

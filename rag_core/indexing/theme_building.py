@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from rag_core.errors import GeneratorError, RagError
 from rag_core.indexing.queue import IndexingQueue
-from rag_core.indexing.task import CANCELLED
 from rag_core.llm.entity_extraction import find_entity_names
 from rag_core.llm.generator import LanguageModel
 from rag_core.runtime.entity_graphs import THEMES, EntityGraphs
@@ -23,6 +22,7 @@ from rag_core.types.protocols import ThemeWriter
 from rag_core.types.themes import DocumentEntities, ModelUse, StatementSource, ThemeEntity, ThemesState
 
 log = logging.getLogger(__name__)
+CANCELLED = "Cancelled; the themes are as they were."
 INTERNAL_ERROR = "The themes were not built because of an internal error; the log has the details."
 UNSUPPORTED = "The passages do not support what the model wrote."
 KIND = "themes"

@@ -36,6 +36,22 @@ def test_outcome_of_cancelled_job_has_its_reason() -> None:
     assert describe_result(ended) == (False, "report.pdf: Cancelled after 1 of 2 documents.")
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "state", "result"),
+    [
+        ("index", "report.pdf", JobState.DONE, "report.pdf is ready."),
+        ("reindex", "All documents", JobState.DONE, "Re-indexed: all documents."),
+        ("reindex", "3 documents", JobState.DONE, "Re-indexed: 3 documents."),
+        ("reindex", "All documents", JobState.FAILED, "Not re-indexed: all documents. The disk is full."),
+        ("themes", "Themes", JobState.DONE, "The themes are ready."),
+        ("themes", "Themes", JobState.CANCELLED, "Themes: The disk is full."),
+    ],
+)
+def test_result_fits_the_kind_of_job(kind: str, name: str, state: JobState, result: str) -> None:
+    reason = "" if state is JobState.DONE else "The disk is full."
+    assert describe_result(replace(job(kind, "", 0, 0, state), name=name, reason=reason))[1] == result
+
+
 def test_label_without_counts() -> None:
     assert describe_job(job("index", "", 0, 0)) == "Indexing report.pdf"
     assert progress_share(job("index", "", 0, 0)) == 0.0
@@ -69,8 +85,8 @@ def test_waiting_file_names_the_file_it_waits_for(
     assert not is_waiting(embedded, active)
     assert not is_waiting(read, active)
     queued = replace(small, state=JobState.QUEUED)
-    again = replace(job("reindex", "re-indexing", 1, 2), job_id="4", name="2 documents")
-    assert describe_job(queued, [queued, again]) == "small.pdf: waiting for the re-indexing of 2 documents"
+    again = replace(job("reindex", "re-indexing", 1, 2), job_id="4", name="All documents")
+    assert describe_job(queued, [queued, again]) == "small.pdf: waiting for the re-indexing of all documents"
     assert describe_job(queued, [queued, embedded]) == "small.pdf: waiting for report.pdf"
 
 

@@ -652,3 +652,15 @@ def test_status_tells_which_documents_an_older_parser_has_read(engine: Engine, a
     assert engine.index.outdated_ids() == []
     assert engine.index.differences() == {}
     assert_in_agreement(engine)
+
+
+def test_queued_reindex_can_be_cancelled(engine: Engine, barrier: EmbeddingBarrier) -> None:
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    running = barrier.rebuild(engine, chunk_tokens=40)
+    queued = engine.index.rebuild(engine.documents.find_ids(["a.pdf"]))
+    assert (running.name, queued.name) == ("All documents", "1 document")
+    engine.jobs.cancel(queued.job_id)
+    barrier.release()
+    ended = engine.jobs.wait([running.job_id, queued.job_id])
+    assert [job.state for job in ended] == [JobState.DONE, JobState.CANCELLED]
+    assert ended[1].reason == "Cancelled before it started."

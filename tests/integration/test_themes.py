@@ -223,6 +223,7 @@ def test_cancelled_build_leaves_no_themes(tmp_path: Path, monkeypatch: pytest.Mo
 
         monkeypatch.setattr(ThemeStore, "save_entities", save_and_cancel)
         assert build(engine) is JobState.CANCELLED
+        assert engine.jobs.list(limit=1)[0].reason == "Cancelled; the themes are as they were."
         assert engine.themes.list() == []
 
 

@@ -109,7 +109,10 @@ def test_total_size_of_attached_files_is_limited() -> None:
     for name in ("a.pdf", "b.pdf", "c.pdf"):
         files.add(Attachment(name, b"%PDF-".ljust(400)))
     assert submitted == ["a.pdf", "b.pdf"]
-    assert "not read: c.pdf." in files.describe()
+    assert files.describe().endswith(
+        "not read: c.pdf. Footnote reads up to 100 attached PDFs of up to 50 MB each and 0.001 MB in total, on 2 "
+        "levels."
+    )
 
 
 def test_deleted_attachment_does_not_return_with_a_reindex(engine: Engine) -> None:
