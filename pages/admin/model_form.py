@@ -42,7 +42,7 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
         results = st.container()
         with st.container(horizontal=True, gap="small"):
             if not is_file:
-                _button("Find models", "connect_find", _find, engine, icon=":material/list:")
+                _button("List models", "connect_find", _find, engine, icon=":material/list:")
             tested = st.form_submit_button("Test", key="connect_test", icon=":material/network_check:")
             _button("Connect", "connect_save", _save, engine, type="primary")
             if engine.models.current:

@@ -58,7 +58,7 @@ def show_fields(engine: Engine, kind: str, saved: ModelChoice | None) -> bool:
             key=_MODEL,
             index=None,
             accept_new_options=True,
-            placeholder="Find models, or type a name",
+            placeholder="Click List models, or type a name",
         )
     _more_options(engine, saved, is_file=preset.is_file)
     return preset.is_file

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.chat.questions import answer_again, continue_answer
+from pages.chat.questions import continue_answer
 from pages.shared.backend import Backend
 from pages.shared.current import current_id
 from pages.shared.text import escape_markdown
@@ -24,7 +24,7 @@ def select_shown_part(message: Message, answer: Answer) -> Answer:
 
 
 def show_notices(back: Backend, message: Message, answer: Answer, *, last: bool) -> None:
-    """Show the notices; below an interrupted answer, also buttons to continue it, to retry and to show quotes."""
+    """Show the notices; below an interrupted answer, also buttons to continue it and to show quotes."""
     hidden = _has_hidden_quotes(message, answer)
     for notice in answer.notices:
         about_interruption = bool(answer.interrupted) and notice.startswith(answer.interrupted)
@@ -37,8 +37,6 @@ def show_notices(back: Backend, message: Message, answer: Answer, *, last: bool)
     with st.container(horizontal=True, gap="small"):
         if last and answer.generator != "extractive":
             _button("Continue", "play_arrow", "continue", message, lambda: continue_answer(back, message))
-        if last:
-            _button("Retry", "refresh", "retry", message, lambda: answer_again(back, message))
         if hidden:
             shown = {_quotes_key(message): True}
             _button("Show quotes", "format_quote", "quotes", message, lambda: st.session_state.update(shown))

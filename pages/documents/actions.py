@@ -39,7 +39,7 @@ def show_actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: It
             args=[engine, indexed],
             disabled=not indexed,
         )
-        if st.button("Collection", icon=":material/folder:", key="collect_selected"):
+        if st.button("Move to collection", icon=":material/folder:", key="collect_selected"):
             st.session_state[keys.DIALOG_OPEN] = True
             _collect(engine, chosen, collections)
         if again := [one.document_id for one in chosen if one.status in _RETRY]:

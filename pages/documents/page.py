@@ -7,7 +7,7 @@ import streamlit as st
 from pages.documents.actions import show_actions, show_receipts
 from pages.documents.detail import show_document
 from pages.documents.failures import show_failures_download
-from pages.documents.outdated import offer_reading_again
+from pages.documents.outdated import offer_reindex
 from pages.documents.snapshots import show_snapshots
 from pages.documents.table import choose_documents
 from pages.documents.uploads import show_uploader
@@ -24,7 +24,7 @@ show_jobs(back.engine)
 asked = find_rejected(back.engine, documents)
 show_password_fields(back.engine, asked)
 show_receipts()
-offer_reading_again(back.engine)
+offer_reindex(back.engine)
 if not documents:
     st.info(
         "The library is empty. Drop PDFs on the field above; you can ask about them as soon as they are indexed.",

@@ -40,11 +40,11 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
     st.caption(f"Rank in {', '.join(ranks)}")
     is_labelled = (passage.document_id, passage.page_index) in engine.labels.pages_for(explanation.question)
     st.button(
-        "This passage is right",
+        "Mark as right",
         icon=":material/check:",
         key="lab_right_passage",
         disabled=is_labelled,
-        help="The question is labelled with this page." if is_labelled else "Saves this page as a label for Evaluate.",
+        help="The question is labelled with this page." if is_labelled else "Save its page as a label for Evaluate.",
         on_click=save_label,
         args=[engine, explanation, passage],
     )

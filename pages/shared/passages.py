@@ -63,11 +63,11 @@ def _passage(
             args=[passage.rank],
         )
         st.button(
-            "Right passage",
+            "Mark as right",
             icon=":material/check:",
             type="tertiary",
             key=f"{key}_right",
-            help="Save its page as the one that answers this question, for Evaluate.",
+            help="Save its page as a label for Evaluate.",
             on_click=on_confirm,
             args=[passage.rank],
         )

@@ -100,7 +100,7 @@ def delete(
     documents: Annotated[list[str], typer.Argument(help="Names or ids.", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """Delete documents from every store, and count the rest."""
+    """Delete documents from every store. Prints how many chunks were removed, and how many remain."""
     with open_engine() as engine:
         # Documents are deleted one by one: if a store fails, the output still shows which documents are gone.
         for receipt in engine.documents.delete_named(documents):
@@ -143,7 +143,7 @@ def reindex(
     chunk_tokens: Annotated[int | None, typer.Option(min=32, max=8192, help="Tokens per chunk.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Re-index documents; the old index serves until then."""
+    """Re-index documents. Searches use the old index until the new one is complete."""
     with open_engine() as engine, console.job_bars() as bars:
         chosen = engine.documents.find_ids(documents) if documents else None
         job = engine.index.rebuild(chosen, embedder=embedder, chunk_tokens=chunk_tokens)

@@ -15,7 +15,7 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import NEWER_READER, DocumentStatus, Status, format_count
+from rag_core.types import DocumentStatus, Status, describe_outdated
 
 T = TypeVar("T")
 SHOWN_VERSIONS = ("streamlit", "chromadb", "sentence-transformers", "torch", "pypdfium2", "pypdf", "openai")
@@ -71,7 +71,7 @@ def check_health(
     count("files", lambda: -1 if files is None else len(files))
     configured = try_call(generations.configured, None)
     try_call(generations.active, None)
-    # Documents that another version of the parser has read still work; a notice says how to read them again.
+    # Documents that another version of the parser has parsed still work; a notice says how to re-index them.
     if built and configured and (differing := [*(built.differences(configured).keys() - {"extractor"})]):
         problems.append(
             f"The index was built with other settings ({', '.join(sorted(differing))}). It is used unchanged; "
@@ -127,11 +127,7 @@ def check_health(
 def _notices(outdated: int) -> list[str]:
     if not outdated:
         return []
-    were = "was" if outdated == 1 else "were"
-    return [
-        f"{format_count(outdated, 'document')} {were} read by an older version of the reader. {NEWER_READER} To read "
-        "them again: python -m rag_core reindex"
-    ]
+    return [f"{describe_outdated(outdated)} To re-index: python -m rag_core reindex"]
 
 
 def _counts(stores: Stores) -> dict[str, int]:

@@ -70,7 +70,7 @@ def explain_missing_model(purpose: str, alternative: str = "", *, quotes_only: b
         Whether the user chose quotes only although a model may be connected.
     """
     if quotes_only:
-        text = f"{purpose} needs a language model, but quotes only are chosen. Choose a model"
+        text = f"{purpose} needs a language model, but “Quotes only” is chosen. Choose a model"
     else:
         text = (
             f"{purpose} needs a language model, and none is set. Connect one on the page Admin, or set "

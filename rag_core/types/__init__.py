@@ -135,7 +135,7 @@ from rag_core.types.retrieval import (
     build_unembedded_question,
 )
 from rag_core.types.snapshots import AsOf, Snapshot, SnapshotComparison, SnapshotSide
-from rag_core.types.status import NEWER_READER, ModelCheck, ModelChoice, ModelHost, Readiness, Status
+from rag_core.types.status import ModelCheck, ModelChoice, ModelHost, Readiness, Status, describe_outdated
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 from rag_core.types.usage import Usage, UsageTotal
 
@@ -145,7 +145,6 @@ __all__ = [
     "EVIDENCE_STATES",
     "MARGINALIZATIONS",
     "MAX_INSTRUCTION_CHARS",
-    "NEWER_READER",
     "PAGE_BREAK",
     "REFUSAL",
     "SIGNIFICANCE_LEVEL",
@@ -281,6 +280,7 @@ __all__ = [
     "WorkedMixture",
     "build_unembedded_question",
     "count_decimals",
+    "describe_outdated",
     "embedded_text",
     "escape_formula",
     "format_count",

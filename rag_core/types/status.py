@@ -6,10 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_core.types.chunks import Fingerprint
+from rag_core.types.formatting import format_count
 from rag_core.types.usage import UsageTotal
 
-# Why documents should be read again that an older version of the parser has read.
-NEWER_READER = "A newer version of the reader finds more: attached files, comments, form fields, printed page numbers."
+
+def describe_outdated(number: int) -> str:
+    """Return how many documents an older version of the parser has parsed, and why they should be re-indexed."""
+    return (
+        f"{format_count(number, 'document was', 'documents were')} parsed by an older version of Footnote. This "
+        "version also finds attached files, comments, form fields and printed page numbers."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -274,16 +274,14 @@ def test_uploads_are_added_to_the_chosen_collection(open_page: OpenPage, engine:
     assert {document.collection for document in engine.documents.list()} == {"Works"}
 
 
-def test_documents_of_an_older_reader_can_be_read_again(
+def test_documents_of_an_older_parser_can_be_reindexed(
     open_page: OpenPage, engine: Engine, ids: dict[str, str]
 ) -> None:
-    assert not [button for button in open_page("documents").button if button.key == "read_again"]
+    assert not [button for button in open_page("documents").button if button.key == "reindex_outdated"]
     read_by_older_parser(engine, ids["bridge"])
     app = open_page("documents")
-    assert "1 document was read by an older version of the reader. A newer version of the reader finds more" in texts(
-        app
-    )
-    app.button(key="read_again").click().run()
+    assert "1 document was parsed by an older version of Footnote. This version also finds" in texts(app)
+    app.button(key="reindex_outdated").click().run()
     (job,) = [job for job in engine.jobs.list() if job.kind == "reindex"]
     engine.jobs.wait([job.job_id])
     assert [row["document"] for row in engine.jobs.list()[0].details["documents"]] == ["bridge.pdf"]

@@ -144,7 +144,7 @@ def test_interrupted_answer_is_continued_as_one_checked_answer(
     assert plain_text(answer["blocks"]) == "The Harrow Bridge is 412 metres long [1]. It carries the railway [1]."
     assert leaves(answer["blocks"], "verdict") == []
     assert "stopped half" not in texts(app)
-    assert not [button for button in app.button if button.label in ("Continue", "Retry", "Show quotes")]
+    assert not [button for button in app.button if button.label in ("Continue", "Show quotes")]
     kept = endpoint.requests[-1]["messages"][-2]
     assert kept == {"role": "assistant", "content": "The Harrow Bridge is 412 metres long [1]. It"}
     [_, message] = library.conversations.messages(conversation_of(app))
@@ -180,7 +180,7 @@ def test_answer_replaced_by_quotes_can_be_retried(
     app, answer = ask(open_page)
     assert "It is 412 metres long" in plain_text(answer["blocks"])
     assert not [button for button in app.button if button.label in ("Continue", "Show quotes")]
-    app = answered(click(app, "Retry"))
+    app = answered(click(app, "Ask again"))
     assert plain_text(shown(app)[0]["blocks"]) == "The Harrow Bridge is 412 metres long [1]."
 
 

@@ -110,7 +110,7 @@ def test_refused_key_is_explained_and_can_be_corrected_by_keyboard(page: Page, a
     with ScriptedEndpoint(guarded(KEY, GOOD)) as endpoint:
         choose_kind(page, "vLLM")
         type_connection(page, endpoint.url, "sk-wrong")
-        press(page, "Find models")
+        press(page, "List models")
         # The message stands in the form, not at the top of the long page.
         expect(page.locator(".st-key-language_model").get_by_text("(HTTP 401)")).to_be_in_viewport()
         field = page.get_by_label("API key", exact=True)
@@ -126,7 +126,7 @@ def test_server_without_an_endpoint_is_explained(page: Page) -> None:
     with ScriptedEndpoint(status(404)) as endpoint:
         choose_kind(page, "llama.cpp server")
         type_connection(page, endpoint.host)
-        press(page, "Find models")
+        press(page, "List models")
         expect(page.get_by_text("it has no OpenAI-compatible endpoint at")).to_be_visible()
         type_model(page, "small")
         press(page, "Connect")

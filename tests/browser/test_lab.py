@@ -38,7 +38,7 @@ def test_deep_link_asks_and_click_shows_matching_words(
         drawer.get_by_role("button", name="visitors: weight").hover()
         expect(drawer.locator("mark.met")).to_have_text("visitors")
 
-        drawer.get_by_role("button", name="This passage is right").click()
+        drawer.get_by_role("button", name="Mark as right").click()
         expect(drawer).to_be_hidden()
         expect(page.get_by_text("The right passage counts most")).to_be_visible()
         query = parse_qs(urlsplit(page.url).query)

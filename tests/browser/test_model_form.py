@@ -73,7 +73,7 @@ def fill_form(page: Page, address: str, key: str = "") -> None:
 
 def open_admin(page: Page) -> None:
     page.get_by_role("link", name="Admin").click()
-    expect(page.get_by_role("button", name="Find models")).to_be_visible()
+    expect(page.get_by_role("button", name="List models")).to_be_visible()
     quiet(page)
 
 
@@ -88,10 +88,10 @@ def test_refused_key_is_corrected_and_an_interrupted_answer_is_continued(open_ap
         page = open_chat(open_app, app, {"tower.pdf": TOWER})
         open_admin(page)
         fill_form(page, endpoint.url.removesuffix("/v1"), key="sk-wrong")
-        press(page, "Find models")
+        press(page, "List models")
         expect(page.get_by_text("refused the API key on the page Admin")).to_be_visible()
         page.get_by_label("API key", exact=True).fill(KEY)
-        press(page, "Find models")
+        press(page, "List models")
         expect(page.get_by_text("1 model found")).to_be_visible()
         choose(page, "Model", "small")
         press(page, "Connect")
@@ -126,7 +126,7 @@ def test_endpoint_without_a_list_is_slow_and_has_the_responses_api(open_app: Ope
         page = open_chat(open_app, app, {"tower.pdf": TOWER})
         open_admin(page)
         fill_form(page, endpoint.url)
-        press(page, "Find models")
+        press(page, "List models")
         expect(page.get_by_text("This endpoint lists no models. Type the name")).to_be_visible()
         box = page.get_by_role("combobox", name="Model", exact=True)
         box.fill("small")

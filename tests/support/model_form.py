@@ -36,7 +36,7 @@ def press(page: Page, button: str) -> None:
 
 
 def find_models(page: Page, number: int) -> None:
-    page.get_by_role("button", name="Find models").click()
+    page.get_by_role("button", name="List models").click()
     expect(page.get_by_text(f"{number} model{'s' * (number > 1)} found")).to_be_visible()
     quiet(page)
 

@@ -73,7 +73,7 @@ def test_strategy_uses_the_model_of_the_question(folder: Path, strategy: str) ->
             assert (answer.generator, answer.text.split("\n")[0]) == ("extractive", "bridge.pdf (1 page)")
             assert set(models_of(endpoint)) == {"other"}
             return
-        with pytest.raises(SettingsError, match=r"quotes only are chosen\. Choose a model; or use the plain search\."):
+        with pytest.raises(SettingsError, match=r"“Quotes only” is chosen\. Choose a model; or use the plain search\."):
             engine.answer(ASK_BUDGET, configuration=how, model="")
 
 
@@ -124,7 +124,7 @@ def test_continuation_has_the_model_and_the_instructions_of_the_question(folder:
         first, second = endpoint.requests
         assert second["messages"][:-2] == first["messages"]
         assert "<wishes>\nBe formal.\nAnswer in German.\n</wishes>" in second["messages"][-3]["content"]
-        with pytest.raises(SettingsError, match=r"The rest of an answer.*quotes only are chosen\. Choose a model\."):
+        with pytest.raises(SettingsError, match=r"The rest of an answer.*“Quotes only” is chosen\. Choose a model\."):
             next(continue_answer(broken, model=""))
         with pytest.raises(SettingsError, match="the limit is 1,000"):
             next(continue_answer(broken, instructions="x" * 1001))
@@ -189,7 +189,9 @@ def test_answer_in_another_language_is_cited_and_says_that_it_is_not_checked(fol
 def test_summary_of_a_topic_with_quotes_only_is_refused_with_the_reason(folder: Path) -> None:
     with scripted_engine(folder, REPLY) as (engine, endpoint):
         answer = engine.answer("Summarise the wars of ancient Rome.", model="")
-        assert "needs a language model, but quotes only are chosen. Choose a model; or ask for a summary" in answer.text
+        assert (
+            "needs a language model, but “Quotes only” is chosen. Choose a model; or ask for a summary" in answer.text
+        )
         assert endpoint.requests == []
 
 

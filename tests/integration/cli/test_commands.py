@@ -95,13 +95,13 @@ def test_list_delete_and_status(run: Run, library: Path) -> None:
     assert rows[0]["stores"] == {"database": 1, "words": 1, "vectors": 1, "token vectors": 1, "files": 1}
 
 
-def test_status_names_the_command_that_reads_documents_again(run: Run, library: Path, tmp_path: Path) -> None:
+def test_status_names_the_command_that_reindexes_documents(run: Run, library: Path, tmp_path: Path) -> None:
     with Engine(Settings(data_dir=tmp_path / "data", _env_file=None)) as engine:
         read_by_older_parser(engine, *engine.documents.find_ids(["harbour.pdf"]))
     code, _, shown = run("status", as_json=False)
     assert code == 0
-    assert "1 document was read by an older version of the reader." in shown
-    assert "To read them again: python -m rag_core reindex" in shown
+    assert "1 document was parsed by an older version of Footnote." in shown
+    assert "To re-index: python -m rag_core reindex" in shown
     code, rows, _ = run("reindex")
     assert code == 0
     code, rows, _ = run("status")

@@ -15,5 +15,5 @@ def test_message_names_the_purpose_what_to_set_and_the_alternative() -> None:
 
 def test_message_says_that_quotes_only_are_chosen() -> None:
     assert explain_missing_model("This", quotes_only=True) == (
-        "This needs a language model, but quotes only are chosen. Choose a model."
+        "This needs a language model, but “Quotes only” is chosen. Choose a model."
     )
