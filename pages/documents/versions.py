@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from zoneinfo import ZoneInfo
 
 import streamlit as st
 
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors_next_run
-from pages.shared.text import escape_markdown
+from pages.shared.text import escape_markdown, format_time
 from rag_core.engine import Engine
 from rag_core.types import DocumentInfo, DocumentVersion
 
@@ -22,9 +21,8 @@ def show_versions(engine: Engine, document: DocumentInfo, versions: Sequence[Doc
     )
     for version in versions:
         with st.container(horizontal=True, vertical_alignment="center"):
-            added = version.added_at.astimezone(ZoneInfo(st.context.timezone or "UTC"))
             state = "replaced" if version.is_replaced else "in use"
-            parts = [f"{added:%d %B %Y, %H:%M}", f"{version.size / 1000:,.0f} kB", state]
+            parts = [format_time(version.added_at), f"{version.size / 1000:,.0f} kB", state]
             if version.snapshots:
                 parts.append(f"in {', '.join(escape_markdown(one) for one in version.snapshots)}")
             st.markdown(" · ".join(parts))

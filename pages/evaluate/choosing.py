@@ -11,6 +11,7 @@ from pages.evaluate.label_format import show_label_format
 from pages.evaluate.pseudo_questions import show_pseudo_questions
 from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
+from pages.shared.stages import format_stage
 from pages.shared.strategies import STRATEGY_NAMES, list_strategies
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
@@ -19,14 +20,10 @@ from rag_core.types import Baseline, Label, LabelKind, RetrievalConfig, format_c
 _APP, _FILE = "From the app", "From a file"
 _CHOICES: dict[str, RetrievalConfig | Baseline] = {
     "As in the chat": RetrievalConfig(),
-    "Cross-encoder (cross_encoder)": RetrievalConfig("cross_encoder"),
-    "Documents named in the question first (named)": RetrievalConfig("named"),
-    "Token vectors and financial statements (financials)": RetrievalConfig("financials"),
-    "Token vectors (rerank)": RetrievalConfig("rerank"),
-    "Words and meaning, merged (rrf)": RetrievalConfig("rrf"),
-    "Words only (bm25)": RetrievalConfig("bm25"),
-    "Learned terms only (sparse)": RetrievalConfig("sparse"),
-    "Meaning only (dense)": RetrievalConfig("dense"),
+    **{
+        format_stage(one): RetrievalConfig(one)
+        for one in ("cross_encoder", "named", "financials", "rerank", "rrf", "bm25", "sparse", "dense")
+    },
     "Themes, local search only (themes)": RetrievalConfig(strategy="themes"),
     "With the query adapter": RetrievalConfig(adapter=True),
     "Without the query adapter": RetrievalConfig(adapter=False),
@@ -72,7 +69,7 @@ def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
     ):
         with st.container(horizontal=True):
             k = st.number_input("BM25 k", 0.0, 10.0, 1.2, 0.1, key="bm25_k", help="Saturation of the term frequency")
-            b = st.number_input("BM25 b", 0.0, 1.0, 0.75, 0.05, key="bm25_b", help="Length normalisation")
+            b = st.number_input("BM25 b", 0.0, 1.0, 0.75, 0.05, key="bm25_b", help="Length normalization")
         methods = list(engine.evaluations.list_methods(k, b))
         st.caption(escape_markdown(f"{len(methods)} methods: {'; '.join(one.label for one in methods)}."))
         return methods
@@ -106,7 +103,7 @@ def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
         event = st.dataframe(
             pd.DataFrame(
                 [(one.question, _answered_by(one), "pseudo-question" if one.is_pseudo else "") for one in labels],
-                columns=["Question", "Answered by", "Mark"],
+                columns=["Question", "Answered by", "Kind"],
             ),
             hide_index=True,
             on_select="rerun",

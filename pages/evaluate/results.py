@@ -22,7 +22,7 @@ _CHARTS = {
         "A lower threshold answers more questions, and more of the answers are wrong. Each point is a threshold.",
     ),
     "scores": ("Scores", "The gate answers questions right of the dashed line, which is the threshold in use."),
-    "figures": ("Figures", "Each metric with its 95 % interval."),
+    "figures": ("Metrics", "Each metric with its 95 % interval."),
 }
 
 
@@ -32,7 +32,7 @@ def show_results(engine: Engine) -> None:
     if not kept:
         state = engine.evaluations.state()
         if not (state and state.running):
-            st.caption("No evaluation was run yet. Choose labelled questions above and run one.")
+            st.caption("No evaluation has been run yet. Choose labelled questions above and run one.")
         return
     first, second = _chosen(engine, kept)
     shown = [first, second] if second else [first]
@@ -41,7 +41,7 @@ def show_results(engine: Engine) -> None:
     if first.pseudo_questions:
         st.caption(
             f":material/science: {format_count(first.pseudo_questions, 'pseudo-question')} among them, made from "
-            "sentences of the documents. They are closer to the text than real questions, so the figures are too high."
+            "sentences of the documents. They are closer to the text than real questions, so the metrics are too high."
         )
     _table(_compared(engine, first, second) if second else _figures(first))
     if second:
@@ -98,7 +98,7 @@ def _table(frame: pd.DataFrame) -> None:
         column_config={"Metric": st.column_config.TextColumn(width=190, pinned=True)}
         | dict.fromkeys(frame.columns[1:], right),
         key="figures",
-        alt="Figures of the evaluation, each with its interval",
+        alt="Metrics of the evaluation, each with its interval",
     )
 
 

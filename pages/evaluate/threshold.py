@@ -48,11 +48,17 @@ def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
             icon=":material/tune:",
             key="use_threshold",
             disabled=advised == in_use or is_other_gate,
-            help="This evaluation used another generator than the one in use." if is_other_gate else None,
+            help=_explain_other_gate(evaluation) if is_other_gate else None,
             on_click=_use,
             args=[engine, advice.threshold],
         )
     st.caption(advice.confidence_text)
+
+
+def _explain_other_gate(evaluation: Evaluation) -> str:
+    if evaluation.generator == "extractive":
+        return "This evaluation ran without a language model, and the app now uses one. Run it again first."
+    return "This evaluation ran with a language model, and the app now uses none. Run it again first."
 
 
 def _use(engine: Engine, value: float) -> None:

@@ -1,4 +1,4 @@
-"""The stored trainings of the query adapter, with their held-out figures."""
+"""The stored trainings of the query adapter, with their held-out metrics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.shared.text import escape_markdown, format_interval, format_time
+from pages.shared.stages import STAGE_NAMES
+from pages.shared.text import escape_markdown, format_time
 from rag_core.engine import Engine
 from rag_core.types import Objective, Training, format_count
 
@@ -27,7 +28,7 @@ OBJECTIVES: dict[Objective, tuple[str, str]] = {
         "some, the adapter is measured on them.",
     ),
 }
-_STAGES = {"dense": "Meaning only", "pipeline": "Ranking in use"}
+_STAGES = {"dense": STAGE_NAMES["dense"].capitalize(), "pipeline": "Ranking in use"}
 
 
 def show_trainings(engine: Engine, trainings: Sequence[Training]) -> None:
@@ -63,11 +64,11 @@ def show_trainings(engine: Engine, trainings: Sequence[Training]) -> None:
         hide_index=True,
         height="content",
         key="held_out",
-        alt="Held-out figures without and with the adapter",
+        alt="Held-out metrics without and with the adapter",
     )
     st.caption(escape_markdown(_describe(training)))
     if training.accepted:
-        st.success("The held-out figures rose, so this adapter can be used.", icon=":material/check:")
+        st.success("The held-out metrics improved, so this adapter can be used.", icon=":material/check:")
     else:
         st.info(f"Not used. {escape_markdown(training.reason)}", icon=":material/block:")
 

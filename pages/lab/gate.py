@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.shared.stages import STAGE_NAMES
 from pages.shared.text import format_duration, format_score
 from rag_core.types import Explanation
 
 _STEPS = {
     "embed": "reading the question",
-    "lexical": "bm25 (in parallel)",
-    "dense": "dense (in parallel)",
-    "sparse": "sparse (in parallel)",
-    "financials": "financials",
-    "rerank": "rerank",
-    "cross_encoder": "cross_encoder",
+    "lexical": f"{STAGE_NAMES['bm25']} (in parallel)",
+    "dense": f"{STAGE_NAMES['dense']} (in parallel)",
+    "sparse": f"{STAGE_NAMES['sparse']} (in parallel)",
+    "financials": "financial statements",
+    "rerank": STAGE_NAMES["rerank"],
+    "cross_encoder": STAGE_NAMES["cross_encoder"],
     "gate": "gate",
     "total": "total",
 }

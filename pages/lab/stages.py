@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
+from pages.shared.stages import STAGE_NAMES
 from pages.shared.text import format_score, truncate
 from rag_core.types import Explanation, StageRanking, format_count
 
@@ -20,17 +21,6 @@ _COMPONENT = st.components.v2.component(
     css=(_HERE / "stages.css").read_text(encoding="utf-8"),
     js=(_HERE / "stages.js").read_text(encoding="utf-8"),
 )
-WORDS = {
-    "dense": "by meaning",
-    "bm25": "by words",
-    "sparse": "by learned terms",
-    "rrf": "merged",
-    "rerank": "compared token by token",
-    "statement": "by lines of statements",
-    "financials": "merged with statements",
-    "named": "named documents first",
-    "cross_encoder": "read with the question",
-}
 _PREVIEW = 200
 
 
@@ -70,7 +60,7 @@ def _column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:
         )
     return {
         "name": stage.name,
-        "words": WORDS.get(stage.name, ""),
+        "words": STAGE_NAMES.get(stage.name, ""),
         "note": format_count(len(stage.hits), "passage"),
         "rows": rows,
     }

@@ -109,7 +109,7 @@ def check_model(as_json: Json = False) -> None:
                 console.print_line(f"{check.name}: {result}. {check.words}")
     if failed and is_stored:
         console.print_note(
-            "The model was connected on the page Admin of the app. Correct the connection there, or set "
+            "The model was connected on the Admin page of the app. Correct the connection there, or set "
             "RAG_OPENAI_MODEL, RAG_OPENAI_BASE_URL and RAG_OPENAI_API_KEY, or RAG_GGUF, which have priority."
         )
     if failed:

@@ -77,7 +77,7 @@ def train(
         columns = ("stage", "metric", "before", "after", "difference", "interval", "p", "n")
         console.print_table([_format_row(row) for row in rows], columns, numeric=columns[2:5])
     if training.measured_on_pseudo:
-        console.print_note("Without labels, the figures are of pseudo-questions, which are closer to the text.")
+        console.print_note("Without labels, the metrics are of pseudo-questions, which are closer to the text.")
     console.print_note("The adapter is switched on." if training.accepted else training.reason)
 
 

@@ -24,10 +24,10 @@ def check_release(comparisons: Sequence[Comparison]) -> ReleaseCheck:
     rises = [one for one in comparisons if one.metric in RECALL and one.difference.value > 0]
     if not measured:
         return ReleaseCheck(
-            "unmeasured", "No figure of faithfulness was measured. Evaluate answers too before you release the change."
+            "unmeasured", "No faithfulness metric was measured. Evaluate answers too before you release the change."
         )
     if not falls:
-        return ReleaseCheck("passed", f"No figure of faithfulness falls ({_list(measured)}).")
+        return ReleaseCheck("passed", f"No faithfulness metric falls ({_list(measured)}).")
     although = f", although recall rises ({_list(rises)})" if rises else ""
     if certain:
         return ReleaseCheck(

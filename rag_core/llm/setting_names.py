@@ -58,15 +58,15 @@ ENVIRONMENT_NAMES = SettingNames(
     _context_value="RAG_OPENAI_CONTEXT_TOKENS={}",
 )
 FORM_NAMES = SettingNames(
-    key="the API key on the page Admin",
-    address="the address on the page Admin",
-    context="Context length on the page Admin",
-    use_chat="choose Chat Completions on the page Admin",
-    unset_file="choose another model on the page Admin",
+    key="the API key on the Admin page",
+    address="the address on the Admin page",
+    context="Context length on the Admin page",
+    use_chat="choose Chat Completions on the Admin page",
+    unset_file="choose another model on the Admin page",
     _address_value="{}",
     _model_value="model {}",
     _file_value="the file {}",
-    _context_value="the context length of {:,} tokens on the page Admin",
+    _context_value="the context length of {:,} tokens on the Admin page",
 )
 
 

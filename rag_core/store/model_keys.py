@@ -58,7 +58,7 @@ class ModelKeyStore:
         except StoreError as error:
             problem = str(error)
         raise StoreError(
-            problem or "The stored API key of the language model is missing. Enter it again on the page Admin."
+            problem or "The stored API key of the language model is missing. Enter it again on the Admin page."
         )
 
     def remove(self) -> None:
@@ -89,7 +89,7 @@ class ModelKeyStore:
         except (OSError, UnicodeDecodeError) as error:
             why = f"{self._file} cannot be read ({type(error).__name__})"
         raise StoreError(
-            f"{why}. Allow access to it, for example by unlocking it, and read the key again on the page Admin; or "
+            f"{why}. Allow access to it, for example by unlocking it, and read the key again on the Admin page; or "
             "enter the API key there again."
         )
 

@@ -12,7 +12,7 @@ EntityKind = Literal["name", "term"]
 StatementKind = Literal["sentence", "definition", "row", "relation"]
 # What a language model does when themes are built: nothing, write the summaries, or also find the entities.
 ModelUse = Literal["none", "summaries", "entities"]
-NOT_BUILT = "No themes have been built. Build them on the page Themes, or with the command themes build."
+NOT_BUILT = "No themes have been built. Build them on the Themes page, or with the command themes build."
 
 
 class Entity(NamedTuple):

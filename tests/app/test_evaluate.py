@@ -48,7 +48,7 @@ def stored_run(engine: Engine, configuration: RetrievalConfig) -> Evaluation:
 
 def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_page: OpenPage, library: Engine) -> None:
     app = open_page("evaluate")
-    assert "No evaluation was run yet" in texts(app)
+    assert "No evaluation has been run yet" in texts(app)
     assert app.button(key="run_evaluation").disabled
     app.file_uploader[0].upload(*FILE).run()
     assert "3 questions, 1 of them without an answer" in texts(app).replace("\\", "")
@@ -119,7 +119,7 @@ def test_evaluation_continues_on_other_pages_and_can_be_stopped(open_page: OpenP
     open_page("documents")
     app = open_page("evaluate")
     assert app.button(key="run_evaluation").disabled
-    assert "No evaluation was run yet" not in texts(app)
+    assert "No evaluation has been run yet" not in texts(app)
     app.button(key="cancel_evaluation").click().run()
     settle(app, lambda app: "Stopped before the end" in texts(app))
     assert library.evaluations.list() == []
@@ -130,7 +130,7 @@ def test_themes_are_not_measured_before_they_are_built(open_page: OpenPage, libr
     app.file_uploader[0].upload(*FILE).run()
     app.multiselect(key="configurations").set_value(["Themes, local search only (themes)"]).run()
     app.button(key="run_evaluation").click().run()
-    assert "No themes have been built. Build them on the page Themes" in app.error[0].value.replace("\\", "")
+    assert "No themes have been built. Build them on the Themes page" in app.error[0].value.replace("\\", "")
     assert library.evaluations.state() is None
 
 

@@ -24,8 +24,8 @@ def test_training_shows_held_out_figures_and_the_switch(open_page: OpenPage, eng
     app.button(key="train").click().run()
     settle(app, lambda app: bool(engine.learning.trainings()) and not app.button(key="train").disabled)
     shown = table(app, "With the adapter")
-    assert list(shown["Search"]) == ["Meaning only", "Meaning only", "Ranking in use", "Ranking in use"]
-    assert "The held-out figures rose" in texts(app)
+    assert list(shown["Search"]) == ["Meaning", "Meaning", "Ranking in use", "Ranking in use"]
+    assert "The held-out metrics improved" in texts(app)
     told = texts(app).replace("\\", "")
     assert "Trained on 16 questions, measured on 16 held-out questions in 4 groups of documents" in told
     assert engine.learning.is_on
@@ -67,7 +67,7 @@ def test_pseudo_questions_are_made_marked_and_removed(open_page: OpenPage, engin
     assert "10 questions, 0 of them without an answer in the documents, 10 of them pseudo-questions" in "\n".join(
         one.label.replace("\\", "") for one in app.expander
     )
-    assert set(table(app, "Answered by")["Mark"]) == {"pseudo-question"}
+    assert set(table(app, "Answered by")["Kind"]) == {"pseudo-question"}
     app.toggle(key="with_answers").set_value(False).run()
     app.button(key="run_evaluation").click().run()
     settle(app, lambda app: not app.button(key="run_evaluation").disabled)

@@ -1,4 +1,4 @@
-"""Snapshots on the pages Documents, Chat and Lab."""
+"""Snapshots on the Documents, Chat and Lab pages."""
 
 from __future__ import annotations
 

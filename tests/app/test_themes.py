@@ -1,4 +1,4 @@
-"""The page Themes."""
+"""The Themes page."""
 
 from __future__ import annotations
 

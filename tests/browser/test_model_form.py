@@ -89,7 +89,7 @@ def test_refused_key_is_corrected_and_an_interrupted_answer_is_continued(open_ap
         open_admin(page)
         fill_form(page, endpoint.url.removesuffix("/v1"), key="sk-wrong")
         press(page, "List models")
-        expect(page.get_by_text("refused the API key on the page Admin")).to_be_visible()
+        expect(page.get_by_text("refused the API key on the Admin page")).to_be_visible()
         page.get_by_label("API key", exact=True).fill(KEY)
         press(page, "List models")
         expect(page.get_by_text("1 model found")).to_be_visible()

@@ -161,7 +161,7 @@ def test_evaluation_of_themes_is_refused_without_themes(tmp_path: Path) -> None:
         with pytest.raises(SettingsError, match="No themes have been built"):
             engine.evaluations.start(labels, [RetrievalConfig(), THEMES])
         assert engine.evaluations.state() is None
-        with pytest.raises(SettingsError, match=r"Build them on the page Themes"):
+        with pytest.raises(SettingsError, match=r"Build them on the Themes page"):
             next(engine.evaluations.run(labels, THEMES))
         assert build(engine) is JobState.DONE
         *_, evaluation = engine.evaluations.run(labels, THEMES)

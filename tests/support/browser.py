@@ -103,7 +103,7 @@ def upload(page: Page, name: str, data: bytes) -> None:
 
 
 def evaluate_rows(page: Page, address: str, rows: Sequence[dict[str, object]]) -> None:
-    """Evaluate labels on the page Evaluate: three questions, one of which goes wrong and one without an answer."""
+    """Evaluate labels on the Evaluate page: three questions, one of which goes wrong and one without an answer."""
     start_evaluation(page, address, rows)
     expect(page.get_by_text("Went wrong: 1 of 3 questions")).to_be_visible()
 

@@ -54,7 +54,7 @@ def test_pseudo_questions_are_labels_and_training_on_them_is_refused_with_figure
     code, (shown,), notes = run("train", "--objective", "inverse_cloze", "--pseudo-questions", "20", as_json=False)
     assert code == 0
     assert "pipeline" in shown["shown"]
-    assert "Without labels, the figures are of pseudo-questions" in notes
+    assert "Without labels, the metrics are of pseudo-questions" in notes
     assert "the ranking in use did not become better" in " ".join(notes.split())
 
 

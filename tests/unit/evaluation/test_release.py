@@ -22,9 +22,9 @@ RECALL_RISES = comparison("recall@5", 0.02, 0.08)
         ([comparison("source_support", -0.3, -0.1)], "refused", "faithfulness falls (source_support -0.200)."),
         ([comparison("refused", -0.4, -0.2)], "refused", "faithfulness falls (refused -0.300)."),
         ([RECALL_RISES, comparison("cited_page", -0.08, 0.02)], "uncertain", "may be chance"),
-        ([comparison("cited_page", -0.01, 0.03), RECALL_RISES], "passed", "No figure of faithfulness falls"),
+        ([comparison("cited_page", -0.01, 0.03), RECALL_RISES], "passed", "No faithfulness metric falls"),
         ([comparison("exact_match", -0.3, -0.1)], "unmeasured", "Evaluate answers too"),
-        ([], "unmeasured", "No figure of faithfulness was measured"),
+        ([], "unmeasured", "No faithfulness metric was measured"),
     ],
 )
 def test_faithfulness_decides(comparisons: list[Comparison], verdict: str, words: str) -> None:
