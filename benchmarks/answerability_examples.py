@@ -27,7 +27,7 @@ SOURCE = "SQuADShifts"
 HELD_OUT = 25
 SAME_PARAGRAPH, OTHER_PARAGRAPH, CHANGED = 0.6, 0.35, 0.75
 # Share of positive texts in which one or two words are replaced. Otherwise only negative texts would contain words
-# that do not fit the text, and the model would learn to recognise such words.
+# that do not fit the text, and the model would learn to recognize such words.
 REPLACED = 0.35
 # Number of other paragraphs that are considered, namely those that share the most words with the question.
 NEAREST = 6

@@ -31,7 +31,7 @@ def find_cells(table: Table) -> list[Cell]:
     ]
 
 
-def _normalise(cell: Cell) -> tuple[str, ...]:
+def _normalize(cell: Cell) -> tuple[str, ...]:
     return tuple("".join(part.split()) for part in cell)
 
 
@@ -51,8 +51,8 @@ def main() -> None:
                 path = Path(folder) / f"{kind}-{number}.pdf"
                 truth = draw(random.Random(f"{options.seed} {kind} {number}"), path)
                 tables = [table for page in reader.parse(path) if isinstance(page, Page) for table in page.tables]
-                found = Counter(map(_normalise, (cell for table in tables for cell in find_cells(table))))
-                wanted = Counter(map(_normalise, truth))
+                found = Counter(map(_normalize, (cell for table in tables for cell in find_cells(table))))
+                wanted = Counter(map(_normalize, truth))
                 right = (found & wanted).total()
                 count.update(tables=len(tables), found=found.total(), wanted=wanted.total(), right=right)
                 if options.show == kind and right < max(found.total(), wanted.total()):

@@ -5,7 +5,7 @@
 
 DATA contains ``pdfs/`` and ``questions.jsonl`` with ``question``, ``answerable`` and, for questions with an answer,
 ``values``. The answer must contain one of the texts in ``values``; numbers are compared by value. The plain prompt
-contains the passages of the app's answer and two sentences of instructions. Refusals of the plain prompt are recognised
+contains the passages of the app's answer and two sentences of instructions. Refusals of the plain prompt are recognized
 by their words. ``--rows`` writes every answer to a file, as JSON lines. Intervals are 95 % bootstrap intervals.
 """
 

@@ -33,7 +33,7 @@ def guide_text() -> str:
 def guide_pdf() -> bytes:
     """Return the guide as an A4 PDF with page labels and with an outline entry for each heading.
 
-    Each call returns the same bytes, so that a second copy of the guide is recognised as a duplicate.
+    Each call returns the same bytes, so that a second copy of the guide is recognized as a duplicate.
     """
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm

@@ -1,4 +1,4 @@
-"""Watched folders, which the library is synchronised with."""
+"""Watched folders, which the library is synchronized with."""
 
 from __future__ import annotations
 

@@ -73,15 +73,15 @@ def _probabilities(engine: Engine, question: str, read: Sequence[Passage]) -> di
         if _READER not in kept:
             kept[_READER] = engine.mixtures.read_answers(question, read)
         if not engine.models.predicts_tokens:
-            st.caption("p(y|x, d) is the reading model's probability of an answer, normalised for each passage.")
+            st.caption("p(y|x, d) is the reading model's probability of an answer, normalized for each passage.")
             return dict(kept[_READER])
         source = st.segmented_control(
             "Probabilities p(y|x, d) from", [_READER, _MODEL], default=_READER, required=True, key="lab_answers_from"
         )
         if source == _READER:
-            st.caption("The reading model's probability of an answer, normalised for each passage.")
+            st.caption("The reading model's probability of an answer, normalized for each passage.")
             return dict(kept[_READER])
-        st.caption("The likelihood of each of these answers under the language model, normalised for each passage.")
+        st.caption("The likelihood of each of these answers under the language model, normalized for each passage.")
         if _MODEL not in kept:
             if not st.button("Compute likelihoods", key="lab_likelihoods", help="A few seconds for each passage"):
                 return None

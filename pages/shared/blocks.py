@@ -19,7 +19,7 @@ _RESTORED = str.maketrans({_BRACKET: "[", _BAR: "|"})
 def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
     """Return the blocks of an answer, with its citations and with the verification marks of its statements.
 
-    Text that a model wrote is parsed as Markdown. In other text, only tables and bold text are recognised.
+    Text that a model wrote is parsed as Markdown. In other text, only tables and bold text are recognized.
     """
     cited = [answer.short, *(one.quote for one in answer.citations)]
     if answer.generator == "extractive":

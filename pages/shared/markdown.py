@@ -14,7 +14,7 @@ from pages.shared.tables import align_figures
 from rag_core.types import Claim
 
 # These characters enclose a statement while the Markdown is parsed. They are punctuation, so that the parser still
-# recognises emphasis next to them.
+# recognizes emphasis next to them.
 _FROM, _TO = "\u2e22", "\u2e23"
 _LIKE_THEM = str.maketrans({_FROM: "\u231c", _TO: "\u231d"})
 _EDGES = re.compile(f"([{_FROM}{_TO}])")

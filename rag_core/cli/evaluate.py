@@ -94,7 +94,7 @@ AsTable = Annotated[
     bool, typer.Option("--table", help="Measure every retrieval method, and print one table that compares them.")
 ]
 K = Annotated[float, typer.Option("--k", min=0, help="Saturation of the term frequency in the BM25 baseline.")]
-B = Annotated[float, typer.Option("--b", min=0, max=1, help="Length normalisation in the BM25 baseline.")]
+B = Annotated[float, typer.Option("--b", min=0, max=1, help="Length normalization in the BM25 baseline.")]
 NoAnswers = Annotated[bool, typer.Option("--no-answers", help="Measure only rankings, not answers.")]
 
 

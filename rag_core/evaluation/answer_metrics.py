@@ -9,20 +9,20 @@ from rag_core.text.short_answers import normalize_answer
 
 
 def exact_match(text: str, answers: Sequence[str]) -> float:
-    """Return 1 if the normalised text equals one of the normalised answers, else 0."""
+    """Return 1 if the normalized text equals one of the normalized answers, else 0."""
     return float(normalize_answer(text) in {normalize_answer(one) for one in answers})
 
 
 def token_f1(text: str, answers: Sequence[str]) -> float:
     """Return the highest token F1 of the text and one of the answers (Rajpurkar et al. 2016).
 
-    If the text or an answer has no tokens after normalisation, their F1 is 1 if neither has tokens, else 0.
+    If the text or an answer has no tokens after normalization, their F1 is 1 if neither has tokens, else 0.
     """
     return max((_f1(normalize_answer(text).split(), normalize_answer(one).split()) for one in answers), default=0.0)
 
 
 def contains_answer(text: str, answers: Sequence[str]) -> float:
-    """Return 1 if the normalised text contains one of the normalised answers as whole words, else 0."""
+    """Return 1 if the normalized text contains one of the normalized answers as whole words, else 0."""
     # Spaces around the text and the answer restrict matches to whole words: "part" does not contain "art".
     padded = f" {normalize_answer(text)} "
     return float(any(f" {expected} " in padded for one in answers if (expected := normalize_answer(one))))

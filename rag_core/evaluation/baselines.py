@@ -105,7 +105,7 @@ class Bm25:
     k : float
         Saturation of the term frequency: the lower ``k`` is, the less a repetition of a word adds to the score.
     b : float
-        Length normalisation, from 0 (none) to 1 (full).
+        Length normalization, from 0 (none) to 1 (full).
     """
 
     def __init__(self, texts: Sequence[str], k: float = 1.2, b: float = 0.75) -> None:

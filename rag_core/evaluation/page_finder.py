@@ -84,14 +84,14 @@ def _matches(page: Page, evidence: LabelledPage) -> bool:
         return page.page_index == evidence.page_index
     if evidence.page:
         return page.page_label == evidence.page
-    return _normalise_space(evidence.quote) in _normalise_space(page.text)
+    return _normalize_space(evidence.quote) in _normalize_space(page.text)
 
 
-def _normalise_space(text: str) -> str:
+def _normalize_space(text: str) -> str:
     return " ".join(text.split())
 
 
 def _describe_evidence(evidence: LabelledPage) -> str:
     if evidence.page_index is not None:
         return f"with page_index {evidence.page_index} (the first is 0)"
-    return f"printed {evidence.page}" if evidence.page else f"that contains “{_normalise_space(evidence.quote)[:80]}”"
+    return f"printed {evidence.page}" if evidence.page else f"that contains “{_normalize_space(evidence.quote)[:80]}”"

@@ -98,7 +98,7 @@ def build_ollama_url(variable: str) -> str:
 def find_base_url(address: str, key: str = "", *, timeout_s: float = _TIMEOUT_S) -> str:
     """Return the first base URL of an address at which an OpenAI-compatible endpoint answers.
 
-    No text of a document is sent. An endpoint without a list of models is recognised by its reply to an empty request.
+    No text of a document is sent. An endpoint without a list of models is recognized by its reply to an empty request.
 
     Raises
     ------

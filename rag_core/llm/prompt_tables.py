@@ -80,7 +80,7 @@ def _write_table(table: Table, rows: Sequence[TableRow], text: str) -> str:
     stated = " ".join(text.split())
     missing = [line for line in above if line and " ".join(line.split()) not in stated]
     sections = [row for row in table.body if row.is_section and row not in rows and row.label in rows[0].section]
-    # A cell alone is recognised as an instruction more reliably than in a line with other cells.
+    # A cell alone is recognized as an instruction more reliably than in a line with other cells.
     checked = replace(table, rows=tuple(_check_cells(row) for row in table.rows))
     return "\n".join([*missing, checked.to_markdown([_check_cells(row) for row in (*sections, *rows)])])
 

@@ -18,7 +18,7 @@ def search_beams(
 ) -> Generator[None, None, list[Hypothesis]]:
     """Return the most probable sequences that a beam search finds, best first; yield after each token.
 
-    The log-probability of a sequence is the sum over its tokens, without normalisation by length. A sequence is
+    The log-probability of a sequence is the sum over its tokens, without normalization by length. A sequence is
     complete with its first end token. The search ends if no incomplete beam is more probable than ``beams`` complete
     sequences, because further tokens can only lower its probability.
 

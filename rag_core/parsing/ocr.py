@@ -1,4 +1,4 @@
-"""Recognise the words of a page picture and their positions. Only this module imports RapidOCR."""
+"""Recognize the words of a page picture and their positions. Only this module imports RapidOCR."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # larger scale takes longer and hardly reads better, but small pages have small print and need a larger scale.
 _SCALE, _LARGEST_SCALE, _SIDE, _LONGEST_SIDE = 2.0, 4.0, 1684.0, 2600.0
 _CELL_GAP = 1.3
-# Scores of recognised lines. In a line below ``_SURE``, few words are right; below ``_LEAST_SCORE``, no word is right.
+# Scores of recognized lines. In a line below ``_SURE``, few words are right; below ``_LEAST_SCORE``, no word is right.
 _SURE, _LEAST_SCORE = 0.85, 0.7
 # A text box with a larger ratio of length to height shows the direction of its text. The box of one or two digits is
 # too short to show the direction.
@@ -63,7 +63,7 @@ class _Line:
 
 
 def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run], list[float], int]:
-    """Recognise the text of a page in any of its four orientations.
+    """Recognize the text of a page in any of its four orientations.
 
     Parameters
     ----------
@@ -109,13 +109,13 @@ def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run]
 def _recognize_lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
     """Return the text lines of a picture and the direction of its text.
 
-    Lines with a low score are also recognised upside down, because the whole page or the line may be upside down.
+    Lines with a low score are also recognized upside down, because the whole page or the line may be upside down.
     """
     engine = _load_engine()
     detection = engine(pixels, use_rec=False)
     if detection.boxes is None or not len(detection.boxes):
         return [], "right"
-    # The corners of a box are in clockwise order. The recogniser reads text from the first to the second corner.
+    # The corners of a box are in clockwise order. The recognizer reads text from the first to the second corner.
     boxes = np.asarray(detection.boxes, np.float32)
     across, down = _side_lengths(boxes)
     long = np.maximum(across, down) > _LONG * np.minimum(across, down)
@@ -131,7 +131,7 @@ def _recognize_lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
     lengths = [len(line.text) for line in lines]
     upside_down = 2 * sum(lengths[number] for number in better if along[number]) > sum(compress(lengths, along))
     if upside_down:
-        # Recognise the lines with a good score again as well: an upside-down "68" looks like "89".
+        # Recognize the lines with a good score again as well: an upside-down "68" looks like "89".
         others = [number for number in range(len(lines)) if along[number] and number not in turned]
         turned |= zip(others, _recognize_boxes(engine, pixels, _turn_boxes(boxes[others])), strict=True)
     for number, line in turned.items():

@@ -1,4 +1,4 @@
-"""Parse one page: read its text layer, recognise text if the text layer is not enough, and analyse the layout."""
+"""Parse one page: read its text layer, recognize text if the text layer is not enough, and analyze the layout."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from rag_core.types import FloatArray, Page, PageState
 from rag_core.types.documents import ParsedPage
 
 _GARBAGE = 0.3
-_MIN_RECOGNISED = 3
+_FEWEST_RECOGNIZED = 3
 _IMAGE_SHARE = 0.3
 _FULL_PAGE_CHARACTERS = 300
 
@@ -124,7 +124,7 @@ def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRun
 
 
 def _replace_implausible(reader: PdfPage, layer: _PageRuns, ocr: str) -> _PageRuns:
-    """Return the recognised text of a page whose text layer is probably wrong, if that text is more plausible."""
+    """Return the recognized text of a page whose text layer is probably wrong, if that text is more plausible."""
     if ocr != "off":
         recognized = _recognize_page(reader, layer, keep=False)
         words = " ".join(word for run in recognized.runs for word in run.words)
@@ -166,9 +166,9 @@ def _recognize_page(reader: PdfPage, layer: _PageRuns, *, keep: bool) -> _PageRu
     if keep:
         runs = [run for run in runs if not _is_covered(run.rects, layer.runs)]
     reason = f"text recognition could not read {lost} of its lines" if lost else ""
-    if sum(char.isalnum() for run in runs for word in run.words for char in word) < _MIN_RECOGNISED:
+    if sum(char.isalnum() for run in runs for word in run.words for char in word) < _FEWEST_RECOGNIZED:
         layer.reason = layer.reason or reason
-        return layer  # the recognised characters are only specks or ornaments
+        return layer  # the recognized characters are only specks or ornaments
     confidence = round(float(np.mean(confidences)), 4)
     if keep:
         return _PageRuns([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason or reason, written=False)
@@ -185,7 +185,7 @@ def _shorten_error(error: Exception) -> str:
 
 
 def _is_covered(rects: FloatArray, runs: list[Run]) -> bool:
-    """Return whether the text layer already contains a recognised run.
+    """Return whether the text layer already contains a recognized run.
 
     It does if the centres of most words of the run are inside words of the text layer.
     """

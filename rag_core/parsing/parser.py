@@ -62,7 +62,7 @@ class PdfParser:
     max_decompressed_mb : int
         Largest allowed size of a stream of the file after decompression.
     ocr : {"auto", "on", "off"}
-        Recognise text on pages without enough text (auto), on all pages (on), or on no page (off).
+        Recognize text on pages without enough text (auto), on all pages (on), or on no page (off).
 
     Notes
     -----

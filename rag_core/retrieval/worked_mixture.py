@@ -17,7 +17,7 @@ _QUERY = (1.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    """A document with the vector of its passage before normalisation, and the probabilities of `_ANSWERS` given it."""
+    """A document with the vector of its passage before normalization, and the probabilities of `_ANSWERS` given it."""
 
     name: str
     vector: tuple[float, float]

@@ -10,7 +10,7 @@ from rag_core.text.languages import COMMON, INTERJECTION, NEGATIONS, NEGATIVE_VE
 from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import Word, tokenize
 
-# Matches the pronoun in "I've" and "I'm", which is capitalised but not a name.
+# Matches the pronoun in "I've" and "I'm", which is capitalized but not a name.
 _SPEAKER = re.compile(r"I['’]")
 _NO_NEGATION = re.compile(r"not\s+only\b|no\s+(?:fewer|less|more|later|sooner)\s+than\b|no\.?\s*\d", re.I)
 _SCOPE_WITHIN = 5
@@ -69,7 +69,7 @@ class AnnotatedText:
 
     @cached_property
     def names(self) -> list[Word]:
-        """The capitalised content words that are not parts of numbers.
+        """The capitalized content words that are not parts of numbers.
 
         The first word of a sentence is included, although its capital letter does not show that it is a name.
         """
@@ -83,7 +83,7 @@ class AnnotatedText:
         ]
 
     def begins_sentence(self, word: Word) -> bool:
-        """Return whether a word is the first of its sentence; such a word is capitalised even if it is not a name."""
+        """Return whether a word is the first of its sentence; such a word is capitalized even if it is not a name."""
         before = self.text[: word.start].rstrip(" \t\n\"'“‘(*-•")
         return not before or before[-1] in ".!?:\n"
 

@@ -28,7 +28,7 @@ def _same_name(one: str, other: str) -> bool:
 def expands_acronym(word: Word, source: AnnotatedText) -> bool:
     """Return whether the source contains the words that an acronym stands for.
 
-    An acronym of two letters is compared with the initials of capitalised words only. A longer acronym is compared
+    An acronym of two letters is compared with the initials of capitalized words only. A longer acronym is compared
     with the initials of lower-case words as well.
     """
     if not (word.text.isupper() and len(word.text) > 1):

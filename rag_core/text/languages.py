@@ -171,7 +171,7 @@ def _stems(listed: str) -> frozenset[str]:
     return frozenset(map(stem, _words(listed)))
 
 
-# The lists above as sets. Frequent words and negations are normalised; negative verbs and antonyms are also stemmed.
+# The lists above as sets. Frequent words and negations are normalized; negative verbs and antonyms are also stemmed.
 COMMON: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _COMMON.items()}
 NEGATIONS: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _NEGATIONS.items()}
 NEGATIVE_VERBS: Mapping[str, frozenset[str]] = {language: _stems(listed) for language, listed in _DENIALS.items()}

@@ -38,7 +38,7 @@ _SAID_OTHERWISE = frozenset(MONTHS) | frozenset(
     "table".split()
 )
 # A question is in title case if it has at least ``_LEAST_HEADLINE`` content words and more than the share ``_HEADLINE``
-# of them is capitalised.
+# of them is capitalized.
 _LEAST_HEADLINE, _HEADLINE = 4, 0.7
 POSSESSIVE = re.compile(r"['’]s?$")
 # Cached, because a question is compared with several passages, and these often have the same title.

@@ -1,4 +1,4 @@
-"""Normalisation of text for comparison."""
+"""Normalization of text for comparison."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def normalize(text: str) -> str:
     >>> normalize("Nestlé’s")
     "nestle's"
     """
-    # A fast path for ASCII text, because each question normalises many passages.
+    # A fast path for ASCII text, because each question normalizes many passages.
     if text.isascii():
         return text.lower()
     marked = _MARK.sub(lambda found: PUNCTUATION_MAP[ord(found[0])], text)
@@ -111,7 +111,7 @@ def _uncombined(found: re.Match[str]) -> str:
 
 
 def normalize_with_offsets(text: str) -> tuple[str, list[int]]:
-    """Return a normalised text and, for each character of the normalised text, its offset in the original text.
+    """Return a normalized text and, for each character of the normalized text, its offset in the original text.
 
     White space is collapsed into single blanks. Invisible characters and Markdown emphasis are removed, and quotation
     marks, dashes and ligatures are replaced by plain characters. Letter case is kept.

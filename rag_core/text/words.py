@@ -1,4 +1,4 @@
-"""Tokenisation, stemming and lemmatisation of English text."""
+"""Tokenization, stemming and lemmatization of English text."""
 
 from __future__ import annotations
 

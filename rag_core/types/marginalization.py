@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_core.types.arrays import Float64Array, IntArray
 
-# How an answer is marginalised over passages: for the whole answer, or for each token.
+# How an answer is marginalized over passages: for the whole answer, or for each token.
 Marginalization = Literal["rag-sequence", "rag-token"]
 MARGINALIZATIONS: tuple[Marginalization, ...] = ("rag-sequence", "rag-token")
 # Whether RAG-Sequence scores a candidate under every passage, or only under those whose beams contain it.
@@ -64,7 +64,7 @@ class MarginalCandidate:
     tokens : tuple of int
         With the end token, unless the answer was cut off at the limit of its length.
     log_probability : float
-        ``log p(y|x)``, marginalised over the passages.
+        ``log p(y|x)``, marginalized over the passages.
     token_log_probabilities : Float64Array, shape (tokens, passages)
         ``log p(y_i | x, z, y_1 … y_(i-1))``: the log-probability of each token given each passage. With fast decoding,
         it is minus infinity for passages whose beams do not contain the answer.
@@ -85,7 +85,7 @@ class GeneratedToken:
 
 @dataclass(frozen=True, slots=True)
 class MarginalAnswer:
-    """An answer that is marginalised over passages.
+    """An answer that is marginalized over passages.
 
     Attributes
     ----------

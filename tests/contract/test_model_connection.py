@@ -276,7 +276,7 @@ def test_key_alone_in_the_environment_leaves_the_form_usable(endpoint: ScriptedE
         assert "sk-of-another-program" not in sent
 
 
-def test_openai_addresses_are_recognised() -> None:
+def test_openai_addresses_are_recognized() -> None:
     own = ("https://api.openai.com", "api.openai.com/v1/", "https://api.openai.com/v1/chat/completions")
     assert all(is_openai_address(address) for address in own)
     others = ("https://api.openai.com:8443/v1", "https://x@api.openai.com/v1", "https://openai.com/v1", "")

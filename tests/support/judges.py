@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from tests.support.servers import Exchange, Play, complete
 
-# The task at the end of a judge's prompt, recognised by its first words.
+# The task at the end of a judge's prompt, recognized by its first words.
 TASKS = {
     "statements": "For each numbered statement",
     "passages": "For each numbered passage",

@@ -22,7 +22,7 @@ def headings() -> list[str]:
     return re.findall(r"^#+ (.+)$", guide_text(), re.MULTILINE)
 
 
-def normalised(text: str) -> str:
+def normalized(text: str) -> str:
     return " ".join(re.sub(r"[\u201c\u201d`\"]", "", text).replace("\u2019", "'").split())
 
 
@@ -42,9 +42,9 @@ def test_guide_has_page_labels_and_outline(data: bytes) -> None:
 def test_guide_pdf_has_all_the_text(data: bytes) -> None:
     with pypdfium2.PdfDocument(data) as document:
         pages = [page.get_textpage().get_text_range() for page in document]
-    text = normalised(" ".join(re.sub(r"^Footnote user guide \d\s", "", page) for page in pages))
+    text = normalized(" ".join(re.sub(r"^Footnote user guide \d\s", "", page) for page in pages))
     for block in guide_text().split("\n\n"):
-        sentences = re.split(r"(?<=\.) ", normalised(block.lstrip("# ")))
+        sentences = re.split(r"(?<=\.) ", normalized(block.lstrip("# ")))
         assert all(sentence in text for sentence in sentences)
 
 

@@ -127,7 +127,7 @@ def test_modules_have_no_import_cycle() -> None:
         ("pages.shared.backend", "rag_core.store.documents.DocumentStore"),
     ],
 )
-def test_forbidden_import_is_recognised(importer: str, name: str) -> None:
+def test_forbidden_import_is_recognized(importer: str, name: str) -> None:
     assert not is_allowed(importer, name)
 
 

@@ -26,8 +26,8 @@ def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
     ----------
     runs : list of Run
     written : bool
-        Whether ``runs`` are in the order of a content stream. The order of recognised text has no meaning, so
-        recognised text is ordered only by position.
+        Whether ``runs`` are in the order of a content stream. The order of recognized text has no meaning, so
+        recognized text is ordered only by position.
     """
     if len(runs) < 2 or len(runs) > _MAX_RUNS:
         return [Line([run]) for run in runs]

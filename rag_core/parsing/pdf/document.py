@@ -66,7 +66,7 @@ class PdfiumDocument:
                 raise PasswordNeededError(_REASONS[code])
             raise UnreadableError(_REASONS.get(code, f"error {code}"))
         self._document = PdfDocument(handle)
-        # Initialise forms, because pdfium otherwise does not draw values of fields for which the file contains no
+        # Initialize forms, because pdfium otherwise does not draw values of fields for which the file contains no
         # picture. The log level hides the warning that this build of pdfium does not support XFA forms.
         logging.getLogger("pypdfium2").setLevel(logging.ERROR)
         self._document.init_forms()

@@ -222,7 +222,7 @@ class DocumentReader:
                 losses = 0
                 parsed = self._unpack_answer(answer, index)
                 self._sequential = parsed.page.state in (PageState.OCR, PageState.MIXED)
-                reader.recognised |= self._sequential
+                reader.recognized |= self._sequential
                 yield parsed
 
     def _request_pages(self, index: int, page_count: int, pending: deque[FileReader]) -> None:

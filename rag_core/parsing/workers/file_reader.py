@@ -27,14 +27,14 @@ class FileReader:
 
     Attributes
     ----------
-    recognised : bool
+    recognized : bool
         Whether text recognition has read a page of the file. The caller sets it.
     """
 
     def __init__(
         self, pool: WorkerPool, opening: dict[str, Any], page_timeout_s: float, cancelled: Callable[[], bool]
     ) -> None:
-        self.recognised = False
+        self.recognized = False
         self._pool = pool
         self._opening = opening
         self._page_timeout_s = page_timeout_s
@@ -115,7 +115,7 @@ class FileReader:
             return
         if self._requested:
             worker.kill()
-        elif self.recognised:
+        elif self.recognized:
             worker.close()  # text recognition keeps much memory, so the worker must not stay idle
         elif worker.alive:
             try:

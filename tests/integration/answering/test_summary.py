@@ -15,7 +15,7 @@ from rag_core.types import REFUSAL, Answer, AnswerState, Delta, Restart, Retriev
 from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, indexed, open_library, page_text, scripted_engine
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
 
-SUMMARISE = "Summarise the annual report."
+SUMMARIZE = "Summarise the annual report."
 SUMMARY = RetrievalConfig(strategy="summary")
 TOWNS = "Arles Bergen Cordoba Delft Evora Ferrara Ghent Haarlem Imola Jena Kotor Lucca".split()
 # Each prompt has room for some of the pages, so that a summary has several parts.
@@ -30,7 +30,7 @@ def town(name: str, number: int) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data folder with a document of twelve pages and one of one page; tests must not change them."""
-    folder = tmp_path_factory.mktemp("summarising") / "data"
+    folder = tmp_path_factory.mktemp("summarizing") / "data"
     report = [town(name, number) for number, name in enumerate(TOWNS)]
     with open_library(folder, {"report.pdf": report, "bridge.pdf": [BUDGET]}):
         return folder
@@ -40,8 +40,8 @@ def asking(folder: Path, *script: Play, **values: Any) -> AbstractContextManager
     return scripted_engine(folder, *script, **(SMALL | values))
 
 
-def summarise(
-    engine: Engine, question: str = SUMMARISE, documents: Sequence[str] = ("report.pdf",)
+def summarize(
+    engine: Engine, question: str = SUMMARIZE, documents: Sequence[str] = ("report.pdf",)
 ) -> tuple[list[object], Answer]:
     """Return all events of a summary, and the summary."""
     events: list[object] = list(engine.ask(question, documents=documents, configuration=SUMMARY))
@@ -82,7 +82,7 @@ def folded(text: str) -> str:
 
 def test_summary_covers_and_cites_every_page(folder: Path) -> None:
     with reading(folder, Reader()) as (engine, reader):
-        events, answer = summarise(engine)
+        events, answer = summarize(engine)
         assert (answer.state, answer.strategy, answer.notices) == (AnswerState.ANSWERED, "summary", ())
         assert all(f"The branch in {name} sold {100 + number} barrels" in answer.text
                    for number, name in enumerate(TOWNS))  # fmt: skip
@@ -114,7 +114,7 @@ def test_all_documents_are_summarized_by_default(folder: Path) -> None:
 
 def test_limits_select_evenly_spread_parts(folder: Path) -> None:
     with reading(folder, Reader(), strategy_calls=1) as (engine, reader):
-        _, answer = summarise(engine)
+        _, answer = summarize(engine)
         assert len(reader.prompts) == 2
         assert "spread evenly" in answer.notices[0]
         assert "RAG_STRATEGY_CALLS=1" in answer.notices[0]
@@ -122,14 +122,14 @@ def test_limits_select_evenly_spread_parts(folder: Path) -> None:
         assert pages[0] <= 2
         assert pages[-1] >= 9
     with reading(folder, Reader(), strategy_tokens=2000) as (engine, reader):
-        _, answer = summarise(engine)
+        _, answer = summarize(engine)
         assert len(reader.prompts) == 2
         assert "RAG_STRATEGY_TOKENS=2000" in answer.notices[0]
 
 
 def test_long_notes_are_condensed(folder: Path) -> None:
     with reading(folder, Reader(), openai_context_tokens=1600) as (engine, _):
-        events, answer = summarise(engine)
+        events, answer = summarize(engine)
         assert any(isinstance(event, Stage) and event.name == "condense_1" for event in events)
         assert answer.state is AnswerState.ANSWERED
         assert all(claim.supported for claim in answer.statements)
@@ -140,7 +140,7 @@ def test_unsupported_notes_are_omitted(folder: Path) -> None:
         return line.replace("100 barrels", "999 barrels")
 
     with reading(folder, Reader(change)) as (engine, reader):
-        _, answer = summarise(engine)
+        _, answer = summarize(engine)
         assert "999" not in reader.prompts[-1]
         assert "999" not in answer.text
         assert answer.gate.score == pytest.approx(11 / 12)
@@ -151,7 +151,7 @@ def test_mostly_unsupported_summary_is_refused(folder: Path) -> None:
         return line if "105" in line else re.sub(r"sold 1\d\d", "sold 900", line)
 
     with reading(folder, Reader(change)) as (engine, reader):
-        events, answer = summarise(engine)
+        events, answer = summarize(engine)
         assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, REFUSAL, ())
         assert answer.gate.score == pytest.approx(1 / 12)
         assert all("<notes>" not in prompt for prompt in reader.prompts)
@@ -162,7 +162,7 @@ def test_contradicted_summary_is_kept_and_marked(folder: Path) -> None:
     written = "The budget of the Zanzibar bridge is 77 million euros [1]."
     script = complete("The budget of the Zanzibar bridge is 42 million euros [1]."), complete(written)
     with asking(folder, *script) as (engine, _):
-        events, answer = summarise(engine, "Summarise it.", ["bridge.pdf"])
+        events, answer = summarize(engine, "Summarise it.", ["bridge.pdf"])
         assert (answer.state, answer.text) == (AnswerState.ANSWERED, written)
         assert [claim.mark_text for claim in answer.statements] == ["differs from the source: 42 million euros"]
         assert not any(isinstance(event, Restart) for event in events)
@@ -176,7 +176,7 @@ def test_interrupted_summary_is_kept(folder: Path) -> None:
 
     note = complete("The budget of the Zanzibar bridge is 42 million euros [1].")
     with asking(folder, note, break_off) as (engine, _):
-        events, answer = summarise(engine, "Summarise it.", ["bridge.pdf"])
+        events, answer = summarize(engine, "Summarise it.", ["bridge.pdf"])
         assert (answer.state, answer.text) == (AnswerState.ANSWERED, "The budget is 42 million euros [1].")
         assert "stopped half-way" in answer.notices[-1]
         assert not any(isinstance(event, Restart) for event in events)
@@ -191,7 +191,7 @@ def test_documents_without_relevant_content_give_a_refusal(folder: Path) -> None
 
 def test_empty_library_refuses_without_asking_the_model(tmp_path: Path) -> None:
     with asking(tmp_path / "data", complete("Never asked [1].")) as (engine, endpoint):
-        assert engine.answer(SUMMARISE, configuration=SUMMARY).state is AnswerState.ABSTAINED
+        assert engine.answer(SUMMARIZE, configuration=SUMMARY).state is AnswerState.ABSTAINED
         assert endpoint.requests == []
 
 
@@ -233,7 +233,7 @@ def test_instructions_in_document_are_not_sent_to_model(tmp_path: Path) -> None:
 
 def test_summary_can_be_stopped(folder: Path) -> None:
     with reading(folder, Reader()) as (engine, reader):
-        stream = engine.ask(SUMMARISE, documents=["report.pdf"], configuration=SUMMARY)
+        stream = engine.ask(SUMMARIZE, documents=["report.pdf"], configuration=SUMMARY)
         for _ in range(3):
             next(stream)
         stream.close()  # type: ignore[attr-defined]

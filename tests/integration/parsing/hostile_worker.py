@@ -45,7 +45,7 @@ class HostileService(child.Service):
                 print("a library that prints")
                 os.write(1, b"from C as well\n")
         page = super().do_page(request)
-        if "recognises" in self._path.name:
+        if "recognizes" in self._path.name:
             page |= {"state": PageState.OCR.value, "reason": str(os.getpid())}
         return page
 

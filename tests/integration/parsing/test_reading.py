@@ -91,7 +91,7 @@ def test_file_that_cannot_be_reopened_loses_the_remaining_pages(hostile: PdfPars
 
 
 def test_scanned_pages_are_read_by_one_worker(hostile: PdfParser, tmp_path: Path) -> None:
-    pages = pages_of(hostile, long(tmp_path / "recognises.pdf"))
+    pages = pages_of(hostile, long(tmp_path / "recognizes.pdf"))
     assert {page.state for page in pages} == {PageState.OCR}
     assert len({page.reason for page in pages}) == 1
     # A worker that has loaded the recognition models is ended, since they occupy memory.

@@ -9,7 +9,7 @@ from rag_core.text.short_answers import normalize_answer
 from rag_core.types.answers import strip_markers
 
 
-def test_answers_are_normalised() -> None:
+def test_answers_are_normalized() -> None:
     assert normalize_answer("  The  Eiffel-Tower, a  landmark!") == "eiffeltower landmark"
     assert normalize_answer("Theatre and another") == "theatre and another"
 

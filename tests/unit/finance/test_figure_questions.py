@@ -37,7 +37,7 @@ from rag_core.finance.years import find_years
         ),
     ],
 )
-def test_figure_is_recognised(question: str, label: str, unit: Unit) -> None:
+def test_figure_is_recognized(question: str, label: str, unit: Unit) -> None:
     request = parse_figure_question(question)
     assert request is not None
     assert (request.label, request.unit) == (label, unit)

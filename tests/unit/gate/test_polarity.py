@@ -53,7 +53,7 @@ from rag_core.gate.yes_no_questions import is_yes_no_question
         ("", False),
     ],
 )
-def test_yes_no_question_is_recognised(question: str, expected: bool) -> None:
+def test_yes_no_question_is_recognized(question: str, expected: bool) -> None:
     assert is_yes_no_question(question) is expected
 
 

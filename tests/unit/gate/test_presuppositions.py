@@ -80,7 +80,7 @@ SHEET = "December 31, 2022 2021 Total current assets 860 790"
         ("bexley 2022", True),
     ],
 )
-def test_other_company_or_year_is_recognised(rest: str, is_other: bool) -> None:
+def test_other_company_or_year_is_recognized(rest: str, is_other: bool) -> None:
     title = "ACMEGROUP 2022 10K › Balance Sheets"
     assert is_other_entity_or_period(rest, SHEET, title, "ACMEGROUP_2022_10K.pdf") is is_other
 

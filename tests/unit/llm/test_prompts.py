@@ -145,7 +145,7 @@ def test_history_has_answered_turns_without_markers() -> None:
         (f"Yes. {REFUSAL}", False),
     ],
 )
-def test_refusal_is_recognised(text: str, expected: bool) -> None:
+def test_refusal_is_recognized(text: str, expected: bool) -> None:
     assert is_refusal(text) is expected
 
 

@@ -1,4 +1,4 @@
-"""Instructions in documents are recognised and left out of prompts."""
+"""Instructions in documents are recognized and left out of prompts."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def test_other_words_are_not_interjections(text: str) -> None:
         ("The tower is 88 metres tall.", "Das ist der höchste Turm, und er ist alt.", True),
     ],
 )
-def test_different_languages_are_recognised(text: str, source: str, differ: bool) -> None:
+def test_different_languages_are_recognized(text: str, source: str, differ: bool) -> None:
     assert languages_differ(text, source) is differ
 
 

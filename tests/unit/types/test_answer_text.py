@@ -12,7 +12,7 @@ def cells(table: Paragraph | TextTable) -> list[list[str]]:
     return [["".join(run.text for run in cell) for cell in row] for row in table.rows]
 
 
-def test_bold_value_and_table_are_recognised() -> None:
+def test_bold_value_and_table_are_recognized() -> None:
     rows = "| Company | Sales |\n| --- | ---: |\n| A | **5** [1] |\n| B | 6 [2] |"
     text = f"**$5 m** · sales [1].\n\nBy company:\n{rows}\nEnd"
     value, lead, table, end = parse_answer_text(text)

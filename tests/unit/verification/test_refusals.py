@@ -43,7 +43,7 @@ from rag_core.verification.refusals import contains_refusal, has_leading_refusal
         "I documenti non lo dicono.",
     ],
 )
-def test_refusal_is_recognised(text: str) -> None:
+def test_refusal_is_recognized(text: str) -> None:
     assert contains_refusal(text)
     assert has_leading_refusal(f"{text}\n\nThey tell of the warranty.")
 

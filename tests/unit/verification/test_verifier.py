@@ -532,7 +532,7 @@ def test_text_without_statements_is_unchanged(text: str) -> None:
         ("[2, 2]", "[2]"),
     ],
 )
-def test_marker_variants_are_normalised(written: str, normal: str) -> None:
+def test_marker_variants_are_normalized(written: str, normal: str) -> None:
     statement = "The mill has eleven sails"
     same = [passage(rank, f"{statement}.") for rank in (1, 2, 3)]
     answer = verify_answer(f"{statement} {written}.", same)
