@@ -113,6 +113,16 @@ def test_advised_threshold_can_be_applied(open_page: OpenPage, library: Engine) 
     assert app.button(key="use_threshold").disabled
 
 
+def test_threshold_of_an_evaluation_without_a_model_cannot_be_used_with_one(
+    open_page: OpenPage, library: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored_run(library, RetrievalConfig())
+    monkeypatch.setattr(type(library.models), "current", "chat:a-model")
+    button = open_page("evaluate").button(key="use_threshold")
+    assert button.disabled
+    assert button.help.startswith("This evaluation ran without a language model, and the app now uses one.")
+
+
 def test_evaluation_continues_on_other_pages_and_can_be_stopped(open_page: OpenPage, library: Engine) -> None:
     labels = library.labels.parse_file(FILE[0], FILE[1])
     library.evaluations.start([*labels] * 400, [RetrievalConfig()], name="many")
