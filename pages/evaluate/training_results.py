@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared.stages import STAGE_NAMES
-from pages.shared.text import escape_markdown, format_time
+from pages.shared.text import escape_markdown, format_interval, format_time
 from rag_core.engine import Engine
 from rag_core.types import Objective, Training, format_count
 

@@ -31,7 +31,7 @@ from rag_core.types import FloatArray, Page, PageState
 from rag_core.types.documents import ParsedPage
 
 _GARBAGE = 0.3
-_FEWEST_RECOGNIZED = 3
+_MIN_RECOGNIZED = 3
 _IMAGE_SHARE = 0.3
 _FULL_PAGE_CHARACTERS = 300
 
@@ -166,7 +166,7 @@ def _recognize_page(reader: PdfPage, layer: _PageRuns, *, keep: bool) -> _PageRu
     if keep:
         runs = [run for run in runs if not _is_covered(run.rects, layer.runs)]
     reason = f"text recognition could not read {lost} of its lines" if lost else ""
-    if sum(char.isalnum() for run in runs for word in run.words for char in word) < _FEWEST_RECOGNIZED:
+    if sum(char.isalnum() for run in runs for word in run.words for char in word) < _MIN_RECOGNIZED:
         layer.reason = layer.reason or reason
         return layer  # the recognized characters are only specks or ornaments
     confidence = round(float(np.mean(confidences)), 4)
