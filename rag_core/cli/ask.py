@@ -28,7 +28,7 @@ AsOf = Annotated[
     typer.Option(
         "--as-of",
         help="Ask what the documents said at a snapshot: its name, or a date (YYYY-MM-DD), which stands for the newest "
-        "snapshot until then.",
+        "snapshot until then. The strategies iterative and themes cannot be used with it.",
     ),
 ]
 TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=1000, help="Number of passages.")]
