@@ -88,8 +88,8 @@ class ThemeBuilder:
         Parameters
         ----------
         model_use : {"none", "summaries", "entities"}
-            Whether the language model writes the summaries (a request for each theme), and also finds the entities and
-            relations (a request for each chunk).
+            Whether the language model writes the summaries (a request for each theme), and also finds the entities (a
+            request for each chunk).
 
         Raises
         ------

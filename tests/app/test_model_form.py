@@ -56,7 +56,7 @@ def test_model_is_connected_tested_and_disconnected(
     shown = texts(app)
     assert f"small, at {endpoint.url}" in shown
     assert "the file `model-key` of the data folder" in shown
-    assert "Nothing else is sent for the model" in shown
+    assert "themes and judges send more when you start them" in shown
     assert "which is this machine" in shown
     assert KEY not in shown
     assert backend._open().engine.models.generator == "openai:small"
