@@ -125,6 +125,8 @@ def open_chat(open_app: OpenApp, address: str, files: dict[str, bytes]) -> Page:
     for name, data in files.items():
         upload(page, name, data)
     page.get_by_role("link", name="Chat").click()
+    expect(page).to_have_title("Chat · Footnote")
+    quiet(page)
     return page
 
 
