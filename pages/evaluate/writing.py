@@ -29,16 +29,16 @@ def show_label_form(engine: Engine) -> None:
         with st.container(horizontal=True):
             st.text_input("Page number, as printed", key="label_page")
             st.text_input("Or words on the page", key="label_quote")
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
             st.selectbox(
-                "Document whose answer no longer holds (optional)",
+                "Outdated document (optional)",
                 names,
                 index=None,
-                placeholder="For example, the former edition",
+                placeholder="Its answer no longer holds",
                 key="label_stale_document",
                 help="Evaluate then says whether this page outweighs the one that answers the question.",
             )
-            st.text_input("Its page number, as printed", key="label_stale_page")
+            st.text_input("Its page number", key="label_stale_page")
         st.text_input("Answer (optional): words that a right answer contains", key="label_answer")
         st.form_submit_button("Save label", type="primary", key="label_keep", on_click=_keep, args=[engine])
 
