@@ -56,5 +56,4 @@ def list_conditions(engine: Engine, documents: Sequence[DocumentInfo]) -> tuple[
     """Return what a search depends on besides the question and its scope: the library, the settings and the adapter."""
     library = tuple((one.document_id, one.version_id, one.collection, one.embedder, one.chunks) for one in documents)
     preferences = engine.preferences
-    adapter = engine.learning.has_adapter and engine.learning.is_on
-    return (library, preferences.gate, preferences.threshold, preferences.top_k, adapter)
+    return (library, preferences.gate, preferences.threshold, preferences.top_k, engine.learning.is_on)

@@ -124,14 +124,16 @@ def add_evidence(
     if stale:
         outweighs = is_covered and evidence.stale_mass > mass
         values["stale_outweighs"] = float(outweighs)
-        cited = [one for one in ((cite.document_id, cite.page_index) for cite in answer.citations) if one in stale]
-        if is_covered and result.answered and result.wrong and outweighs:
+        pages = ((one.document_id, one.page_index) for one in answer.citations)
+        cited = next((stale[page] for page in pages if page in stale), "")
+        is_wrong = is_covered and result.answered and result.wrong
+        if is_wrong and outweighs:
             problem = (
                 f"Covered but wrong: a stale chunk outweighs it ({evidence.stale_name}: {evidence.stale_mass:.0%} of "
                 f"the weight against {mass:.0%})."
             )
-        elif is_covered and result.answered and result.wrong and cited:
-            problem = f"Covered but wrong: the answer cites a stale page ({stale[cited[0]]})."
+        elif is_wrong and cited:
+            problem = f"Covered but wrong: the answer cites a stale page ({cited})."
     return replace(result, values={**result.values, **values}, problem=problem)
 
 

@@ -47,7 +47,9 @@ def compare_with_label(
     if answer is None:
         near = not relevant or (rank is not None and rank <= MAX_RANK)
         return replace(result, problem="" if near else f"No page with the answer is among the first {MAX_RANK}.")
-    score = None if answer.state is not AnswerState.ANSWERED else 1.0 if answer.gate.overruled else answer.gate.score
+    score = None
+    if answer.state is AnswerState.ANSWERED:
+        score = 1.0 if answer.gate.overruled else answer.gate.score
     answered = is_given(answer, threshold)
     text = strip_markers(answer.text)
     wrong = _describe_mistake(label, relevant, answer, text)

@@ -30,9 +30,8 @@ def find_answer_spans(text: str, answers: Sequence[str]) -> list[tuple[int, int]
     >>> find_answer_spans("Inventories (in millions): 5,409", ["$5,409 million"])
     [(27, 32)]
     """
-    numbers = [
-        number for answer in answers for number in parse_numbers(answer.strip()) if number.text == answer.strip()
-    ]
+    stripped = [answer.strip() for answer in answers]
+    numbers = [number for answer in stripped for number in parse_numbers(answer) if number.text == answer]
     scales = find_table_scales(text) or _SCALES
     spans = {
         (one.start, one.end)
