@@ -49,8 +49,9 @@ def show_fields(engine: Engine, kind: str, saved: ModelChoice | None) -> bool:
             autocomplete="off",
             help=f"{needed}{kept}",
         )
+        place = st.empty()
         if not kept and engine.models.offers_environment_key(st.session_state[_ADDRESS]):
-            st.caption("The key from `OPENAI_API_KEY` is used if the field is empty. It is sent to OpenAI only.")
+            place.caption("The key from `OPENAI_API_KEY` is used if the field is empty. It is sent to OpenAI only.")
         listed = [name for name in (st.session_state.get(_MODEL), *st.session_state.get(_LISTED, [])) if name]
         st.selectbox(
             "Model",

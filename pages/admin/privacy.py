@@ -30,15 +30,17 @@ def show_privacy(engine: Engine) -> None:
 def show_destination(engine: Engine, address: str) -> None:
     """Say for which host texts would leave this machine if a model at this address were connected.
 
-    Nothing is shown for the address of the connected model, which `show_privacy` describes.
+    Nothing is shown for the address of the connected model, which `show_privacy` describes. Its place is kept: if the
+    fields below moved, the browser would draw them again and lose what is being typed into them.
     """
+    place = st.empty()
     host = engine.models.find_host(address)
     if host is None or address.strip() == engine.models.endpoint:
         return
     if host.is_this_machine:
-        st.caption("This address is on this machine: once connected, questions and passages go to the server there.")
+        place.caption("This address is on this machine: once connected, questions and passages go to the server there.")
     else:
-        st.caption(
+        place.caption(
             "Once connected, questions, earlier messages, instructions for answers, names of documents and passages "
             f"leave this machine for {escape_markdown(host.name)}. The list of models and the test send none of them."
         )

@@ -106,6 +106,17 @@ def test_link_of_a_new_chat_leads_to_the_form_and_a_model_is_connected(page: Pag
         expect(page.get_by_text("Written by")).to_have_count(0)
 
 
+def test_key_typed_while_the_page_reads_the_address_stays(page: Page) -> None:
+    choose_kind(page, "Any OpenAI-compatible endpoint")
+    expect(page.get_by_text("leave this machine for")).to_have_count(0)
+    field = page.get_by_label("API key", exact=True).element_handle()
+    type_connection(page, "http://127.0.0.1:9/v1")
+    expect(page.get_by_text("This address is on this machine")).to_be_visible()
+    # A replaced field would have lost its focus and what was typed into it.
+    assert field is not None
+    assert field.evaluate("field => field.isConnected")
+
+
 def test_refused_key_is_explained_and_can_be_corrected_by_keyboard(page: Page, address: str) -> None:
     with ScriptedEndpoint(guarded(KEY, GOOD)) as endpoint:
         choose_kind(page, "vLLM")
