@@ -47,6 +47,11 @@ def show_errors_next_run(key: str = keys.PROBLEM) -> Iterator[None]:
 
 
 def show_stored_error(key: str = keys.PROBLEM) -> None:
-    """Show the error that `show_errors_next_run` stored."""
+    """Show the error that `show_errors_next_run` stored.
+
+    Without an error, its place stays: if the fields below moved when the error appears or goes, the browser would draw
+    them again and lose what is being typed into them.
+    """
+    place = st.empty()
     if words := st.session_state.pop(key, ""):
-        st.error(escape_markdown(words), icon=":material/error:")
+        place.error(escape_markdown(words), icon=":material/error:")
