@@ -41,8 +41,8 @@ from benchmarks.quality import Row, index_pdfs, page_rank, read_questions
 from benchmarks.with_model import holds_value
 from rag_core.answering.follow_up import Rewriter, add_earlier_words
 from rag_core.engine import Engine
-from rag_core.evaluation.intervals import mean_interval
-from rag_core.evaluation.ranking_metrics import ranked_pages
+from rag_core.evaluation.intervals import compute_mean_interval
+from rag_core.evaluation.ranking_metrics import order_pages
 from rag_core.settings import load_settings
 from rag_core.store.database import now
 from rag_core.text import languages
@@ -80,7 +80,7 @@ def measure_search(engine: Engine, rows: Sequence[Row]) -> dict[str, list[float 
     values: dict[str, list[float | None]] = {"recall@1": [], "recall@5": [], "value": [], "refused": []}
     for row in rows:
         answer = engine.answer(row["question"], top_k=DEPTH)
-        pages = ranked_pages((one.document, one.page_index, one.page_index_end) for one in answer.passages)
+        pages = order_pages((one.document, one.page_index, one.page_index_end) for one in answer.passages)
         rank = page_rank(row, pages) if row.get("evidence") else None
         is_answerable = row.get("answerable", row.get("kind") == "answerable")
         expects = is_answerable and (row.get("values") or row.get("answer"))
@@ -159,7 +159,7 @@ def difference(full: Sequence[float | None], less: Sequence[float | None]) -> st
     pairs = [one - other for one, other in zip(full, less, strict=True) if one is not None and other is not None]
     if not pairs:
         return ""
-    found = mean_interval(pairs)
+    found = compute_mean_interval(pairs)
     return f"{found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
 
 

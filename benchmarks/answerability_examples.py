@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 
 SOURCE = "SQuADShifts"
 # One of this many paragraphs is held out for validation.
@@ -102,7 +102,7 @@ class _Source:
 
     def __init__(self, paragraphs: Sequence[tuple[str, str, Sequence[Mapping[str, Any]]]]) -> None:
         self._paragraphs = paragraphs
-        self._sentences = [sentence_spans(text) for _, text, _ in paragraphs]
+        self._sentences = [find_sentence_spans(text) for _, text, _ in paragraphs]
         self._having: dict[str, list[int]] = defaultdict(list)
         for number, (_, text, _) in enumerate(paragraphs):
             for word in set(_words(text)):

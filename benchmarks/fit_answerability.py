@@ -39,7 +39,7 @@ from benchmarks import answerability_examples, table_examples
 from benchmarks.answerability_examples import Example
 from rag_core.embedding import bundled
 from rag_core.embedding.answerability import FITTED, find_span
-from rag_core.evaluation.intervals import auroc
+from rag_core.evaluation.intervals import compute_auroc
 
 SETS = ("nyt", "new_wiki", "reddit", "amazon_reviews")
 # Share of the training examples of `SETS` that are used for training, so that tables have more weight.
@@ -93,7 +93,7 @@ class Reader(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model = AutoModel.from_pretrained(str(bundled.weights_folder())).requires_grad_(False)
+        self.model = AutoModel.from_pretrained(str(bundled.find_weights_folder())).requires_grad_(False)
         _adapt(self.model.encoder)
         self.head = nn.Linear(self.model.config.hidden_size, 3)
 
@@ -123,7 +123,7 @@ def _adapt(part: nn.Module) -> None:
 
 def items(examples_to_encode: Sequence[Example]) -> list[Item]:
     """Tokenize the examples, and leave out those whose answer or whole text is cut off."""
-    tokenizer = Tokenizer.from_file(str(bundled.weights_folder() / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(bundled.find_weights_folder() / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(WINDOW, strategy="only_second")
     encodings = tokenizer.encode_batch([(one.question, one.text) for one in examples_to_encode])
@@ -229,7 +229,7 @@ def show(model: Reader, dataset: Sequence[Item]) -> None:
         answering = by_kind.pop("answers", [])
         for kind, values in sorted(by_kind.items()):
             if answering:
-                print(f"{source:28} {kind:20} {len(values):5} AUROC {auroc(answering, values):.3f}")
+                print(f"{source:28} {kind:20} {len(values):5} AUROC {compute_auroc(answering, values):.3f}")
         if exact[source]:
             print(f"{source:28} {'exactly found':20} {len(exact[source]):5} share {np.mean(exact[source]):.3f}")
 

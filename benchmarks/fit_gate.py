@@ -31,7 +31,7 @@ from benchmarks.quality import index_pdfs, read_questions
 from rag_core.answering.page_reading import PageReader
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
-from rag_core.evaluation.intervals import auroc
+from rag_core.evaluation.intervals import compute_auroc
 from rag_core.gate.calibration import (
     CALIBRATION_FILE,
     MAX_UNMET,
@@ -206,7 +206,10 @@ def _probability(fitted: Calibration, row: FloatArray) -> float:
 def show(name: str, kinds: Sequence[str], values: FloatArray) -> None:
     """Print the AUROC of answerable against unanswerable questions by kind, and answer rates at some thresholds."""
     by_kind = {kind: values[[one == kind for one in kinds]] for kind in KINDS}
-    areas = [f"{kind} AUROC {auroc(by_kind['answerable'].tolist(), by_kind[kind].tolist()):.4f}" for kind in KINDS[1:]]
+    areas = [
+        f"{kind} AUROC {compute_auroc(by_kind['answerable'].tolist(), by_kind[kind].tolist()):.4f}"
+        for kind in KINDS[1:]
+    ]
     print(f"{name}: {', '.join(areas)}")
     for threshold in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85):
         answered = [f"{kind} {np.mean(by_kind[kind] >= threshold):.3f}" for kind in KINDS]

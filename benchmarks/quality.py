@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from rag_core.engine import Engine
-from rag_core.evaluation.intervals import auroc, mean_interval
-from rag_core.evaluation.ranking_metrics import first_rank, ranked_pages
+from rag_core.evaluation.intervals import compute_auroc, compute_mean_interval
+from rag_core.evaluation.ranking_metrics import find_first_rank, order_pages
 from rag_core.settings import load_settings
 from rag_core.types import Answer, AnswerState, PageKey, Passage
 
@@ -45,7 +45,7 @@ def index_pdfs(engine: Engine, data: Path) -> None:
 
 def page_rank(row: Row, pages: Sequence[PageKey]) -> float:
     """Return the rank of the first evidence page, counted from 1; infinity if no evidence page is in ``pages``."""
-    rank = first_rank(pages, [(one["document"], one["page_index"]) for one in row["evidence"]])
+    rank = find_first_rank(pages, [(one["document"], one["page_index"]) for one in row["evidence"]])
     return float("inf") if rank is None else rank
 
 
@@ -59,12 +59,12 @@ def pages_of(passages: Sequence[Passage], stage: str) -> list[PageKey]:
     ordered = [passage for _, passage in sorted(scored, key=lambda pair: -float(pair[0] or 0.0))]
     if not ordered and passages and stage != STAGES[0]:
         return pages_of(passages, STAGES[STAGES.index(stage) - 1])
-    return ranked_pages((one.document, one.page_index, one.page_index_end) for one in ordered)
+    return order_pages((one.document, one.page_index, one.page_index_end) for one in ordered)
 
 
 def interval(values: Sequence[float]) -> str:
     """Format the mean of the values with its 95 % bootstrap interval."""
-    estimate = mean_interval(values)
+    estimate = compute_mean_interval(values)
     return f"{estimate.value:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
 
 
@@ -117,7 +117,7 @@ def measure_answers(engine: Engine, rows: Sequence[Row]) -> None:
     for kind in ("off-corpus", "adversarial"):
         if kind in answers_by_kind:
             refused = interval([one.state is AnswerState.ABSTAINED for _, one in answers_by_kind[kind]])
-            area = auroc(
+            area = compute_auroc(
                 [one.gate.score for _, one in answerable], [one.gate.score for _, one in answers_by_kind[kind]]
             )
             print(f"{kind} refused {refused}  AUROC {area:.4f}")
@@ -143,7 +143,7 @@ def measure_peer(command: Sequence[str], data: Path, rows: Sequence[Row], folder
     results = [json.loads(line) for line in call("search", "--questions", str(questions), "--top-k", "20").splitlines()]
     ranks = [
         page_rank(
-            row, ranked_pages((one["document"], one["page_index"], one["page_index"]) for one in answer["passages"])
+            row, order_pages((one["document"], one["page_index"], one["page_index"]) for one in answer["passages"])
         )
         for row, answer in zip(labelled, results, strict=True)
     ]

@@ -39,14 +39,14 @@ import numpy as np
 from benchmarks.quality import index_pdfs
 from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
-from rag_core.evaluation.plots import to_svg
+from rag_core.evaluation.plots import render_svg
 from rag_core.indexing.recovery import record_clean_shutdown
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings, load_settings
-from rag_core.store.serialization import text_hash
-from rag_core.types import ChunkSpan, DocumentStatus, Embedding, FloatArray, Page, PageState, embedded_text
+from rag_core.store.serialization import hash_text
+from rag_core.types import ChunkSpan, DocumentStatus, Embedding, FloatArray, Page, PageState, build_embedded_text
 
 BASE = 600
 QUESTIONS = 200
@@ -93,7 +93,7 @@ def make_base(data: Path, folder: Path) -> Base:
         spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
         spans = spans[:: max(1, len(spans) // BASE)][:BASE]
         embedder = load_embedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
-    embeddings = embedder.embed([embedded_text(span.prefix, span.text) for span in spans])
+    embeddings = embedder.embed([build_embedded_text(span.prefix, span.text) for span in spans])
     held_by = Counter(word for span in spans for word in {word.lower() for word in _WORD.findall(span.text)})
     common = frozenset(word for word, count in held_by.items() if count >= COMMON * len(spans))
     return Base(spans, embeddings, np.stack([one.dense for one in embeddings]), common)
@@ -172,7 +172,7 @@ def write(
     rows = zip(spans, versions, strict=True)
     stores.word_index.add(ids, [(span.prefix, span.text, version) for span, version in rows])
     if first < distinct:
-        hashes = [text_hash(span.prefix, span.text) for span in spans]
+        hashes = [hash_text(span.prefix, span.text) for span in spans]
         stores.embeddings.save(generation.space, dict(zip(hashes, embeddings, strict=True)))
         vector_ids = stores.embeddings.find_ids(generation.space, hashes)
         stores.embeddings.link_chunks({chunk_id: vector_ids[key] for chunk_id, key in zip(ids, hashes, strict=True)})
@@ -252,7 +252,7 @@ def chart(measured: Sequence[Figures]) -> str:
     values = [
         {"chunks": one.chunks, "ms": one.ms[stage][0], "stage": stage} for one in measured for stage in STAGES
     ] + [{"chunks": one.chunks, "ms": one.ms["total"][1], "stage": "total, p95"} for one in measured]
-    return to_svg(
+    return render_svg(
         {
             "data": {"values": values},
             "width": 520,

@@ -24,7 +24,7 @@ import numpy as np
 from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
-from rag_core.types import Answer, Delta, embedded_text
+from rag_core.types import Answer, Delta, build_embedded_text
 
 ROUNDS = 6
 
@@ -49,7 +49,7 @@ def measure_embedding(engine: Engine) -> float:
     """Return the seconds to embed the indexed chunks again, without other work and sorted by length."""
     spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
     spans.sort(key=lambda span: span.tokens)
-    texts = [embedded_text(span.prefix, span.text) for span in spans]
+    texts = [build_embedded_text(span.prefix, span.text) for span in spans]
     embedder = load_embedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
     started = time.perf_counter()
     embedder.embed(texts)

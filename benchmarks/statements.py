@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 
 _SYNONYMS = {
     "began": "started", "begin": "start", "large": "big", "many": "numerous", "often": "frequently", "also": "",
@@ -72,7 +72,7 @@ Break = Callable[[str, str, Sequence[str], random.Random], str | None]
 
 def sentences(passage: str) -> list[str]:
     """Return the complete sentences of a passage that have at least eight words."""
-    parts = [passage[start:end] for start, end in sentence_spans(passage)]
+    parts = [passage[start:end] for start, end in find_sentence_spans(passage)]
     return [one for one in parts if len(one.split()) >= 8 and one[-1] in ".!?"]
 
 

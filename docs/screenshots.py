@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.guide import GUIDE_NAME, guide_pdf
+from rag_core.guide import GUIDE_NAME, build_guide_pdf
 from tests.browser.test_scans import LINES, scanned
 from tests.support.browser import ARGUMENTS, PATIENCE_MS, ask, chromium, quiet, serve, upload
 from tests.support.pdfs import make_pdf
@@ -93,7 +93,7 @@ def fill(page: Page, address: str) -> str:
     """Add the documents, run an evaluation and ask the questions; return the address of the conversation."""
     page.goto(f"{address}/documents")
     expect(page.get_by_role("heading", name="Documents")).to_be_visible()
-    files = ((REPORT, report()), (MINUTES, scanned(make_pdf(LINES))), (GUIDE_NAME, guide_pdf()))
+    files = ((REPORT, report()), (MINUTES, scanned(make_pdf(LINES))), (GUIDE_NAME, build_guide_pdf()))
     for number, (name, data) in enumerate(files, 1):
         upload(page, name, data)
         expect(page.get_by_text("is ready.")).to_have_count(number)

@@ -23,14 +23,14 @@ _SOURCE = Path(__file__).with_name("guide.md")
 _DEFAULTS = ("max_file_mb", "max_pages", "top_k")
 
 
-def guide_text() -> str:
+def build_guide_text() -> str:
     """Return the guide in Markdown (headings, paragraphs, inline code), with the default settings filled in."""
     values = {name: f"{Settings.model_fields[name].default:,}" for name in _DEFAULTS}
     values["threshold"] = f"{Settings.model_fields['threshold'].default:.2f}"
     return _SOURCE.read_text(encoding="utf-8").format_map(values)
 
 
-def guide_pdf() -> bytes:
+def build_guide_pdf() -> bytes:
     """Return the guide as an A4 PDF with page labels and with an outline entry for each heading.
 
     Each call returns the same bytes, so that a second copy of the guide is recognized as a duplicate.
@@ -60,7 +60,7 @@ def _iter_paragraphs() -> Iterator[Any]:
     from reportlab.platypus import Paragraph
 
     styles = _styles()
-    for block in re.split(r"\n{2,}", guide_text().strip()):
+    for block in re.split(r"\n{2,}", build_guide_text().strip()):
         line = " ".join(block.split())
         text = line.lstrip("#")
         yield Paragraph(_format_inline(text.strip()), styles[len(line) - len(text)])

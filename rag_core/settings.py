@@ -297,7 +297,7 @@ class Settings(BaseSettings):
         return "cross_encoder" if self.reranker else "named"
 
 
-def known_names() -> set[str]:
+def list_known_names() -> set[str]:
     """Return the names of all environment variables with which settings can be set, in upper case."""
     names = set()
     for name, field in Settings.model_fields.items():
@@ -308,7 +308,7 @@ def known_names() -> set[str]:
 
 
 def _is_known(key: str) -> bool:
-    return key in Settings.model_fields or key.upper() in known_names()
+    return key in Settings.model_fields or key.upper() in list_known_names()
 
 
 def load_settings(**overrides: Any) -> Settings:
@@ -343,7 +343,7 @@ def _refuse_unreadable_lines() -> None:
     with FILE.open(encoding="utf-8-sig") as file:
         lines = [entry.original for entry in parse_stream(file) if entry.error or (entry.key and entry.value is None)]
     for line in lines:
-        if any(re.search(rf"(?<![A-Z_]){name}(?![A-Z_])", line.string.upper()) for name in known_names()):
+        if any(re.search(rf"(?<![A-Z_]){name}(?![A-Z_])", line.string.upper()) for name in list_known_names()):
             raise SettingsError(
                 f"Line {line.line} of .env cannot be read. Write it as NAME=value, and close its quotes."
             )
@@ -356,9 +356,9 @@ def _refuse_unknown_variables() -> None:
     keys = {key.upper() for key in (*os.environ, *file_keys)}
     if retired := sorted(keys & REMOVED_SETTINGS):
         log.warning("Setting %s no longer has an effect. Remove it from the environment or .env.", ", ".join(retired))
-    unknown = sorted(key for key in keys - REMOVED_SETTINGS if key.startswith(PREFIX) and key not in known_names())
+    unknown = sorted(key for key in keys - REMOVED_SETTINGS if key.startswith(PREFIX) and key not in list_known_names())
     if unknown:
-        known = ", ".join(sorted(known_names()))
+        known = ", ".join(sorted(list_known_names()))
         raise SettingsError(f"Unknown setting {', '.join(unknown)}. Remove or correct it. Known settings: {known}.")
 
 
@@ -366,6 +366,6 @@ def _format_errors(error: ValidationError) -> str:
     lines = []
     for problem in error.errors(include_input=False, include_url=False):
         key = str(problem["loc"][0]) if problem["loc"] else "settings"
-        name = key.upper() if key.upper() in known_names() else (PREFIX + key).upper()
+        name = key.upper() if key.upper() in list_known_names() else (PREFIX + key).upper()
         lines.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}")
     return "Wrong setting. " + "; ".join(lines) + ". Correct it in the environment or in .env."

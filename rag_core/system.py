@@ -26,12 +26,12 @@ _lock = threading.Lock()
 _active_blocks = 0
 
 
-def available_cores() -> int:
+def count_available_cores() -> int:
     """Return the number of CPU cores that this process may use; CPU affinity can limit them."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def total_memory() -> int | None:
+def read_total_memory() -> int | None:
     """Return the memory of this machine or container in bytes; ``None`` if the system does not tell it."""
     if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
         return None

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.chat.questions import answer_again, ask_instead, ask_next, search_again
 from pages.shared import keys
 from pages.shared.backend import Backend
-from pages.shared.current import current_id
+from pages.shared.current import get_current_id
 from pages.shared.runs import Run
 from pages.shared.text import escape_markdown
 from rag_core.types import Answer, Message, Scope
@@ -114,7 +114,7 @@ def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[st
 
 
 def _export(back: Backend, key: str) -> None:
-    identity = str(current_id())
+    identity = str(get_current_id())
     with st.popover("Export", icon=":material/download:", type="tertiary", key=f"export_{key}"):
         st.caption("The whole conversation with its sources")
         _download(

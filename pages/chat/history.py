@@ -9,12 +9,12 @@ import streamlit as st
 from pages.chat.actions import show_actions, show_follow_ups, show_rewritten_search
 from pages.chat.connecting import offer_model
 from pages.chat.interruption import select_shown_part, show_notices
-from pages.chat.questions import answer_last, scope_of
+from pages.chat.questions import answer_last, build_scope
 from pages.chat.refusal import show_refusal
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.blocks import build_answer_blocks
-from pages.shared.current import current_id
+from pages.shared.current import get_current_id
 from pages.shared.evidence import find_linked_sources, format_for_copy, name_sources
 from pages.shared.feedback import confirm_passage, show_feedback
 from pages.shared.passages import show_passages
@@ -100,7 +100,7 @@ def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool
         if last:
             show_actions(back, message)
     if last:
-        show_follow_ups(back, suggesting, message, scope_of(back, str(current_id())))
+        show_follow_ups(back, suggesting, message, build_scope(back, str(get_current_id())))
         if answer.generator == "extractive" and answer.state is AnswerState.ANSWERED:
             offer_model(back)
 
@@ -142,7 +142,7 @@ def _text(message: Message, answer: Answer) -> None:
 
 def show_missing_answer(back: Backend) -> None:
     """Show why the newest question has no answer, and a button to try again."""
-    problem = back.answers.problem(current_id() or "")
+    problem = back.answers.problem(get_current_id() or "")
     if problem:
         st.error(escape_markdown(problem), icon=":material/error:")
     else:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.chat.questions import continue_answer
 from pages.shared.backend import Backend
-from pages.shared.current import current_id
+from pages.shared.current import get_current_id
 from pages.shared.text import escape_markdown
 from rag_core.types import Answer, Message
 
@@ -32,7 +32,7 @@ def show_notices(back: Backend, message: Message, answer: Answer, *, last: bool)
         st.warning(escape_markdown(words), icon=":material/info:")
     if not answer.interrupted:
         return
-    if last and (problem := back.answers.problem(current_id() or "")):
+    if last and (problem := back.answers.problem(get_current_id() or "")):
         st.error(escape_markdown(problem), icon=":material/error:")
     with st.container(horizontal=True, gap="small"):
         if last and answer.generator != "extractive":

@@ -9,7 +9,7 @@ from pages.chat.strategy import choose_strategy
 from pages.chat.welcome import show_welcome
 from pages.shared.backend import enter_page, get_backend
 from pages.shared.clashes import ask_about_clashes
-from pages.shared.current import current_id, open_conversation
+from pages.shared.current import get_current_id, open_conversation
 from pages.shared.jobs import show_jobs
 from pages.shared.library import find_searchable
 from pages.shared.problems import show_stored_error
@@ -20,9 +20,9 @@ from pages.shared.warmth import show_warm_up
 
 back = get_backend()
 arrived = enter_page("chat")
-suggesting = back.answers.suggesting(current_id() or "")
+suggesting = back.answers.suggesting(get_current_id() or "")
 conversation, messages = open_conversation(back.engine, arrived=arrived)
-run = back.answers.running(current_id() or "")
+run = back.answers.running(get_current_id() or "")
 last = messages[-1].answer if messages else None
 if run is None and conversation and messages and (last is None or last.interrupted):
     # The answer, or its continuation, may have been stored after the messages were loaded, so load them again.

@@ -10,7 +10,7 @@ from pages.chat.strategy import get_strategy
 from pages.chat.writer import get_writer
 from pages.shared import keys
 from pages.shared.backend import Backend
-from pages.shared.current import choose_conversation, current_id
+from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.jobs import untrack_ended_jobs
 from pages.shared.library import remove_missing
 from rag_core.errors import UnknownConversation
@@ -25,7 +25,7 @@ def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ())
     """
     # The reader has seen the messages about files that are ready, so remove these messages.
     untrack_ended_jobs(back.engine)
-    identity = current_id()
+    identity = get_current_id()
     if identity is None:
         writer = get_writer(None)
         conversation = back.engine.conversations.create(scope, model=writer.model, instructions=writer.instructions)
@@ -46,7 +46,7 @@ def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ())
 
 def ask_first(back: Backend, question: str) -> None:
     """Start a conversation with a question; a second click does nothing."""
-    if current_id() is None:
+    if get_current_id() is None:
         ask(back, question, Scope())
 
 
@@ -67,11 +67,11 @@ def continue_answer(back: Backend, message: Message) -> None:
     """Let the model continue the last answer, which was interrupted."""
     if not _is_last(back, message) or message.answer is None:
         return
-    identity = str(current_id())
+    identity = str(get_current_id())
     history = (_messages(back, identity) or [])[:-2]
     conversation = back.engine.conversations.get(identity)
     back.answers.start(
-        *(identity, message.answer.question, scope_of(back, identity), history),
+        *(identity, message.answer.question, build_scope(back, identity), history),
         writer=get_writer(conversation),
         continued=message,
     )
@@ -91,20 +91,20 @@ def ask_instead(back: Backend, message: Message, question: str) -> None:
     if not _is_last(back, message):
         return_to_input(question)
         return
-    identity = str(current_id())
+    identity = str(get_current_id())
     messages = back.engine.conversations.messages(identity)
     first = max(position for position, one in enumerate(messages) if one.role == "user")
     back.engine.conversations.remove_messages([one.message_id for one in messages[first:]])
-    ask(back, question, scope_of(back, identity))
+    ask(back, question, build_scope(back, identity))
 
 
 def answer_last(back: Backend, search_for: str | None = None) -> None:
     """Answer the last message of the conversation if it is a question."""
-    identity = str(current_id())
+    identity = str(get_current_id())
     messages = _messages(back, identity)
     if not messages or messages[-1].role != "user":
         return
-    scope = scope_of(back, identity)
+    scope = build_scope(back, identity)
     writer = get_writer(back.engine.conversations.get(identity))
     how = get_strategy(back.engine, writer.model, scope.as_of)
     back.answers.start(
@@ -112,7 +112,7 @@ def answer_last(back: Backend, search_for: str | None = None) -> None:
     )
 
 
-def scope_of(back: Backend, identity: str) -> Scope:
+def build_scope(back: Backend, identity: str) -> Scope:
     """Return the scope of a conversation, without deleted documents and empty collections."""
     conversation = back.engine.conversations.get(identity)
     return remove_missing(conversation.scope, back.engine.documents.list())
@@ -134,5 +134,5 @@ def _messages(back: Backend, identity: str) -> Sequence[Message] | None:
 
 def _is_last(back: Backend, message: Message) -> bool:
     """Return whether a message is still the last one; an earlier click or another window may have added messages."""
-    messages = _messages(back, str(current_id())) or []
+    messages = _messages(back, str(get_current_id())) or []
     return [one.message_id for one in messages[-1:]] == [message.message_id]

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.chat.snapshots import choose_snapshot
 from pages.shared import keys
-from pages.shared.current import current_id
+from pages.shared.current import get_current_id
 from pages.shared.library import count_by_collection, find_searchable, remove_missing
 from pages.shared.problems import show_errors
 from rag_core.engine import Engine
@@ -66,7 +66,7 @@ def add_to_scope(engine: Engine, scope: Scope, jobs: Sequence[Job]) -> Scope:
     if not scope or not added:
         return scope
     wider = replace(scope, documents=(*scope.documents, *added))
-    if identity := current_id():
+    if identity := get_current_id():
         engine.conversations.set_scope(identity, wider)
     st.session_state[f"{keys.SCOPE}_{identity or 'new'}"] = _entries(wider)
     return wider

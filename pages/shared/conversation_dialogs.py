@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.current import choose_conversation, current_id
+from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.problems import show_errors_next_run
 from rag_core.engine import Engine
 from rag_core.types import Conversation
@@ -52,7 +52,7 @@ def _delete(engine: Engine, one: Conversation) -> None:
         _closed()
         with show_errors_next_run():
             engine.conversations.delete(one.conversation_id)
-        if one.conversation_id == current_id():
+        if one.conversation_id == get_current_id():
             choose_conversation(None)
 
     st.text(f"This deletes “{one.title}” and its answers. The documents stay.")

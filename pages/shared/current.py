@@ -12,7 +12,7 @@ from rag_core.errors import UnknownConversation
 from rag_core.types import Conversation, Message
 
 
-def current_id() -> str | None:
+def get_current_id() -> str | None:
     """Return the id of the open conversation; ``None`` for a new chat."""
     return st.session_state.get(keys.CONVERSATION)
 
@@ -38,8 +38,8 @@ def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | 
     If the reader comes back from another page, the address contains no conversation, so the session decides.
     """
     named = st.query_params.get(keys.CONVERSATION_PARAM)
-    conversation_id = named or (current_id() if arrived else None)
-    if conversation_id != current_id() or named != conversation_id:
+    conversation_id = named or (get_current_id() if arrived else None)
+    if conversation_id != get_current_id() or named != conversation_id:
         choose_conversation(conversation_id)
     if not conversation_id:
         return None, []

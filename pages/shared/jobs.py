@@ -8,7 +8,7 @@ from contextlib import suppress
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.jobwords import describe_job, describe_result, is_embedding, is_waiting, progress_share
+from pages.shared.jobwords import describe_job, describe_result, estimate_progress, is_embedding, is_waiting
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
@@ -99,7 +99,7 @@ def _line(engine: Engine, job: Job, running: Sequence[Job]) -> None:
         if is_waiting(job, running):
             st.caption(words)
         else:
-            st.progress(progress_share(job), text=words)
+            st.progress(estimate_progress(job), text=words)
         st.button(
             "Cancel",
             key=f"cancel_{job.job_id}",

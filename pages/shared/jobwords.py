@@ -79,7 +79,7 @@ def is_embedding(job: Job) -> bool:
     return job.stage in (_EMBEDDING, _ENCODING)
 
 
-def progress_share(job: Job) -> float:
+def estimate_progress(job: Job) -> float:
     """Return the share of the time of all stages that has passed, from 0 to 1, as far as it can be estimated."""
     return 0.0 if job.remaining_s is None else job.seconds / (job.seconds + job.remaining_s or 1.0)
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.conversation_dialogs import DELETE, RENAME, open_conversation_dialog
-from pages.shared.current import choose_conversation, current_id
+from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.problems import show_errors_next_run
 from pages.shared.text import escape_markdown, is_today, truncate
 from rag_core.engine import Engine
@@ -85,7 +85,7 @@ def _row(engine: Engine, one: Conversation) -> None:
         label = escape_markdown(truncate(one.title, TITLE_CHARS))
         _choice(
             identity,
-            f"**{label}**" if _is_chat() and identity == current_id() else label,
+            f"**{label}**" if _is_chat() and identity == get_current_id() else label,
             key=f"open_{identity}",
             type="tertiary",
             help=escape_markdown(one.title) if len(one.title) > TITLE_CHARS else None,

@@ -89,7 +89,7 @@ def format_duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def reader_zone() -> tzinfo:
+def get_reader_zone() -> tzinfo:
     """Return the time zone of the reader's browser; UTC if it is unknown."""
     try:
         return ZoneInfo(st.context.timezone or "UTC")
@@ -99,10 +99,10 @@ def reader_zone() -> tzinfo:
 
 def format_time(when: datetime) -> str:
     """Format a time in the reader's time zone, for example as ``23 Nov 2026, 20:45``."""
-    return when.astimezone(reader_zone()).strftime("%d %b %Y, %H:%M")
+    return when.astimezone(get_reader_zone()).strftime("%d %b %Y, %H:%M")
 
 
 def is_today(when: datetime) -> bool:
     """Return whether a time is today in the reader's time zone."""
-    zone = reader_zone()
+    zone = get_reader_zone()
     return when.astimezone(zone).date() == datetime.now(zone).date()

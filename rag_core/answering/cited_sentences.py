@@ -13,7 +13,7 @@ from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.types import ChunkRow, Citation, FloatArray, Passage
 from rag_core.types.searches import PassageTokens
 
@@ -59,7 +59,7 @@ class SentenceReader:
         for row in (one for one in rows if one.id in tokens):
             passage = build_passage(0, row, {})
             inside = [(one.start - row.start, one.end - row.start) for one in tables.get(passage.page_key, ())]
-            for start, end in sentence_spans(passage.first_page_text):
+            for start, end in find_sentence_spans(passage.first_page_text):
                 text = " ".join(row.text[start:end].split())
                 if not is_complete_sentence(text) or text in found:
                     continue

@@ -13,7 +13,7 @@ from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import create_hint, find_probable_answer
 from rag_core.answering.summary import WRITING
 from rag_core.errors import GeneratorError
-from rag_core.llm.reasoning import REASONING_REMOVED, text_after_reasoning
+from rag_core.llm.reasoning import REASONING_REMOVED, strip_unopened_reasoning
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
@@ -97,7 +97,7 @@ class Continuations:
         finally:
             stream.close()
         added = "".join(pieces)
-        without_reasoning = text_after_reasoning(added)
+        without_reasoning = strip_unopened_reasoning(added)
         if without_reasoning != added:
             added = without_reasoning
             yield Restart(REASONING_REMOVED)

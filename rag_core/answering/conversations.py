@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_core.answering.export import markdown, pdf
+from rag_core.answering.export import export_markdown, export_pdf
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import check_instructions
 from rag_core.store.conversations import ConversationStore
@@ -93,8 +93,8 @@ class Conversations:
 
     def export_markdown(self, conversation_id: str) -> str:
         """Return a conversation as Markdown, with the sources of its answers; may raise `UnknownConversation`."""
-        return markdown(self._models.settings, self.get(conversation_id), self.messages(conversation_id))
+        return export_markdown(self._models.settings, self.get(conversation_id), self.messages(conversation_id))
 
     def export_pdf(self, conversation_id: str) -> bytes:
         """Return a conversation as a PDF, with the sources of its answers; may raise `UnknownConversation`."""
-        return pdf(self._models.settings, self.get(conversation_id), self.messages(conversation_id))
+        return export_pdf(self._models.settings, self.get(conversation_id), self.messages(conversation_id))

@@ -9,13 +9,13 @@ from rag_core.answering.question_mapping import apply_adapter
 from rag_core.answering.search import Searcher
 from rag_core.errors import UnknownDocument
 from rag_core.retrieval.late_interaction import (
+    compute_max_sim,
+    compute_token_similarities,
     compute_token_weights,
-    max_sim,
     score_chunks,
     select_compared_tokens,
-    token_similarities,
 )
-from rag_core.retrieval.passage_weights import evidence_mass, weight_passages
+from rag_core.retrieval.passage_weights import compute_evidence_mass, weight_passages
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
@@ -134,7 +134,7 @@ class Explanations:
         weights = compute_token_weights(embedded_question, self._stores.word_index.idf, STOP_WORDS)
         vectors = chunk.to_float()
         indices = select_compared_tokens(weights)
-        similarities = token_similarities(embedded_question.tokens[indices], vectors)
+        similarities = compute_token_similarities(embedded_question.tokens[indices], vectors)
         best = similarities.argmax(axis=1)
         spans = generation.embedder.offsets([embedded])[0][best]
         rows = zip(embedded_question.offsets[indices], weights[indices], similarities.max(axis=1), spans, strict=True)
@@ -147,7 +147,7 @@ class Explanations:
                 )
                 for span, weight, similarity, chunk_span in rows
             ),
-            whole=max_sim(similarities, weights[indices]),
+            whole=compute_max_sim(similarities, weights[indices]),
             score=float(score_chunks(embedded_question.tokens, [chunk], weights)[0]),
         )
 
@@ -168,7 +168,7 @@ class Explanations:
 
         ``right`` is the chunk id of the right passage, or ``None`` if no stage of the search finds that passage.
         """
-        return evidence_mass(weighted, k, right)
+        return compute_evidence_mass(weighted, k, right)
 
 
 def find_scored_passages(explanation: Explanation, now: datetime | None = None) -> list[ScoredPassage]:

@@ -26,7 +26,7 @@ _FONTS = {"Export": "Vera.ttf", "Export-Bold": "VeraBd.ttf"}
 _MISSING_GLYPHS = "Characters that are missing in this PDF’s font appear as “?”. The Markdown export contains them."
 
 
-def markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
+def export_markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
     """Return a conversation as Markdown: each question as a heading, then its answer with the sources."""
     lines = [f"# {_escape_markdown(conversation.title)}", f"{_format_date(conversation)}"]
     for message in messages:
@@ -52,7 +52,7 @@ def markdown(settings: Settings, conversation: Conversation, messages: Sequence[
     return _remove_secrets(settings, "\n\n".join(line for line in lines if line) + "\n")
 
 
-def pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
+def export_pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
     """Return a conversation as a PDF in A4 with selectable text."""
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm

@@ -14,7 +14,7 @@ from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.text.languages import COMMON, identify_language
 from rag_core.text.normalize import normalize
 from rag_core.text.noun_phrases import find_names
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import STOP_WORDS, Word, tokenize
 from rag_core.types import Citation, Passage
 from rag_core.types.retrieval import Timer
@@ -115,7 +115,7 @@ def _is_strong(word: Word, question: str, language: str, text: str) -> bool:
 def _quote(passage: Passage, crossing: Sequence[Word], quotes: Quotes, shown: int) -> Quotes:
     """Return the sentences of a passage with most of the crossing words."""
     text = passage.first_page_text
-    counts = {(start, end): len(_find_crossing(crossing, text[start:end])) for start, end in sentence_spans(text)}
+    counts = {(start, end): len(_find_crossing(crossing, text[start:end])) for start, end in find_sentence_spans(text)}
     most = max(counts.values())
     passage = replace(passage, rank=1)
     chosen = [span for span, count in counts.items() if count == most][:_MAX_SENTENCES]

@@ -7,7 +7,7 @@ import re
 from rag_core.answering.anaphora import is_dependent
 from rag_core.text.grammar import WH
 from rag_core.text.noun_phrases import find_names
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 
 # A shorter text is searched for as it is.
 LONG_CHARS = 300
@@ -31,7 +31,7 @@ def extract_questions(text: str) -> list[str]:
     """
     if len(text) < LONG_CHARS:
         return []
-    sentences = [text[start:end] for start, end in sentence_spans(text)]
+    sentences = [text[start:end] for start, end in find_sentence_spans(text)]
     questions = [one for one in sentences if len(one) <= MAX_CHARS and _is_question(one)][:MAX_QUESTIONS]
     if not any(map(is_dependent, questions)):
         return questions

@@ -19,7 +19,7 @@ from rag_core.verification.verifier import VerifiedAnswer, verify_answer
 _MARKERS = re.compile(r"\s*((?:\[\d+\]\s*)+)")
 
 
-def supported_notes(verified: VerifiedAnswer) -> list[str]:
+def select_supported_notes(verified: VerifiedAnswer) -> list[str]:
     """Return at most `MAX_NOTES` notes: lines with a supported statement and its markers.
 
     A statement without markers is joined with the next statement, whose markers then apply to both statements.
@@ -41,7 +41,7 @@ def supported_notes(verified: VerifiedAnswer) -> list[str]:
     return kept
 
 
-def cited_ranks(texts: Sequence[str]) -> list[int]:
+def find_cited_ranks(texts: Sequence[str]) -> list[int]:
     """Return the distinct numbers of the citation markers in texts, in order of appearance."""
     return list(dict.fromkeys(int(match[1]) for text in texts for match in MARKER.finditer(text)))
 
@@ -79,16 +79,16 @@ class NoteChecker:
         text = normalize_markers(reply, sorted(self._passages))
         if self._vectors is not None and not MARKER.search(text):
             text = attribute_claims(text, self._request, list(self._passages.values()), self._vectors).text
-        verified = verify_answer(text, [self._passages[rank] for rank in cited_ranks([text])], self._vectors)
+        verified = verify_answer(text, [self._passages[rank] for rank in find_cited_ranks([text])], self._vectors)
         self._statements += len(verified.statements)
         self._supported += sum(one.supported for one in verified.statements)
-        return supported_notes(verified)
+        return select_supported_notes(verified)
 
 
 def renumber_passages(passages: Sequence[Passage], texts: Sequence[str]) -> tuple[list[Passage], list[str]]:
     """Return the cited passages, numbered from 1 in order of appearance, and the texts with the new numbers."""
     known = {one.rank for one in passages}
-    numbers = {old: new for new, old in enumerate((one for one in cited_ranks(texts) if one in known), 1)}
+    numbers = {old: new for new, old in enumerate((one for one in find_cited_ranks(texts) if one in known), 1)}
     kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
     return sorted(kept, key=lambda one: one.rank), [_replace_numbers(text, numbers) for text in texts]
 
@@ -96,7 +96,7 @@ def renumber_passages(passages: Sequence[Passage], texts: Sequence[str]) -> tupl
 def renumber_answer(passages: Sequence[Passage], answer: VerifiedAnswer) -> tuple[list[Passage], VerifiedAnswer]:
     """Return the passages that an answer cites or was compared with, and the answer, both numbered from 1."""
     compared = [one.compared_rank for one in answer.statements if one.mark]
-    ranks = [*cited_ranks([answer.text]), *(one.marker for one in answer.citations), *compared]
+    ranks = [*find_cited_ranks([answer.text]), *(one.marker for one in answer.citations), *compared]
     known = {one.rank for one in passages}
     numbers = {old: new for new, old in enumerate(dict.fromkeys(one for one in ranks if one in known), 1)}
     markers = [one for one in MARKER.finditer(answer.text) if int(one[1]) in numbers]

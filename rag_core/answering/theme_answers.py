@@ -26,7 +26,7 @@ from rag_core.answering.theme_selection import (
 from rag_core.answering.themes import Themes, build_theme_title, load_spans
 from rag_core.answering.trace import AnswerTrace
 from rag_core.reading.key_sentences import is_complete_sentence, is_cross_reference, rank_sentences
-from rag_core.retrieval.late_interaction import compute_token_weights, max_sim, token_similarities
+from rag_core.retrieval.late_interaction import compute_max_sim, compute_token_similarities, compute_token_weights
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.entity_graphs import EntityGraphs
 from rag_core.runtime.index_generations import IndexGenerations
@@ -150,7 +150,9 @@ class ThemeAnswerer:
         if topics:
             embedded = self._generations.active().embedder.embed_question(" ".join(find_topic_words(question)))
             weights = compute_token_weights(embedded, self._stores.word_index.idf, STOP_WORDS)
-            similar = [max_sim(token_similarities(embedded.tokens, one.tokens), weights) for _, one in pairs]
+            similar = [
+                compute_max_sim(compute_token_similarities(embedded.tokens, one.tokens), weights) for _, one in pairs
+            ]
             headed = [len(in_heading[source.chunk_id]) / len(topics) for source, _ in pairs]
             scores = scores + np.array(similar, np.float32) + _HEADING * np.array(headed, np.float32)
         candidates = [

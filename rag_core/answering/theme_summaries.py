@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from rag_core.answering.cited_sentences import Sentence, SentenceReader
-from rag_core.answering.summary_notes import NoteChecker, cited_ranks
+from rag_core.answering.summary_notes import NoteChecker, find_cited_ranks
 from rag_core.llm.context_budget import count_available_summary_tokens, count_prompt_tokens
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_map_messages
@@ -18,7 +18,7 @@ from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.store.database import new_id
+from rag_core.store.database import create_id
 from rag_core.types import Passage
 from rag_core.types.answers import strip_markers
 from rag_core.types.themes import StatementSource, StoredTheme, SummarySentence, ThemeEntity
@@ -64,7 +64,7 @@ class ThemeSummarizer:
         ordered = [*(kept[place] for place in first), *(one for place, one in enumerate(kept) if place not in first)]
         name = model.name if model is not None else "extractive"
         digest = hashlib.sha256(repr((name, ordered[: len(first)])).encode()).hexdigest()
-        theme = StoredTheme(new_id(), digest, name, (), len(first), tuple(entities), tuple(ordered))
+        theme = StoredTheme(create_id(), digest, name, (), len(first), tuple(entities), tuple(ordered))
         if model is None or not first:
             return theme
         written = self._stores.themes.find_summary(digest)
@@ -118,7 +118,7 @@ class ThemeSummarizer:
         chunk_ids = {one.rank: int(one.chunk_id) for one in passages}
         written = []
         for note in notes:
-            cited = {chunk_ids[rank] for rank in cited_ranks([note]) if rank in chunk_ids}
+            cited = {chunk_ids[rank] for rank in find_cited_ranks([note]) if rank in chunk_ids}
             places = tuple(place for place, one in enumerate(sources) if one.chunk_id in cited)
             written.append(SummarySentence(strip_markers(note.removeprefix("- ")).strip(), places))
         return tuple(written)

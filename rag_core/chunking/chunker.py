@@ -15,7 +15,7 @@ import numpy as np
 from rag_core.chunking.document_titles import extract_title, format_document_label
 from rag_core.chunking.table_heads import find_header_lines, find_tables
 from rag_core.errors import SettingsError
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
 from rag_core.types.chunks import HEADING_SEPARATOR
 
@@ -163,7 +163,7 @@ class Chunker:
     def _iter_pieces(self, text: str, start: int, end: int, offsets: IntArray) -> Iterator[_Piece]:
         # Convert the array once, because `searchsorted` would copy it at every call if the dtypes differed.
         starts = offsets[:, 0].astype(np.int64)
-        for first, last in sentence_spans(text[start:end]):
+        for first, last in find_sentence_spans(text[start:end]):
             begin, stop = start + first, start + last
             low, high = np.searchsorted(starts, [begin, stop])
             within = False
@@ -195,7 +195,7 @@ class Chunker:
             return span
         body_start, body_end = bodies[0]
         body = following.text[body_start:body_end]
-        sentences = sentence_spans(body)
+        sentences = find_sentence_spans(body)
         if not sentences or not body[sentences[0][0]].islower():
             return span
         first, last = sentences[0]

@@ -73,7 +73,9 @@ def search(
     def show(row: dict[str, Any], result: SearchResult) -> None:
         console.print_passages(row)
 
-    _run_questions(run, json_rows.searched, show, question, questions, _scope(document, collection, as_of), as_json)
+    _run_questions(
+        run, json_rows.build_search_row, show, question, questions, _scope(document, collection, as_of), as_json
+    )
 
 
 def ask(
@@ -103,7 +105,13 @@ def ask(
         )
 
     _run_questions(
-        run, json_rows.answered, console.print_answer, question, questions, _scope(document, collection, as_of), as_json
+        run,
+        json_rows.build_answer_row,
+        console.print_answer,
+        question,
+        questions,
+        _scope(document, collection, as_of),
+        as_json,
     )
 
 

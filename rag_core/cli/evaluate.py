@@ -193,20 +193,20 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
     """Yield the metrics and the advised threshold of each evaluation, then the differences of two evaluations."""
     for one in evaluations:
         for figure in one.figures:
-            yield json_rows.figure(figure, one.configuration, one.pseudo_questions)
+            yield json_rows.build_metric_row(figure, one.configuration, one.pseudo_questions)
         if advice := engine.evaluations.advise_threshold(one, most):
-            yield json_rows.advice(advice, one.configuration)
+            yield json_rows.build_advice_row(advice, one.configuration)
         if one.judge_report:
-            yield from json_rows.judged(one.judge_report, one.configuration)
+            yield from json_rows.build_judge_rows(one.judge_report, one.configuration)
     if len(evaluations) == 2:
         first, second = evaluations
         for comparison in engine.evaluations.compare(first, second):
-            yield json_rows.comparison(comparison, f"{second.configuration} minus {first.configuration}")
+            yield json_rows.build_comparison_row(comparison, f"{second.configuration} minus {first.configuration}")
 
 
 def _method_rows(methods: Sequence[MethodRow], pseudo_questions: int) -> Iterator[dict[str, Any]]:
     reference = next(one.configuration for one in methods if one.is_reference)
-    return (row for one in methods for row in json_rows.method(one, reference, pseudo_questions))
+    return (row for one in methods for row in json_rows.build_method_rows(one, reference, pseudo_questions))
 
 
 def _format_row(row: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.llm.model_catalogue import CatalogueModel
-from rag_core.llm.model_download import is_downloaded, model_path
+from rag_core.llm.model_download import build_model_path, is_downloaded
 from rag_core.runtime.model_downloads import build_offer
 from rag_core.types import (
     Answer,
@@ -38,7 +38,7 @@ from rag_core.types import (
 )
 
 
-def added(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]:
+def build_added_row(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]:
     """Return the row that ``add`` prints for a file."""
     # If the file could not be indexed, ``document`` is an earlier version, whose counts are not those of the file.
     version_id = job.details.get("version_id")
@@ -55,7 +55,7 @@ def added(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]
     }
 
 
-def refused(shown: str, reason: str) -> dict[str, Any]:
+def build_refused_row(shown: str, reason: str) -> dict[str, Any]:
     """Return the row that ``add`` prints for a file that could not be read."""
     zeros = dict.fromkeys(("pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed"), 0)
     return {
@@ -68,7 +68,7 @@ def refused(shown: str, reason: str) -> dict[str, Any]:
     }
 
 
-def listed(document: DocumentInfo, name: str = "") -> dict[str, Any]:
+def build_listed_row(document: DocumentInfo, name: str = "") -> dict[str, Any]:
     """Return the row that ``list`` prints for a document, or for one of its aliases if ``name`` is one."""
     is_alias = name not in ("", document.name)
     reason = [f"The same file as {document.name}.", document.reason] if is_alias else [document.reason]
@@ -86,7 +86,7 @@ def listed(document: DocumentInfo, name: str = "") -> dict[str, Any]:
     }
 
 
-def page(document: str, found: Page) -> dict[str, Any]:
+def build_page_row(document: str, found: Page) -> dict[str, Any]:
     """Return the row that ``pages`` prints for a page."""
     return {
         "document": document,
@@ -99,7 +99,7 @@ def page(document: str, found: Page) -> dict[str, Any]:
     }
 
 
-def outline_entry(document: str, entry: OutlineEntry) -> dict[str, Any]:
+def build_outline_row(document: str, entry: OutlineEntry) -> dict[str, Any]:
     """Return the row that ``outline`` prints for a section."""
     names = ("level", "title", "page_index", "page_label", "page_index_end")
     return {"document": document, **{name: getattr(entry, name) for name in names}}
@@ -130,7 +130,7 @@ def _cell_box(cell: TableCell | None, found: Page) -> list[float] | None:
     return [round(place, 4) for place in (min(x0), min(y0), max(x1), max(y1))]
 
 
-def deleted(receipt: DeleteReceipt) -> dict[str, Any]:
+def build_deleted_row(receipt: DeleteReceipt) -> dict[str, Any]:
     """Return the row that ``delete`` prints for a document."""
     return {
         "document_id": receipt.document_id,
@@ -142,7 +142,7 @@ def deleted(receipt: DeleteReceipt) -> dict[str, Any]:
     }
 
 
-def searched(result: SearchResult | Answer, question_id: str | None) -> dict[str, Any]:
+def build_search_row(result: SearchResult | Answer, question_id: str | None) -> dict[str, Any]:
     """Return the row that ``search`` prints for a question."""
     return {
         "id": question_id,
@@ -157,10 +157,10 @@ def searched(result: SearchResult | Answer, question_id: str | None) -> dict[str
     }
 
 
-def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
+def build_answer_row(answer: Answer, question_id: str | None) -> dict[str, Any]:
     """Return the row that ``ask`` prints for a question."""
     return {
-        **searched(answer, question_id),
+        **build_search_row(answer, question_id),
         "state": answer.state.value,
         "text": answer.text,
         "short": answer.short or None,
@@ -180,18 +180,18 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
     }
 
 
-def snapshot(one: Snapshot) -> dict[str, Any]:
+def build_snapshot_row(one: Snapshot) -> dict[str, Any]:
     """Return the row that ``snapshot`` prints for a snapshot."""
     row = asdict(one)
     return {**row, "as_of": one.as_of.date().isoformat(), "created_at": one.created_at.isoformat()}
 
 
-def watched(watch: WatchedFolder) -> dict[str, Any]:
+def build_watch_row(watch: WatchedFolder) -> dict[str, Any]:
     """Return the row that ``watch`` prints for a watched folder."""
     return asdict(watch)
 
 
-def synced(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
+def build_sync_row(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
     """Return the row that ``watch`` prints for one check of a folder, with the files that could not be indexed."""
     row = asdict(sync)
     row.pop("job_ids")
@@ -202,7 +202,7 @@ def synced(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
     return {**row, "refused": refused}
 
 
-def figure(metric: Metric, configuration: str, pseudo_questions: int = 0) -> dict[str, Any]:
+def build_metric_row(metric: Metric, configuration: str, pseudo_questions: int = 0) -> dict[str, Any]:
     """Return the row that ``evaluate`` prints for a metric, with the number of pseudo-questions if there are any."""
     value = asdict(metric.interval)
     return {
@@ -215,14 +215,14 @@ def figure(metric: Metric, configuration: str, pseudo_questions: int = 0) -> dic
     }
 
 
-def advice(threshold_advice: ThresholdAdvice, configuration: str) -> dict[str, Any]:
+def build_advice_row(threshold_advice: ThresholdAdvice, configuration: str) -> dict[str, Any]:
     """Return the row that ``evaluate`` prints for the advised threshold; ``n`` counts unanswerable questions."""
     row = asdict(threshold_advice)
     first = {"metric": "advised_threshold", "value": row.pop("threshold"), "n": row.pop("unanswerable")}
     return {**first, **row, "configuration": configuration}
 
 
-def judged(report: JudgeReport, configuration: str) -> Iterator[dict[str, Any]]:
+def build_judge_rows(report: JudgeReport, configuration: str) -> Iterator[dict[str, Any]]:
     """Yield the rows that ``evaluate`` prints for a judge: kappa with each other rater, not judged answers, and cost.
 
     ``value`` of kappa is ``None`` if it is undefined.
@@ -239,28 +239,30 @@ def judged(report: JudgeReport, configuration: str) -> Iterator[dict[str, Any]]:
     yield {**calls, **usage, **more, "configuration": configuration}
 
 
-def comparison(difference: Comparison, configurations: str) -> dict[str, Any]:
+def build_comparison_row(difference: Comparison, configurations: str) -> dict[str, Any]:
     """Return the row that ``evaluate`` prints for the difference in a metric."""
-    row = figure(Metric(f"{difference.metric} difference", difference.difference, difference.n), configurations)
+    row = build_metric_row(
+        Metric(f"{difference.metric} difference", difference.difference, difference.n), configurations
+    )
     return {**row, "p_value": difference.p_value}
 
 
-def method(row: MethodRow, reference: str, pseudo_questions: int = 0) -> Iterator[dict[str, Any]]:
+def build_method_rows(row: MethodRow, reference: str, pseudo_questions: int = 0) -> Iterator[dict[str, Any]]:
     """Yield the rows that ``evaluate --table`` prints for a method: metrics, costs, and differences from a reference.
 
     Costs that were not measured are left out.
     """
     for one in row.metrics.values():
-        yield figure(one, row.configuration, pseudo_questions)
+        yield build_metric_row(one, row.configuration, pseudo_questions)
     costs = {"median_ms": row.median_ms, "p95_ms": row.p95_ms, "index_bytes": row.index_bytes}
     for name, value in costs.items():
         if value is not None:
             yield {"metric": name, "value": value, "n": row.questions, "configuration": row.configuration}
     for difference in row.differences.values():
-        yield comparison(difference, f"{row.configuration} minus {reference}")
+        yield build_comparison_row(difference, f"{row.configuration} minus {reference}")
 
 
-def training_figures(trained: Training) -> list[dict[str, Any]]:
+def build_training_metric_rows(trained: Training) -> list[dict[str, Any]]:
     """Return a row of ``train`` for each held-out metric; ``low`` and ``high`` are the interval of the difference."""
     return [
         {
@@ -278,14 +280,14 @@ def training_figures(trained: Training) -> list[dict[str, Any]]:
     ]
 
 
-def training(trained: Training) -> dict[str, Any]:
+def build_training_row(trained: Training) -> dict[str, Any]:
     """Return the last row of ``train``: whether the adapter is used, and if not, why."""
     row = trained.to_json()
     del row["figures"]
     return {"training_id": trained.training_id, **row}
 
 
-def pseudo_question(label: Label) -> dict[str, Any]:
+def build_pseudo_question_row(label: Label) -> dict[str, Any]:
     """Return the row that ``pseudo-questions`` prints for a question, in the format of label files."""
     return {
         "id": label.label_id,
@@ -296,17 +298,17 @@ def pseudo_question(label: Label) -> dict[str, Any]:
     }
 
 
-def status(current: Status) -> dict[str, Any]:
+def build_status(current: Status) -> dict[str, Any]:
     """Return the object that ``status`` prints."""
     return asdict(current)
 
 
-def catalogue_model(model: CatalogueModel, folder: Path, used: str) -> dict[str, Any]:
+def build_catalogue_row(model: CatalogueModel, folder: Path, used: str) -> dict[str, Any]:
     """Return the row that ``model list`` prints for a model; see `build_offer`."""
     offer = build_offer(model, folder, used)
     return {
         "name": offer.name,
-        "file": str(model_path(model, folder)),
+        "file": str(build_model_path(model, folder)),
         "downloaded": is_downloaded(model, folder),
         "in_use": offer.in_use,
         "downloaded_bytes": offer.downloaded_bytes,
@@ -320,7 +322,7 @@ def catalogue_model(model: CatalogueModel, folder: Path, used: str) -> dict[str,
     }
 
 
-def downloaded(model: CatalogueModel, path: Path, package_installed: bool, seconds: float) -> dict[str, Any]:
+def build_download_row(model: CatalogueModel, path: Path, package_installed: bool, seconds: float) -> dict[str, Any]:
     """Return the row that ``model add`` prints."""
     return {
         "name": model.name,
@@ -331,12 +333,12 @@ def downloaded(model: CatalogueModel, path: Path, package_installed: bool, secon
     }
 
 
-def used_model(file: Path) -> dict[str, Any]:
+def build_used_model_row(file: Path) -> dict[str, Any]:
     """Return the row that ``model use`` prints."""
     return {"model": file.stem, "file": str(file)}
 
 
-def model_check(check: ModelCheck) -> dict[str, Any]:
+def build_model_check_row(check: ModelCheck) -> dict[str, Any]:
     """Return the row that ``model test`` prints for a check; ``passed`` is null if the check is inconclusive."""
     return {"check": check.name, "passed": check.passed, "reason": check.words}
 

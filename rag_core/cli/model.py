@@ -28,7 +28,7 @@ def list_models(as_json: Json = False) -> None:
     settings = read_settings()
     choice = read_connection(settings)
     folder, used = settings.data_dir / "models", choice.gguf if choice else ""
-    rows = [json_rows.catalogue_model(model, folder, used) for model in load_catalogue(settings.model_catalogue)]
+    rows = [json_rows.build_catalogue_row(model, folder, used) for model in load_catalogue(settings.model_catalogue)]
     if as_json:
         for row in rows:
             console.print_json(row)
@@ -66,7 +66,7 @@ def add_model(
                 f"The download of {name} was stopped. Run model add {name} again to continue it."
             ) from None
     if as_json:
-        console.print_json(json_rows.downloaded(model, path, is_gguf_installed(), time.monotonic() - started))
+        console.print_json(json_rows.build_download_row(model, path, is_gguf_installed(), time.monotonic() - started))
         return
     console.print_line(f"{name}: downloaded to {path}")
     if not is_gguf_installed():
@@ -89,7 +89,7 @@ def use_model(
         engine.models.connect(ModelChoice("gguf", gguf=str(path)))
         file = engine.models.endpoint
     if as_json:
-        console.print_json(json_rows.used_model(Path(file)))
+        console.print_json(json_rows.build_used_model_row(Path(file)))
     else:
         console.print_line(f"All answers now use {file}")
 
@@ -103,7 +103,7 @@ def check_model(as_json: Json = False) -> None:
         for check in engine.models.test():
             failed = failed or check.passed is False
             if as_json:
-                console.print_json(json_rows.model_check(check))
+                console.print_json(json_rows.build_model_check_row(check))
             else:
                 result = {True: "passed", False: "failed", None: "unclear"}[check.passed]
                 console.print_line(f"{check.name}: {result}. {check.words}")

@@ -21,7 +21,7 @@ def outline(
         entries = engine.documents.outline(document_id)
     for entry in entries:
         if as_json:
-            console.print_json(json_rows.outline_entry(name, entry))
+            console.print_json(json_rows.build_outline_row(name, entry))
         else:
             console.print_line(f"{'  ' * entry.level}{entry.title}  {entry.page_label}")
     if not entries and not as_json:

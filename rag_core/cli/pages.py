@@ -28,7 +28,7 @@ def pages(
             raise UnknownDocument(f"{info.name} has no page {page}: its last page is {info.pages}.")
     for parsed in selected:
         if as_json:
-            console.print_json(json_rows.page(info.name, parsed))
+            console.print_json(json_rows.build_page_row(info.name, parsed))
         else:
             reason = f", {parsed.reason}" if parsed.reason else ""
             console.print_line(f"--- page {parsed.page_label} ({parsed.state.value}{reason}) ---")

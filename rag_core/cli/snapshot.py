@@ -64,7 +64,7 @@ def delete_snapshot(name: Name, as_json: Json = False) -> None:
 
 
 def _show(snapshots: Sequence[Snapshot], as_json: bool) -> None:
-    rows = [json_rows.snapshot(one) for one in snapshots]
+    rows = [json_rows.build_snapshot_row(one) for one in snapshots]
     if as_json:
         for row in rows:
             console.print_json(row)

@@ -91,7 +91,7 @@ def show(
         {"entity": one.name, "kind": one.kind, "mentions": one.mentions, "documents": one.documents}
         for one in found.entities
     ]
-    row = json_rows.answered(found.summary, None)
+    row = json_rows.build_answer_row(found.summary, None)
     if as_json:
         console.print_json({"theme": found.title, "summary": row, "entities": entities, "links": linked})
         return

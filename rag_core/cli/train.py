@@ -70,8 +70,8 @@ def train(
         chosen = engine.labels.list() if labels is None else read_labels(engine, labels)
         config = TrainingConfig(objective.value, pseudo_questions)
         training = _train(engine, chosen, config, labels.name if labels else "labels from the app")
-    rows = json_rows.training_figures(training)
-    for row in (*rows, json_rows.training(training)) if as_json else ():
+    rows = json_rows.build_training_metric_rows(training)
+    for row in (*rows, json_rows.build_training_row(training)) if as_json else ():
         console.print_json(row)
     if not as_json:
         columns = ("stage", "metric", "before", "after", "difference", "interval", "p", "n")
@@ -87,7 +87,7 @@ def pseudo_questions(count: Count = 100, as_json: Json = False) -> None:
     With --json, they are labels for evaluate and train.
     """
     with open_engine() as engine:
-        rows = [json_rows.pseudo_question(label) for label in engine.learning.write_pseudo_questions(count)]
+        rows = [json_rows.build_pseudo_question_row(label) for label in engine.learning.write_pseudo_questions(count)]
     if not as_json:
         console.print_table([{**row, **row["evidence"][0]} for row in rows], ("question", "answers", "document"))
     for row in rows if as_json else ():

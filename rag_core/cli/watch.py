@@ -26,7 +26,7 @@ def watch(
     """
     with open_engine() as engine:
         if folder is None:
-            rows = [json_rows.watched(one) for one in engine.watches.list()]
+            rows = [json_rows.build_watch_row(one) for one in engine.watches.list()]
             for row in rows if as_json else []:
                 console.print_json(row)
             if not as_json and not rows:
@@ -55,7 +55,7 @@ def _check_folder(engine: Engine, watch_id: str, follow: bool, as_json: bool) ->
         if result is None:
             return False
         waiting = [job.job_id for job in engine.jobs.list(active=True, limit=100_000)]
-        row = json_rows.synced(result, engine.jobs.wait(list(dict.fromkeys([*result.job_ids, *waiting]))))
+        row = json_rows.build_sync_row(result, engine.jobs.wait(list(dict.fromkeys([*result.job_ids, *waiting]))))
         if as_json:
             console.print_json(row)
         elif result.added or result.changed or result.removed or result.problem or not follow:

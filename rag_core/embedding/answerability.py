@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from rag_core.embedding import bundled
-from rag_core.embedding.bert import LENGTH_STEP, ReadingBert, arrays
-from rag_core.embedding.transformer import check_weights, load_tokenizer, padded
+from rag_core.embedding.bert import LENGTH_STEP, ReadingBert, read_arrays
+from rag_core.embedding.transformer import check_weights, load_tokenizer, pad_ids
 from rag_core.types import FloatArray, Reading
 
 FITTED = Path(__file__).with_name("answerability.safetensors")
@@ -48,11 +48,11 @@ class AnswerabilityModel:
     """
 
     def __init__(self, *, precision: str = "auto") -> None:
-        path = bundled.weights_folder()
+        path = bundled.find_weights_folder()
         check_weights(path, bundled.WEIGHTS, bundled.DISTRIBUTION)
         self._tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         self._tokenizer.enable_truncation(WINDOW)
-        adapters = {name: array.astype(np.float32) for name, array in arrays(FITTED).items()}
+        adapters = {name: array.astype(np.float32) for name, array in read_arrays(FITTED).items()}
         names = [name.removesuffix(".up") for name in adapters if name.endswith(".up")]
         changes = {f"{name}.weight": adapters[f"{name}.up"] @ adapters[f"{name}.down"] for name in names}
         self._model = ReadingBert(path, changes, adapters["head.weight"], precision)
@@ -75,7 +75,7 @@ class AnswerabilityModel:
         If question and text have more than `WINDOW` tokens and the span is cut off, the result is minus infinity.
         """
         encoding = self._tokenizer.encode(question, text)
-        scores = (self._model.scores(*padded([encoding.ids], 0, LENGTH_STEP))[0] + self._bias)[:, :2]
+        scores = (self._model.scores(*pad_ids([encoding.ids], 0, LENGTH_STEP))[0] + self._bias)[:, :2]
         in_text = [at for at, part in enumerate(encoding.sequence_ids) if part == 1]
         inside = [at for at in in_text if encoding.offsets[at][0] < end and encoding.offsets[at][1] > start]
         if not inside or encoding.offsets[inside[-1]][1] < end:
@@ -85,7 +85,7 @@ class AnswerabilityModel:
         return float(scores[inside[0], 0] - log_totals[0] + scores[inside[-1], 1] - log_totals[1])
 
     def _read(self, encoding: Any) -> Reading:
-        scores = self._model.scores(*padded([encoding.ids], 0, LENGTH_STEP))[0] + self._bias
+        scores = self._model.scores(*pad_ids([encoding.ids], 0, LENGTH_STEP))[0] + self._bias
         probability = 1.0 / (1.0 + math.exp(-float(scores[0, 2])))
         in_text = [at for at, part in enumerate(encoding.sequence_ids) if part == 1]
         if not in_text:

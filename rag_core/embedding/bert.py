@@ -115,7 +115,7 @@ def _first_output(compiled: Any, ids: Int64Array, mask: Int64Array) -> FloatArra
     return output
 
 
-def arrays(file: Path) -> dict[str, FloatArray]:
+def read_arrays(file: Path) -> dict[str, FloatArray]:
     """Return the arrays of a safetensors file by name, each with the dtype in which it is stored."""
     from safetensors.numpy import load_file
 
@@ -140,7 +140,7 @@ class _Weights:
 
     def __init__(self, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> None:
         self.config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        self._arrays = {_current_name(name): array for name, array in arrays(folder / "model.safetensors").items()}
+        self._arrays = {_current_name(name): array for name, array in read_arrays(folder / "model.safetensors").items()}
         for name, change in (changes or {}).items():
             self._arrays[name] = self._arrays[name] + change
         self._tables: dict[str, Any] = {}

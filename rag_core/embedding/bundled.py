@@ -22,8 +22,8 @@ from rag_core.embedding.transformer import (
     TransformerEmbedder,
     check_weights,
     load_tokenizer,
-    padded,
-    unit,
+    pad_ids,
+    scale_to_unit_length,
 )
 from rag_core.errors import EmbedderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
@@ -61,7 +61,7 @@ class BundledEmbedder(TransformerEmbedder):
     """
 
     def __init__(self, *, precision: str = "auto") -> None:
-        path = weights_folder()
+        path = find_weights_folder()
         check_weights(path, WEIGHTS, DISTRIBUTION, files=(*FILES, _LENGTH_FILE))
         tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         window = json.loads((path / _LENGTH_FILE).read_text(encoding="utf-8"))["max_seq_length"]
@@ -110,15 +110,15 @@ class BundledEmbedder(TransformerEmbedder):
 
     @staticmethod
     def _pool(ids: Sequence[Sequence[int]], compute_states: States) -> tuple[FloatArray, FloatArray]:
-        input_ids, mask = padded(ids, 0, LENGTH_STEP)
+        input_ids, mask = pad_ids(ids, 0, LENGTH_STEP)
         states = compute_states(input_ids, mask)
         # The dense vector is the mean over all tokens of a text, including special tokens, because the model was
         # trained with this mean.
         weights = mask[:, :, None].astype(np.float32)
-        return unit((states * weights).sum(axis=1) / weights.sum(axis=1)), states
+        return scale_to_unit_length((states * weights).sum(axis=1) / weights.sum(axis=1)), states
 
 
-def weights_folder() -> Path:
+def find_weights_folder() -> Path:
     """Return the folder that contains the weights and the tokenizer of the bundled embedder."""
     # Do not import the package, because it would import sentence-transformers and torch.
     spec = find_spec(PACKAGE)

@@ -15,7 +15,13 @@ import numpy as np
 
 from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.embedding.projection import Projection
-from rag_core.embedding.transformer import TransformerEmbedder, load_tokenizer, padded, text_token_positions, unit
+from rag_core.embedding.transformer import (
+    TransformerEmbedder,
+    find_text_tokens,
+    load_tokenizer,
+    pad_ids,
+    scale_to_unit_length,
+)
 from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, SparseEncoderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.types import FloatArray, SparseVector
@@ -97,7 +103,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     def _count_leading_tokens(self, prompt: str) -> int:
         """Return the number of tokens of a prompt and of the special tokens before it; 0 without a prompt."""
         encoding = self._tokenizer.encode(f"{prompt}a")
-        return int(text_token_positions(encoding, prompt)[0]) if prompt else 0
+        return int(find_text_tokens(encoding, prompt)[0]) if prompt else 0
 
     def _run(
         self, ids: Sequence[Sequence[int]], task: Literal["query", "document"], prompt_tokens: int
@@ -105,7 +111,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         """Return what `_forward` returns; ``task`` selects the part of a model with separate encoders."""
         import torch
 
-        input_ids, mask = padded(ids, self._pad_id)
+        input_ids, mask = pad_ids(ids, self._pad_id)
         features: dict[str, Any] = {
             "input_ids": torch.from_numpy(input_ids),
             "attention_mask": torch.from_numpy(mask),
@@ -113,7 +119,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         }
         with torch.inference_mode():
             out = self._model(features, task=task)
-        return unit(out["sentence_embedding"].float().numpy()), out["token_embeddings"].float().numpy()
+        return scale_to_unit_length(out["sentence_embedding"].float().numpy()), out["token_embeddings"].float().numpy()
 
 
 class CrossEncoder:

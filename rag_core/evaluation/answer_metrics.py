@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from rag_core.text.short_answers import normalize_answer
 
 
-def exact_match(text: str, answers: Sequence[str]) -> float:
+def is_exact_match(text: str, answers: Sequence[str]) -> float:
     """Return 1 if the normalized text equals one of the normalized answers, else 0."""
     return float(normalize_answer(text) in {normalize_answer(one) for one in answers})
 
 
-def token_f1(text: str, answers: Sequence[str]) -> float:
+def compute_token_f1(text: str, answers: Sequence[str]) -> float:
     """Return the highest token F1 of the text and one of the answers (Rajpurkar et al. 2016).
 
     If the text or an answer has no tokens after normalization, their F1 is 1 if neither has tokens, else 0.

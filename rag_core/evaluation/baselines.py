@@ -18,7 +18,7 @@ from rag_core.types import Hit
 _WORD = re.compile(r"[^\W_]+")
 
 
-def words(text: str) -> list[str]:
+def tokenize_words(text: str) -> list[str]:
     """Return the words in lower case, without punctuation, stemming or stop word removal."""
     return _WORD.findall(text.lower())
 
@@ -31,7 +31,7 @@ class _InvertedIndex:
         self.lengths = [0] * len(texts)
         self.postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for position, text in enumerate(texts):
-            counts = Counter(words(text))
+            counts = Counter(tokenize_words(text))
             self.lengths[position] = counts.total()
             for word, count in counts.items():
                 self.postings[word].append((position, count))
@@ -53,7 +53,7 @@ class _InvertedIndex:
         text have in common.
         """
         sums: dict[int, float] = defaultdict(float)
-        for word, count in Counter(words(query)).items():
+        for word, count in Counter(tokenize_words(query)).items():
             for position, tf in self.postings.get(word, ()):
                 sums[position] += weight(word, count, position, tf)
         return sums
@@ -83,7 +83,7 @@ class TfIdf:
 
     def rank(self, query: str) -> list[Hit]:
         """Return the texts with a cosine above 0, best first."""
-        norm = math.sqrt(sum(self._weight(word, count) ** 2 for word, count in Counter(words(query)).items()))
+        norm = math.sqrt(sum(self._weight(word, count) ** 2 for word, count in Counter(tokenize_words(query)).items()))
         products = self._inverted.ranked(
             query, lambda word, count, _, tf: self._weight(word, count) * self._weight(word, tf)
         )

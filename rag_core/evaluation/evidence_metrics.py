@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.evaluation.answer_metrics import contains_answer
-from rag_core.evaluation.ranking_metrics import relevant_spans
+from rag_core.evaluation.ranking_metrics import find_relevant_spans
 from rag_core.retrieval.evidence_mixture import mix_answers
 from rag_core.retrieval.passage_weights import weight_passages
 from rag_core.types import (
@@ -141,6 +141,6 @@ def _pages(passage: Passage, wanted: Collection[PageKey]) -> set[PageKey]:
     """Return the pages of a passage, and those of its near duplicates that are ``wanted``."""
     return {
         (document_id, page)
-        for document_id, first, last in relevant_spans(passage, wanted)
+        for document_id, first, last in find_relevant_spans(passage, wanted)
         for page in range(first, last + 1)
     }

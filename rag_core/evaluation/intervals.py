@@ -21,7 +21,7 @@ _BLOCK = 2_000_000
 Values = npt.NDArray[np.float64]
 
 
-def mean_interval(values: Sequence[float]) -> Interval:
+def compute_mean_interval(values: Sequence[float]) -> Interval:
     """Return the mean of the values with its 95 % interval; for a single value, the interval has no width.
 
     Raises
@@ -35,7 +35,7 @@ def mean_interval(values: Sequence[float]) -> Interval:
     return Interval(float(array.mean()), *_percentiles(_means(array)))
 
 
-def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
+def compute_auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     """Return the area under the ROC curve: the probability that a positive scores above a negative.
 
     A tie counts as one half; see Hanley and McNeil, Radiology 143, 1982.
@@ -43,8 +43,8 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     return float(_wins(positive, negative).mean())
 
 
-def auroc_interval(positive: Sequence[float], negative: Sequence[float]) -> Interval:
-    """Return `auroc` with its 95 % interval; positives and negatives are resampled separately."""
+def compute_auroc_interval(positive: Sequence[float], negative: Sequence[float]) -> Interval:
+    """Return `compute_auroc` with its 95 % interval; positives and negatives are resampled separately."""
     wins = _wins(positive, negative)
     random = np.random.default_rng(0)
     rows, columns = wins.shape
@@ -57,7 +57,7 @@ def auroc_interval(positive: Sequence[float], negative: Sequence[float]) -> Inte
     return Interval(float(wins.mean()), *_percentiles(np.concatenate(areas)))
 
 
-def paired_difference(first: Sequence[float], second: Sequence[float]) -> tuple[Interval, float]:
+def compute_paired_difference(first: Sequence[float], second: Sequence[float]) -> tuple[Interval, float]:
     """Return the mean of ``second - first`` with its interval, and a two-sided p-value.
 
     ``first`` and ``second`` have one value per question, in the same order. For the p-value, the means of all

@@ -43,7 +43,7 @@ from rag_core.llm.judge_prompts import (
 )
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.types import Answer, AnswerState, JudgeConfig, Judgement, Passage, StatementVerdict, Usage, Verdict
 from rag_core.types.answers import strip_markers
 
@@ -172,7 +172,7 @@ class Judge:
             yield StatementVerdict(answer.question, text, positive, claim.supported, reason)
 
     def _judge_recall(self, calls: _Calls, answer: Answer, expected: str) -> float | None:
-        sentences = [expected[start:end] for start, end in sentence_spans(expected)] or [expected]
+        sentences = [expected[start:end] for start, end in find_sentence_spans(expected)] or [expected]
         verdicts = self._judge_items(
             calls,
             answer,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rag_core.evaluation.intervals import auroc_interval, mean_interval, paired_difference
+from rag_core.evaluation.intervals import compute_auroc_interval, compute_mean_interval, compute_paired_difference
 from rag_core.evaluation.judge import JUDGE_METRICS
-from rag_core.evaluation.ranking_metrics import RECALL_LEVELS, interpolated_precision_name
-from rag_core.evaluation.thresholds import risk_coverage
+from rag_core.evaluation.ranking_metrics import RECALL_LEVELS, name_interpolated_precision
+from rag_core.evaluation.thresholds import compute_risk_points
 from rag_core.types import Comparison, LabelKind, Metric, QuestionResult, RiskPoint
 
 UNANSWERABLE = tuple(kind for kind in LabelKind if kind is not LabelKind.ANSWERABLE)
@@ -33,18 +33,20 @@ def compute_metrics(outcomes: Sequence[QuestionResult]) -> tuple[Metric, ...]:
     for metric in METRICS:
         values = [one.values[metric] for one in outcomes if metric in one.values]
         if values:
-            metrics.append(Metric(metric, mean_interval(values), len(values)))
+            metrics.append(Metric(metric, compute_mean_interval(values), len(values)))
     answerable = _scores(outcomes, (LabelKind.ANSWERABLE,))
     for name, kinds in (("auroc", UNANSWERABLE), *((f"auroc {kind.value}", (kind,)) for kind in UNANSWERABLE)):
         unanswerable = _scores(outcomes, kinds)
         if answerable and unanswerable:
-            metrics.append(Metric(name, auroc_interval(answerable, unanswerable), len(answerable) + len(unanswerable)))
+            metrics.append(
+                Metric(name, compute_auroc_interval(answerable, unanswerable), len(answerable) + len(unanswerable))
+            )
     return tuple(metrics)
 
 
 def compute_precision_recall(outcomes: Sequence[QuestionResult]) -> tuple[float, ...]:
     """Return the mean interpolated precision at recall 0.0, 0.1, … 1.0 over the questions with labelled pages."""
-    names = [interpolated_precision_name(level) for level in RECALL_LEVELS]
+    names = [name_interpolated_precision(level) for level in RECALL_LEVELS]
     labelled = [one.values for one in outcomes if names[0] in one.values]
     return tuple(sum(values[name] for values in labelled) / len(labelled) for name in names) if labelled else ()
 
@@ -52,10 +54,10 @@ def compute_precision_recall(outcomes: Sequence[QuestionResult]) -> tuple[float,
 def compute_risk_coverage(outcomes: Sequence[QuestionResult]) -> tuple[RiskPoint, ...]:
     """Return the risk and coverage at each threshold, over all questions that were answered or refused."""
     judged = [one for one in outcomes if _was_judged(one)]
-    return risk_coverage([_score(one) for one in judged], [one.wrong for one in judged])
+    return compute_risk_points([_score(one) for one in judged], [one.wrong for one in judged])
 
 
-def gate_scores(outcomes: Sequence[QuestionResult]) -> tuple[list[float], list[float]]:
+def split_gate_scores(outcomes: Sequence[QuestionResult]) -> tuple[list[float], list[float]]:
     """Return two lists: the gate's scores of answerable questions, and those of unanswerable questions."""
     return _scores(outcomes, (LabelKind.ANSWERABLE,)), _scores(outcomes, UNANSWERABLE)
 
@@ -74,7 +76,7 @@ def compare(
             if (earlier := before.get((one.label_id, one.question))) and metric in earlier and metric in one.values
         ]
         if pairs:
-            difference, p_value = paired_difference([one for one, _ in pairs], [one for _, one in pairs])
+            difference, p_value = compute_paired_difference([one for one, _ in pairs], [one for _, one in pairs])
             comparisons.append(Comparison(metric, difference, p_value, len(pairs)))
     return tuple(comparisons)
 

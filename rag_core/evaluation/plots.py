@@ -15,7 +15,7 @@ _SHARE = {"domain": [0, 1]}
 _WIDTH, _HEIGHT = 520, 260
 
 
-def plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
+def draw_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
     """Return a mapping of chart name to Vega-Lite specification, for the charts that the evaluations have data for.
 
     ``figures`` shows each metric with its interval. ``precision-recall`` shows the interpolated curve at 11 points.
@@ -42,7 +42,7 @@ def number_equal_names(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     ]
 
 
-def to_svg(spec: Spec) -> str:
+def render_svg(spec: Spec) -> str:
     """Render a chart as SVG, without a browser or network."""
     import vl_convert
 
@@ -126,7 +126,7 @@ def _scores(evaluation: Evaluation) -> Spec | None:
     return {"layer": [bars, _rule(evaluation.threshold)], "width": _WIDTH, "height": _HEIGHT}
 
 
-def score_plot(scores: Sequence[float], threshold: float) -> Spec:
+def draw_gate_scores(scores: Sequence[float], threshold: float) -> Spec:
     """Return a histogram of gate scores in bins of 0.05, with a line at the threshold."""
     bars = {
         "data": {"values": [{"score": score} for score in scores]},

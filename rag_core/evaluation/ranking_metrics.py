@@ -10,7 +10,7 @@ from rag_core.types import PageKey, Passage
 RECALL_LEVELS = tuple(level / 10 for level in range(11))
 
 
-def relevant_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tuple[str, int, int]]:
+def find_relevant_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tuple[str, int, int]]:
     """Return the pages that count as found by a passage, as (document id, first page_index, last page_index).
 
     A search omits near duplicates of a passage. If a near duplicate is on a relevant page, that page counts as found.
@@ -22,7 +22,7 @@ def relevant_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tupl
     return spans if spans and pages.isdisjoint(relevant) else [span, *spans]
 
 
-def ranked_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:
+def order_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:
     """Return the pages in the order of their passages, without duplicates.
 
     Parameters
@@ -34,7 +34,7 @@ def ranked_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:
     return list(dict.fromkeys(pages))
 
 
-def first_rank(ranking: Sequence[PageKey], relevant: Iterable[PageKey]) -> int | None:
+def find_first_rank(ranking: Sequence[PageKey], relevant: Iterable[PageKey]) -> int | None:
     """Return the 1-based rank of the first relevant page; ``None`` if there is none."""
     relevant_pages = set(relevant)
     return next((rank for rank, page in enumerate(ranking, 1) if page in relevant_pages), None)
@@ -60,7 +60,7 @@ def compute_ranking_metrics(
 
     metrics = {R @ 1: "recall@1", R @ 5: "recall@5", R @ 10: "recall@10", P @ 1: "precision@1", P @ 5: "precision@5"}
     metrics |= {RR @ 10: "mrr@10", AP: "map", nDCG @ 10: "ndcg@10"}
-    metrics |= {IPrec @ level: interpolated_precision_name(level) for level in RECALL_LEVELS}
+    metrics |= {IPrec @ level: name_interpolated_precision(level) for level in RECALL_LEVELS}
     values = {one: dict.fromkeys(metrics.values(), 0.0) for one in relevant}
     # Questions with an empty ranking keep the value 0, because ir_measures would divide by zero for them.
     qrels = {one: {_name(page): 1 for page in pages} for one, pages in relevant.items() if rankings[one]}
@@ -71,7 +71,7 @@ def compute_ranking_metrics(
     return values
 
 
-def interpolated_precision_name(level: float) -> str:
+def name_interpolated_precision(level: float) -> str:
     """Return the name of interpolated precision at a recall level."""
     return f"precision at recall {level:.1f}"
 

@@ -31,7 +31,7 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.store.database import new_id, now
+from rag_core.store.database import create_id, now
 from rag_core.types import (
     Answer,
     AnswerState,
@@ -145,7 +145,7 @@ class EvaluationRunner:
             for label, pages, outdated in zip(labels, relevant, stale, strict=True)
         )
         evaluation = Evaluation(
-            evaluation_id=new_id(),
+            evaluation_id=create_id(),
             name=name,
             configuration=configuration.label,
             generator=self._models.generator,

@@ -18,7 +18,7 @@ EPSILON = 1e-9
 DECIMALS = (2, 3, 4)
 
 
-def risk_coverage(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskPoint, ...]:
+def compute_risk_points(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskPoint, ...]:
     """Return the share of questions answered, and the share of wrong answers, for each distinct threshold.
 
     These are the risk and coverage of El-Yaniv and Wiener, "On the foundations of noise-free selective
@@ -81,12 +81,12 @@ def advise_threshold(
         unanswerable_answered=_share(unanswerable, threshold),
         answerable_answered=_share(answerable, threshold),
         unanswerable=len(unanswerable),
-        unanswerable_possible=upper_bound(sum(score >= threshold for score in unanswerable), len(unanswerable)),
-        unanswerable_needed=questions_needed(most),
+        unanswerable_possible=compute_upper_bound(sum(score >= threshold for score in unanswerable), len(unanswerable)),
+        unanswerable_needed=count_questions_needed(most),
     )
 
 
-def upper_bound(answered: int, asked: int) -> float:
+def compute_upper_bound(answered: int, asked: int) -> float:
     """Return the one-sided 95 % upper confidence bound of the share of questions that are answered.
 
     The bound is that of Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the
@@ -108,7 +108,7 @@ def upper_bound(answered: int, asked: int) -> float:
     return high
 
 
-def questions_needed(most: float) -> int | None:
+def count_questions_needed(most: float) -> int | None:
     """Return how many questions are needed to confirm that at most the share ``most`` of similar questions is answered.
 
     The confidence is 95 %, provided that all these questions are refused. Return ``None`` if the share is 0 or too

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from rag_core.index.token_cache import TokenCache
-from rag_core.store.database import Database, batches
+from rag_core.store.database import Database, split_batches
 from rag_core.store.schema import chunks, embeddings
 from rag_core.store.serialization import pack_embedding, unpack_dense, unpack_sentences, unpack_tokens
 from rag_core.types import ChunkVectors, Embedding, FloatArray
@@ -35,7 +35,7 @@ class EmbeddingStore:
         """Return embedding ids by text hash; leave out texts that have no embedding in the space."""
         ids: dict[bytes, int] = {}
         with self._db.read() as connection:
-            for batch in batches(list(hashes)):
+            for batch in split_batches(list(hashes)):
                 query = select(embeddings.c.text_hash, embeddings.c.id).where(
                     embeddings.c.space == space, embeddings.c.text_hash.in_(batch)
                 )
@@ -63,7 +63,7 @@ class EmbeddingStore:
         """Return dense vectors by embedding id, each of shape (dimension,)."""
         vectors: dict[int, FloatArray] = {}
         with self._db.read() as connection:
-            for batch in batches(list(embedding_ids)):
+            for batch in split_batches(list(embedding_ids)):
                 query = select(embeddings.c.id, embeddings.c.dense).where(embeddings.c.id.in_(batch))
                 vectors |= {row.id: unpack_dense(row.dense) for row in connection.execute(query)}
         return vectors
@@ -73,7 +73,7 @@ class EmbeddingStore:
         vectors: dict[int, FloatArray] = {}
         query = select(chunks.c.id, embeddings.c.dense).join(embeddings, embeddings.c.id == chunks.c.embedding_id)
         with self._db.read() as connection:
-            for batch in batches(list(chunk_ids)):
+            for batch in split_batches(list(chunk_ids)):
                 rows = connection.execute(query.where(chunks.c.id.in_(batch)))
                 vectors |= {row.id: unpack_dense(row.dense) for row in rows}
         return vectors
@@ -89,7 +89,7 @@ class EmbeddingStore:
     def prefetch(self, chunk_ids: Sequence[int]) -> None:
         """Load the token vectors of these chunks into the cache, in place of the least recently used vectors."""
         if self._cache.max_bytes:
-            for batch in batches(list(chunk_ids), PREFETCH_BATCH):
+            for batch in split_batches(list(chunk_ids), PREFETCH_BATCH):
                 self.read_tokens(batch)
 
     def warm_up(self) -> None:
@@ -114,7 +114,7 @@ class EmbeddingStore:
             embeddings, embeddings.c.id == chunks.c.embedding_id
         )
         with self._db.read() as connection:
-            for batch in batches(list(chunk_ids)):
+            for batch in split_batches(list(chunk_ids)):
                 # Unpacking rows as tuples is faster than reading their columns by name.
                 rows = connection.execute(query.where(chunks.c.id.in_(batch))).all()
                 unpacked = unpack_tokens([(tokens, scales) for _, _, tokens, scales in rows])
@@ -127,7 +127,7 @@ class EmbeddingStore:
         unused = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id).exists()
         conditions = [unused]
         if embedding_ids is not None:
-            conditions = [embeddings.c.id.in_(batch) & unused for batch in batches(list(embedding_ids))]
+            conditions = [embeddings.c.id.in_(batch) & unused for batch in split_batches(list(embedding_ids))]
         with self._db.begin() as connection:
             removed = sum(connection.execute(delete(embeddings).where(condition)).rowcount for condition in conditions)
         self._cache.clear()
@@ -138,7 +138,7 @@ class EmbeddingStore:
         ids: set[int] = set()
         of_texts = select(embeddings.c.id).join(chunks, chunks.c.text_hash == embeddings.c.text_hash)
         with self._db.read() as connection:
-            for batch in batches(list(version_ids)):
+            for batch in split_batches(list(version_ids)):
                 ids.update(connection.execute(of_texts.where(chunks.c.version_id.in_(batch))).scalars())
         return sorted(ids)
 
@@ -165,7 +165,7 @@ class EmbeddingStore:
         unused = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id).exists()
         total = 0
         with self._db.read() as connection:
-            for batch in batches(list(embedding_ids)):
+            for batch in split_batches(list(embedding_ids)):
                 query = select(func.count()).select_from(embeddings).where(embeddings.c.id.in_(batch), unused)
                 total += int(connection.execute(query).scalar_one())
         return total

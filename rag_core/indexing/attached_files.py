@@ -18,7 +18,7 @@ MARK = "!"
 SubmitAttachment = Callable[[str, bytes, str, str, str | None], Job]
 
 
-def folder_of_attachments(folder: str | None, name: str) -> str:
+def build_attachment_folder(folder: str | None, name: str) -> str:
     """Return the folder of the files that are attached to a PDF; ``name`` is the name of its document."""
     return f"{folder or ''}/{PurePosixPath(name).name}{MARK}"
 
@@ -42,7 +42,7 @@ class AttachedFiles:
     ) -> None:
         self._collection = parent.collection
         self._password = password
-        self._folder = folder_of_attachments(parent.folder, parent.name)
+        self._folder = build_attachment_folder(parent.folder, parent.name)
         self._submit = submit
         self._max_bytes = self._bytes_left = max_bytes
         self._is_too_deep = sum(part.endswith(MARK) for part in self._folder.split("/")) > MAX_NESTING

@@ -122,7 +122,7 @@ class Documents:
 
     def add_guide(self) -> Job:
         """Add the user guide of the application to the library, and return the job that indexes it."""
-        return self.submit(guide.GUIDE_NAME, guide.guide_pdf())
+        return self.submit(guide.GUIDE_NAME, guide.build_guide_pdf())
 
     def has_name_clash(self, name: str, data: bytes, *, collection: str = DEFAULT_COLLECTION) -> bool:
         """Return whether the collection has an indexed or queued document with this name but other content."""

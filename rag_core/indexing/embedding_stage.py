@@ -20,7 +20,7 @@ from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.pace import EmbeddingPace
 from rag_core.indexing.task import CANCELLED, CancelledJobs, EmbeddingQueue, EmbeddingTask, PublicationTask, TaskResult
 from rag_core.runtime.stores import Stores
-from rag_core.types import DocumentStatus, Embedding, SparseVector, embedded_text
+from rag_core.types import DocumentStatus, Embedding, SparseVector, build_embedded_text
 
 MAX_CHUNKS = 512
 # Maximum number of texts per call of the embedder. Cancelling and stopping take effect only between calls.
@@ -155,7 +155,7 @@ class EmbeddingStage:
             if task.generation.load_sparse_encoder is None:
                 continue
             encoder = task.generation.load_sparse_encoder()
-            texts = [embedded_text(span.prefix, span.text) for span in task.spans]
+            texts = [build_embedded_text(span.prefix, span.text) for span in task.spans]
             vectors: list[SparseVector] = []
             for first in range(0, len(texts), TEXTS_PER_CALL):
                 self._drop_cancelled(batch)
@@ -216,7 +216,7 @@ class _Batch:
                 if digest in known:
                     self.embedded[task] += 1
                     continue
-                self.texts[digest] = (embedded_text(span.prefix, span.text), span.tokens)
+                self.texts[digest] = (build_embedded_text(span.prefix, span.text), span.tokens)
                 self._owners.setdefault(digest, []).append(task)
         self.tokens = sum(tokens for _, tokens in self.texts.values())
 

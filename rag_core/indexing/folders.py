@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote_to_bytes
 
 from rag_core.errors import StoreUnavailable
-from rag_core.store.files import find_files, open_url, unreadable_url
+from rag_core.store.files import build_url_error, find_files, open_url
 
 # Prefix of escaped paths. Unescaped paths never start with it, because they are relative to the folder.
 _ESCAPED = "./"
@@ -49,7 +49,7 @@ def list_pdfs(url: str) -> FolderListing:
             raise StoreUnavailable(f"{url} cannot be reached, or is not a folder.")
         files, unread = find_files(fs, root)
     except ValueError as error:
-        raise unreadable_url(url, error) from None
+        raise build_url_error(url, error) from None
     except OSError as error:
         raise StoreUnavailable(f"{url} cannot be read ({error.strerror or error}).") from error
     base = root.rstrip("/") + "/"
@@ -78,7 +78,7 @@ def _unescape_path(path: str) -> str:
     return os.fsdecode(unquote_to_bytes(path)).removeprefix(_ESCAPED) if path.startswith(_ESCAPED) else path
 
 
-def full_url(url: str) -> str:
+def resolve_url(url: str) -> str:
     """Return a local path or fsspec URL in the form of `FolderListing.url`; raise `SettingsError` if it is invalid."""
     fs, root = open_url(url)
     return str(fs.unstrip_protocol(root))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from rag_core.indexing.attached_files import MARK, folder_of_attachments
+from rag_core.indexing.attached_files import MARK, build_attachment_folder
 from rag_core.runtime.stores import Stores
 from rag_core.store.document_names import DocumentName
 
@@ -60,7 +60,7 @@ class Naming:
         """Return the names of the documents that are attached to a document, without those attached to them."""
         attached = []
         for one in self._names.names(document_id):
-            parent = folder_of_attachments(one.folder, one.name)
+            parent = build_attachment_folder(one.folder, one.name)
             attached += [
                 other
                 for other in self._names.find_in_folder(parent, one.collection)

@@ -45,7 +45,7 @@ from rag_core.parsing.workers.document_reader import PdfHeader
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.store.serialization import text_hash
+from rag_core.store.serialization import hash_text
 from rag_core.types import ChunkSpan, DocumentStatus, Page, VersionRow
 
 log = logging.getLogger(__name__)
@@ -259,7 +259,7 @@ class ParsingStage:
             stores.word_index.add(chunk_ids, [(span.prefix, span.text, task.version_id) for span in spans])
         status, reason = summarize_pages(pages)
         reason = " ".join(filter(None, (reason, document.note)))
-        hashes = [text_hash(span.prefix, span.text) for span in spans]
+        hashes = [hash_text(span.prefix, span.text) for span in spans]
         return EmbeddingTask(task, document.generation, spans, chunk_ids, hashes, status, reason)
 
     def _failure(self, task: IndexingTask, error: BaseException) -> TaskResult:

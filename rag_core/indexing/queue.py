@@ -36,7 +36,7 @@ from rag_core.indexing.task import (
     IndexingTask,
     PublicationTask,
     TaskResult,
-    job_state,
+    get_job_state,
 )
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
@@ -362,4 +362,4 @@ class IndexingQueue:
             # deleted before publication links it to a chunk.
             with self._removal.lock:
                 self._removal.end_version(version_id, status, reason)
-        self._stores.jobs.finish(job_id, job_state(status), status, reason)
+        self._stores.jobs.finish(job_id, get_job_state(status), status, reason)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from rag_core.errors import StoreError, StoreUnavailable
 from rag_core.indexing.removal import Removal
-from rag_core.indexing.task import job_state
+from rag_core.indexing.task import get_job_state
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import versions
 from rag_core.store.snapshots import Content
@@ -103,7 +103,7 @@ def resume_jobs(
         row = stores.documents.version(version_id)
         if row is not None and row.state in ("ended", "full", "replaced"):
             status = DocumentStatus(row.status)
-            stores.jobs.finish(job_id, job_state(status), status, row.reason)
+            stores.jobs.finish(job_id, get_job_state(status), status, row.reason)
             continue
         if row is not None and is_superseded(stores, row):
             removal.end_version(version_id, DocumentStatus.CANCELLED, REPLACED)

@@ -9,7 +9,7 @@ from functools import partial
 
 from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.removal import Removal
-from rag_core.indexing.task import TaskResult, job_state
+from rag_core.indexing.task import TaskResult, get_job_state
 from rag_core.runtime.stores import Stores
 from rag_core.types import DocumentStatus
 
@@ -134,4 +134,4 @@ class ResultStage:
             with self._removal.lock:
                 self._removal.end_version(task.version_id, result.status, result.reason, keep=not task.activate)
         if not task.is_reindex:
-            self._stores.jobs.finish(task.job_id, job_state(result.status), result.status, result.reason)
+            self._stores.jobs.finish(task.job_id, get_job_state(result.status), result.status, result.reason)

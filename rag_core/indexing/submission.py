@@ -11,8 +11,8 @@ from rag_core.indexing.removal import Removal
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
 from rag_core.store.file_names import clean_folder, clean_name
-from rag_core.store.files import sha256_of
-from rag_core.store.jobs import new_job
+from rag_core.store.files import compute_sha256
+from rag_core.store.jobs import build_job
 from rag_core.store.schema import versions
 from rag_core.types import DocumentStatus, Job, JobState
 from rag_core.types.documents import SameName
@@ -49,7 +49,7 @@ class Submission:
         folder: str | None,
     ) -> Job:
         """Store a file and queue its indexing; see `IndexingQueue.submit`."""
-        stores, name, digest = self._stores, clean_name(name), sha256_of(data)
+        stores, name, digest = self._stores, clean_name(name), compute_sha256(data)
         # Documents that earlier releases added have no folder; an upload in the browser has an empty one.
         folder = clean_folder(folder or "")
         with stores.file_lock:
@@ -75,7 +75,7 @@ class Submission:
             if len(data) <= self._max_bytes:
                 stores.files.put(data)
             is_shared = replaced is not None and not self._naming.is_only_name(replaced)
-            row = new_job("index", name)
+            row = build_job("index", name)
             job = self._add(
                 row, password, collection, digest, len(data), document_id=None if is_shared else owner, folder=folder
             )
@@ -98,13 +98,13 @@ class Submission:
                 return self._add_duplicate(row.name, *duplicate)
             if not stores.files.exists(row.sha256):
                 raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
-            job_row = new_job("index", row.name, details={"reread": True})
+            job_row = build_job("index", row.name, details={"reread": True})
             return self._add(job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
 
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
         """Return whether the collection has a searched or queued document with this name and other content."""
         library = self._stores.documents
-        if library.find_content(sha256_of(data)):
+        if library.find_content(compute_sha256(data)):
             return False
         document_id = self._stores.names.find(clean_name(name), collection)
         rows = library.versions_where(versions.c.document_id == document_id) if document_id else []

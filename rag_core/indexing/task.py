@@ -192,7 +192,7 @@ class EmbeddingQueue:
         return task
 
 
-def job_state(status: DocumentStatus) -> JobState:
+def get_job_state(status: DocumentStatus) -> JobState:
     """Return the final state of a job whose document has this status."""
     return _JOB_STATES.get(status, JobState.DONE)
 

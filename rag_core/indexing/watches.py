@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
 from rag_core.indexing.documents import Documents
-from rag_core.indexing.folders import FolderListing, full_url, list_pdfs
+from rag_core.indexing.folders import FolderListing, list_pdfs, resolve_url
 from rag_core.indexing.naming import Naming
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.runtime.stores import Stores
@@ -67,7 +67,7 @@ class Watches:
             The URL's scheme is unknown or its driver is not installed.
         """
         known = {watch.url: watch for watch in self._stores.watches.all()}
-        return known.get(url) or known.get(full_url(url))
+        return known.get(url) or known.get(resolve_url(url))
 
     def add(self, url: str, *, collection: str = DEFAULT_COLLECTION) -> WatchedFolder:
         """Watch a folder or fsspec URL, and return the new watch, or the existing watch of the same folder.

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rag_core.retrieval.late_interaction import NEIGHBOUR_WEIGHTS, SENTENCE_WEIGHT, token_similarities
+from rag_core.retrieval.late_interaction import NEIGHBOUR_WEIGHTS, SENTENCE_WEIGHT, compute_token_similarities
 from rag_core.types import ChunkVectors, FloatArray, Int64Array
 
 
@@ -25,7 +25,7 @@ def align_tokens(question: FloatArray, chunk: ChunkVectors, weights: FloatArray)
         Weights of the compared tokens.
     """
     vectors = chunk.to_float()
-    similarities = token_similarities(question, vectors)
+    similarities = compute_token_similarities(question, vectors)
     starts = [0, *(int(one) for one in np.minimum(chunk.sentences, len(vectors) - 1) if one > 0), len(vectors)]
     runs = [similarities[:, first:last] for first, last in pairwise(sorted(set(starts)))]
     best = max(range(len(runs)), key=lambda run: float(weights @ runs[run].max(axis=1)))

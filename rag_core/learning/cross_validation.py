@@ -11,8 +11,8 @@ import numpy as np
 
 from rag_core.answering.search import Searcher
 from rag_core.embedding.query_adapter import QueryAdapter
-from rag_core.evaluation.intervals import mean_interval, paired_difference
-from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, ranked_pages, relevant_spans
+from rag_core.evaluation.intervals import compute_mean_interval, compute_paired_difference
+from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, find_relevant_spans, order_pages
 from rag_core.learning.examples import Example, TrainingQuestion
 from rag_core.learning.fitting import FitConfig, fit_matrix
 from rag_core.types import HeldOutFigure, PageKey, RetrievalConfig, Scope
@@ -86,8 +86,8 @@ def rank_pages(searcher: Searcher, question: TrainingQuestion, adapter: QueryAda
     passages = searcher.apply_gate(query, ranked).passages
     rows = [ranked.rows[one] for one in ranked.ranking.scores["dense"] if one in ranked.rows]
     return {
-        "dense": ranked_pages((row.document_id, row.page_index, row.page_index_end) for row in rows),
-        "pipeline": ranked_pages(span for one in passages for span in relevant_spans(one, question.relevant)),
+        "dense": order_pages((row.document_id, row.page_index, row.page_index_end) for row in rows),
+        "pipeline": order_pages(span for one in passages for span in find_relevant_spans(one, question.relevant)),
     }
 
 
@@ -104,10 +104,16 @@ def compute_figures(
         ]
         for metric in METRICS:
             first, second = ([side[one][metric] for one in relevant] for side in sides)
-            difference, p_value = paired_difference(first, second)
+            difference, p_value = compute_paired_difference(first, second)
             figures.append(
                 HeldOutFigure(
-                    stage, metric, mean_interval(first), mean_interval(second), difference, p_value, len(questions)
+                    stage,
+                    metric,
+                    compute_mean_interval(first),
+                    compute_mean_interval(second),
+                    difference,
+                    p_value,
+                    len(questions),
                 )
             )
     return tuple(figures)

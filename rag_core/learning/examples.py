@@ -16,7 +16,7 @@ from rag_core.learning.objective import MappedExample
 from rag_core.retrieval.late_interaction import select_compared_tokens
 from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.runtime.stores import Stores
-from rag_core.types import ChunkRow, ChunkVectors, FloatArray, PageKey, RetrievalConfig, Scope, embedded_text
+from rag_core.types import ChunkRow, ChunkVectors, FloatArray, PageKey, RetrievalConfig, Scope, build_embedded_text
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import RankedChunks
 
@@ -115,7 +115,7 @@ class ExampleBuilder:
         found = [row for row in best if find_answer_spans(row.text, answers)][:GUIDED_PASSAGES]
         if not found:
             return None
-        pages = frozenset(key for row in found for key in page_keys(row))
+        pages = frozenset(key for row in found for key in list_page_keys(row))
         return TrainingQuestion(text, tuple(answers), found[0].document_id, pages, is_guided=True)
 
     def build_contrastive(self, questions: Sequence[TrainingQuestion]) -> Iterator[Example | None]:
@@ -131,7 +131,7 @@ class ExampleBuilder:
             others = random.choice(len(questions), min(OTHER_QUESTIONS, len(questions)), replace=False)
             ranked = self._rank(question.text)
             negatives = [*_find_hard_negatives(ranked), *(row for other in others for row in relevant[other])]
-            negatives = [row for row in negatives if question.relevant.isdisjoint(page_keys(row))]
+            negatives = [row for row in negatives if question.relevant.isdisjoint(list_page_keys(row))]
             yield self._build(question.document_id, ranked, rows, negatives)
 
     def build_marginal(self, questions: Sequence[TrainingQuestion]) -> Iterator[Example | None]:
@@ -167,9 +167,9 @@ class ExampleBuilder:
             others = random.choice(len(questions), min(OTHER_QUESTIONS, len(questions)), replace=False)
             ranked = self._rank(question.question)
             negatives = [*_find_hard_negatives(ranked), *(questions[other].row for other in others)]
-            pages = set(page_keys(question.row))
-            negatives = [row for row in negatives if pages.isdisjoint(page_keys(row))]
-            (embedding,) = self._generation.embedder.embed([embedded_text(question.row.prefix, rest)])
+            pages = set(list_page_keys(question.row))
+            negatives = [row for row in negatives if pages.isdisjoint(list_page_keys(row))]
+            (embedding,) = self._generation.embedder.embed([build_embedded_text(question.row.prefix, rest)])
             vectors = ChunkVectors(embedding.tokens, embedding.scales, np.zeros(1, np.int32))
             passage = question.row.id, embedding.dense, vectors
             yield self._build(question.row.document_id, ranked, [question.row], negatives, replaced=passage)
@@ -224,7 +224,7 @@ class ExampleBuilder:
         return Example(document_id, tuple(rows[one].document_id for one in ids), mapped, aligned)
 
 
-def page_keys(row: ChunkRow) -> list[PageKey]:
+def list_page_keys(row: ChunkRow) -> list[PageKey]:
     """Return the pages of a chunk, as (document id, page_index)."""
     return [(row.document_id, page) for page in row.page_indices]
 

@@ -11,7 +11,7 @@ import numpy as np
 from rag_core.text.dates import is_year
 from rag_core.text.noun_phrases import find_names
 from rag_core.text.numbers import parse_numbers
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkRow
 
 # Numbers of words of a sentence that can become a question.
@@ -100,7 +100,7 @@ def _find_question_word(number: str) -> str:
 
 
 def _write_all(row: ChunkRow) -> Iterator[PseudoQuestion]:
-    for start, end in sentence_spans(row.text):
+    for start, end in find_sentence_spans(row.text):
         sentence = row.text[start:end]
         flowing = " ".join(sentence.split())
         words = len(_WORD.findall(flowing))

@@ -37,7 +37,7 @@ class MappedExample:
     log_likelihood: FloatArray
 
 
-def marginal_loss(scores: Values, log_likelihood: Values) -> tuple[float, Values]:
+def compute_marginal_loss(scores: Values, log_likelihood: Values) -> tuple[float, Values]:
     """Return the negative log marginal likelihood of the answer, and its gradient with respect to the scores.
 
     The loss is ``-log sum_z p(z|x) p(y|x,z)``, where ``p(z|x)`` is the softmax of the scores over the candidates (Lewis
@@ -64,7 +64,7 @@ def compute_loss(examples: Sequence[MappedExample], matrix: Values, temperature:
     for one in examples:
         unit, _ = _map(one, matrix)
         scores = np.tensordot(one.targets, unit, 2) / temperature
-        losses.append(marginal_loss(scores, one.log_likelihood.astype(np.float64))[0])
+        losses.append(compute_marginal_loss(scores, one.log_likelihood.astype(np.float64))[0])
     return float(np.mean(losses))
 
 
@@ -84,7 +84,7 @@ def compute_gradient(examples: Sequence[MappedExample], matrix: Values, temperat
     for one in examples:
         unit, norms = _map(one, matrix)
         scores = np.tensordot(one.targets, unit, 2) / temperature
-        _, by_score = marginal_loss(scores, one.log_likelihood.astype(np.float64))
+        _, by_score = compute_marginal_loss(scores, one.log_likelihood.astype(np.float64))
         by_unit = np.tensordot(by_score, one.targets, 1) / temperature
         by_mapped = (by_unit - (by_unit * unit).sum(axis=1, keepdims=True) * unit) / norms
         gradient += one.vectors.T @ by_mapped

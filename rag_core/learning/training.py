@@ -19,7 +19,7 @@ from rag_core.learning.cross_validation import (
     rank_pages,
     split_documents,
 )
-from rag_core.learning.examples import Example, ExampleBuilder, TrainingQuestion, page_keys
+from rag_core.learning.examples import Example, ExampleBuilder, TrainingQuestion, list_page_keys
 from rag_core.learning.inverse_cloze import PseudoQuestion, write_pseudo_questions
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.models import LocalModels
@@ -197,4 +197,4 @@ def _check(training_set: TrainingSet, config: TrainingConfig) -> None:
 
 def _as_training_question(question: PseudoQuestion) -> TrainingQuestion:
     row = question.row
-    return TrainingQuestion(question.question, (question.answer,), row.document_id, frozenset(page_keys(row)))
+    return TrainingQuestion(question.question, (question.answer,), row.document_id, frozenset(list_page_keys(row)))

@@ -20,7 +20,7 @@ from rag_core.llm.prompts import (
     format_turn,
 )
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames, start_sentence
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.types import Message, Passage
 
 # Share of the context that is used. The rest is a reserve: the endpoint's tokenizer may produce more tokens than
@@ -147,7 +147,7 @@ def _count_turn_tokens(message: Message) -> int:
 
 def _shorten_message(message: Message, room: int) -> Message:
     """Cut a message after the last sentence that fits into ``room`` tokens; its text is empty if no sentence fits."""
-    for _, end in reversed(sentence_spans(message.text)):
+    for _, end in reversed(find_sentence_spans(message.text)):
         shorter = replace(message, text=message.text[:end])
         if _count_turn_tokens(shorter) <= room:
             return shorter
@@ -159,7 +159,7 @@ def _shorten_passage(passage: Passage, room: int) -> Passage:
 
     The text of the result is empty if fewer than `_MIN_TOKENS` tokens would remain.
     """
-    ends = [end for _, end in sentence_spans(passage.text)]
+    ends = [end for _, end in find_sentence_spans(passage.text)]
     for cuts in (ends, _word_ends(passage.text)):
         # Binary search, since counting tokens is slow.
         low, high = 0, len(cuts)

@@ -18,7 +18,7 @@ from rag_core.llm.endpoint_errors import EndpointErrors
 from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.prompts import Hint, build_continuation, build_messages
-from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
+from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
 from rag_core.llm.request import RequestError, RequestReport
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
 from rag_core.llm.tool_calls import (
@@ -174,7 +174,7 @@ class LanguageModel:
         With a JSON ``schema``, the endpoint is asked for a reply in this form, which not every endpoint supports.
         """
         reply = self.stream_reply(messages, schema)
-        return Completion(text_after_reasoning("".join(reply)), reply.usage)
+        return Completion(strip_unopened_reasoning("".join(reply)), reply.usage)
 
     def causal_model(self) -> GgufCausalModel:
         """Return the model as one that predicts single tokens.
@@ -213,7 +213,7 @@ class LanguageModel:
         if not self._writes_calls:
             try:
                 reply = AnswerStream(lambda stream: self._stream_with_retries(stream, messages, tools))
-                text = text_after_reasoning("".join(reply))
+                text = strip_unopened_reasoning("".join(reply))
             except _ToolsRejected as rejected:
                 self.tools_problem = f"{rejected} {_WRITTEN}"
             else:
@@ -227,7 +227,7 @@ class LanguageModel:
         written = write_as_text(messages, tools)
         schema = build_call_schema(tools)
         reply = AnswerStream(lambda stream: self._stream_with_retries(stream, written, schema=schema))
-        text = text_after_reasoning("".join(reply))
+        text = strip_unopened_reasoning("".join(reply))
         calls = find_written_call(text, tools)
         return Completion("" if calls else text, usage + reply.usage, calls)
 

@@ -18,7 +18,7 @@ from typing import Any
 from rag_core.errors import DataFolderUnwritable, GeneratorUnavailable, PackageNotInstalled
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames, start_sentence
 from rag_core.settings import Settings
-from rag_core.system import available_cores
+from rag_core.system import count_available_cores
 
 _INSTALL = [*(sys.executable, "-m", "pip", "install", "-r"), str(Path(__file__).parents[2] / "requirements-gguf.txt")]
 GGUF_INSTALL_COMMAND = shlex.join(_INSTALL)
@@ -85,7 +85,7 @@ class GgufServer:
         for threads in (params.cpuparams, params.cpuparams_batch):
             # llama.cpp's threads wait for each other in busy loops, so a thread without a free core slows down every
             # step. By default, one core stays free for other work.
-            threads.n_threads = self._settings.gguf_threads or max(1, available_cores() - 1)
+            threads.n_threads = self._settings.gguf_threads or max(1, count_available_cores() - 1)
             threads.poll = 0
         try:
             server = xllamacpp.Server(params)

@@ -22,7 +22,7 @@ from rag_core.errors import (
 )
 from rag_core.llm.model_catalogue import CatalogueModel
 from rag_core.llm.request import is_loopback
-from rag_core.system import total_memory
+from rag_core.system import read_total_memory
 from rag_core.types import format_size
 
 if TYPE_CHECKING:
@@ -36,24 +36,24 @@ _CONNECT_TIMEOUT_S, _READ_TIMEOUT_S = 10.0, 30.0
 _ENTER_PATH = 'enter its path on the Admin page (kind of model "GGUF file"), or run: model use PATH'
 
 
-def model_path(model: CatalogueModel, folder: Path) -> Path:
+def build_model_path(model: CatalogueModel, folder: Path) -> Path:
     """Return the path of the downloaded file of a model."""
     return folder / model.file
 
 
 def is_downloaded(model: CatalogueModel, folder: Path) -> bool:
     """Return whether the whole file of a model is in the folder. The check compares the size only."""
-    return _size(model_path(model, folder)) == model.size_bytes
+    return _size(build_model_path(model, folder)) == model.size_bytes
 
 
-def partial_bytes(model: CatalogueModel, folder: Path) -> int:
+def count_partial_bytes(model: CatalogueModel, folder: Path) -> int:
     """Return how many bytes of an interrupted download are in the folder."""
     return _size(_part(model, folder))
 
 
 def find_capacity_problem(model: CatalogueModel, folder: Path) -> str:
     """Return why a model does not fit the memory of this machine or the disk of a folder; empty if it fits."""
-    memory = total_memory()
+    memory = read_total_memory()
     if memory is not None and memory < model.memory_bytes:
         return (
             f"{model.name} needs {format_size(model.memory_bytes)} of memory, and this machine has "
@@ -62,7 +62,7 @@ def find_capacity_problem(model: CatalogueModel, folder: Path) -> str:
     if is_downloaded(model, folder):
         return ""
     folder = folder.absolute()
-    needed = model.size_bytes - partial_bytes(model, folder) + _DISK_RESERVE_BYTES
+    needed = model.size_bytes - count_partial_bytes(model, folder) + _DISK_RESERVE_BYTES
     free = shutil.disk_usage(next(one for one in (folder, *folder.parents) if one.exists())).free
     if free < needed:
         return (
@@ -109,7 +109,7 @@ def download_model(
     DataFolderUnwritable
         The file cannot be written.
     """
-    path, part = model_path(model, folder), _part(model, folder)
+    path, part = build_model_path(model, folder), _part(model, folder)
     if is_downloaded(model, folder):
         return path
     if problem := find_capacity_problem(model, folder):
@@ -145,11 +145,11 @@ def remove_model(model: CatalogueModel, folder: Path) -> None:
     try:
         with _locked(model, folder):
             _part(model, folder).unlink(missing_ok=True)
-            model_path(model, folder).unlink(missing_ok=True)
+            build_model_path(model, folder).unlink(missing_ok=True)
     except OSError as error:
         raise DataFolderUnwritable(
-            f"{model_path(model, folder)} cannot be removed ({error.strerror or error}). Give write access to the "
-            "folder, or remove the file by hand."
+            f"{build_model_path(model, folder)} cannot be removed ({error.strerror or error}). Give write access to "
+            "the folder, or remove the file by hand."
         ) from None
 
 

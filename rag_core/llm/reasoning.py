@@ -34,7 +34,7 @@ def strip_reasoning(pieces: Generator[str, None, None]) -> Generator[str, None, 
         yield start.rstrip()
 
 
-def text_after_reasoning(text: str) -> str:
+def strip_unopened_reasoning(text: str) -> str:
     """Return the text after reasoning that has a closing tag but no opening tag.
 
     The opening tag is missing if the server already puts it into the prompt.
@@ -48,7 +48,7 @@ def text_after_reasoning(text: str) -> str:
 def retract_reasoning(pieces: Iterable[str]) -> Generator[AskEvent, None, str]:
     """Return the text after the reasoning; if reasoning was already shown, yield events that replace the shown text."""
     written = "".join(pieces)
-    text = text_after_reasoning(written)
+    text = strip_unopened_reasoning(written)
     if text != written:
         yield Restart(REASONING_REMOVED)
         yield Delta(text)

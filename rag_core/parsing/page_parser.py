@@ -13,7 +13,7 @@ from rag_core.parsing.layout.headings import find_headings
 from rag_core.parsing.layout.hyphenation import split_words
 from rag_core.parsing.layout.line_numbers import remove_line_numbers
 from rag_core.parsing.layout.lines import Line
-from rag_core.parsing.layout.page_text import choose_separators, hyphenated_words, join_lines
+from rag_core.parsing.layout.page_text import choose_separators, find_hyphenated_words, join_lines
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.layout.runs import Run
 from rag_core.parsing.pdf.accents import compose_accents
@@ -90,7 +90,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     return ParsedPage(
         page,
         find_headings(lines, spans),
-        hyphenated_words(lines, separators, spans),
+        find_hyphenated_words(lines, separators, spans),
         tuple(sorted(words)),
         reader.paper_clips,
     )

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from rag_core.reading.cell_values import find_stated_units
 from rag_core.text.identifiers import find_identifiers, is_about_similar
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import tokenize
 from rag_core.types import Passage
 from rag_core.types.documents import PageKey
@@ -184,7 +184,7 @@ def split_windows(text: str, without: Sequence[tuple[int, int]] = ()) -> list[tu
     windows: list[tuple[int, int]] = []
     first = 0
     for start, end in [*sorted(without), (len(text), len(text))]:
-        sentences = [(first + one, first + other) for one, other in sentence_spans(text[first:start])]
+        sentences = [(first + one, first + other) for one, other in find_sentence_spans(text[first:start])]
         windows += _split_run(text, [span for span in sentences if re.search(r"\w", text[slice(*span)])])
         first = max(first, end)
     return windows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import tokenize
 
 # A line is complete if the next word would have fit into this share of the longest line near it.
@@ -27,7 +27,7 @@ def split_statements(text: str) -> list[tuple[int, int]]:
     """
     longest = max((len(line) for line in text.split("\n")), default=0)
     spans = []
-    for start, end in sentence_spans(text):
+    for start, end in find_sentence_spans(text):
         first = start
         for gap in _BREAK.finditer(text, start, end):
             if gap.end() < end and _is_end(text, gap, longest):

@@ -67,7 +67,7 @@ def select_compared_tokens(weights: FloatArray) -> Int64Array:
     return np.flatnonzero(weights) if len(weights) > MAX_TOKENS else np.arange(len(weights))
 
 
-def token_similarities(question: FloatArray, chunk: FloatArray) -> FloatArray:
+def compute_token_similarities(question: FloatArray, chunk: FloatArray) -> FloatArray:
     """Return the similarity of each question token to each chunk token, shape (m, n), from -1 to 1.
 
     The similarity of two tokens is a weighted mean: of their cosine, and of the cosines of the tokens at the same
@@ -106,7 +106,7 @@ def _add_neighbours(cosines: FloatArray, starts: IntArray) -> FloatArray:
     return summed
 
 
-def max_sim(similarities: FloatArray, weights: FloatArray) -> float:
+def compute_max_sim(similarities: FloatArray, weights: FloatArray) -> float:
     """Return a weighted sum over the question tokens: for each, the highest similarity to any token of the chunk.
 
     This is the score of Khattab and Zaharia, "ColBERT: Efficient and effective passage search via contextualized late
@@ -115,7 +115,7 @@ def max_sim(similarities: FloatArray, weights: FloatArray) -> float:
     Parameters
     ----------
     similarities : FloatArray, shape (m, n)
-        See `token_similarities`.
+        See `compute_token_similarities`.
     weights : FloatArray, shape (m,)
     """
     return float(weights @ similarities.max(axis=1)) if similarities.size else 0.0
@@ -127,7 +127,7 @@ def rerank_chunks(
     load_vectors: Callable[[Sequence[int]], Mapping[int, ChunkVectors]],
     chunk_ids: Sequence[int],
 ) -> list[Hit]:
-    """Rerank chunks by MaxSim (see `max_sim`) over their token vectors.
+    """Rerank chunks by MaxSim (see `compute_max_sim`) over their token vectors.
 
     The score of a chunk is a weighted mean of two values: MaxSim over all tokens of the chunk, and, with half the
     weight, the highest MaxSim over the tokens of one of its sentences. The best sentence counts separately, because

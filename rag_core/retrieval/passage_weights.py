@@ -19,7 +19,7 @@ HALF_LIFE_DAYS = 365.0
 STALE_DAYS = 1.0
 
 
-def freshness(age_days: npt.ArrayLike, half_life_days: float = HALF_LIFE_DAYS) -> FloatArray:
+def compute_freshness(age_days: npt.ArrayLike, half_life_days: float = HALF_LIFE_DAYS) -> FloatArray:
     """Return the freshness ``2 ** (-age / half-life)``: 1 for new documents, 0.5 after one half-life.
 
     The freshness decays exponentially with age, as in Li and Croft, "Time-based language models", CIKM 2003. A negative
@@ -51,7 +51,7 @@ def softmax(scores: npt.ArrayLike, temperature: float) -> FloatArray:
 def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
     """Rank passages by the adjusted score ``score + λ · ρ + σ · ε``, and give a weight to the first k passages.
 
-    λ is ``weighting.freshness_weight``, ρ is the `freshness` of the passage, σ is ``weighting.noise``, and ε is a
+    λ is ``weighting.freshness_weight``, ρ is the result of `compute_freshness`, σ is ``weighting.noise``, and ε is a
     standard normal random number, drawn with ``weighting.seed``. The weights are the `softmax` of the k highest
     adjusted scores; passages with lower ranks get the weight 0. For comparison, Lewis et al., "Retrieval-augmented
     generation for knowledge-intensive NLP tasks", NeurIPS 2020, use the temperature 1 and the unadjusted scores. The
@@ -64,7 +64,7 @@ def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingCon
     """
     if weighting.k < 1:
         raise ValueError(f"At least one passage must be weighed, not {weighting.k}.")
-    freshnesses = freshness([one.age_days for one in candidates])
+    freshnesses = compute_freshness([one.age_days for one in candidates])
     noise = np.random.default_rng(weighting.seed).standard_normal(len(candidates))
     scores = np.array([one.score for one in candidates], np.float64)
     adjusted = scores + weighting.freshness_weight * freshnesses + weighting.noise * noise
@@ -77,7 +77,7 @@ def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingCon
     )
 
 
-def evidence_mass(weighed: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
+def compute_evidence_mass(weighed: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
     """Return the weight of the right passage, and the passage that competes with it.
 
     Parameters

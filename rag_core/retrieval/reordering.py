@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rag_core.retrieval.passage_weights import freshness
+from rag_core.retrieval.passage_weights import compute_freshness
 from rag_core.text.identifiers import contains_identifier, find_identifiers
 from rag_core.text.names import find_names_in_title
 from rag_core.text.normalize import normalize
@@ -98,8 +98,8 @@ def prefer_recent_documents(
 ) -> Ranking:
     """Order chunks by ``score + λ · freshness``, without changing the scores.
 
-    For ``freshness``, see `passage_weights.freshness`. Chunks that do not have this score follow the chunks that have
-    it, in their previous order, because other scores are not comparable with it.
+    For ``freshness``, see `compute_freshness`. Chunks that do not have this score follow the chunks that have it, in
+    their previous order, because other scores are not comparable with it.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def prefer_recent_documents(
     """
     scores = ranking.scores[score_name]
     scored = [chunk_id for chunk_id in ranking.order if chunk_id in scores]
-    fresh = freshness([ages_days.get(chunk_id, np.inf) for chunk_id in scored])
+    fresh = compute_freshness([ages_days.get(chunk_id, np.inf) for chunk_id in scored])
     adjusted = np.array([scores[chunk_id] for chunk_id in scored], np.float64) + freshness_weight * fresh
     order = [scored[position] for position in np.argsort(-adjusted, kind="stable")]
     return replace(ranking, order=tuple(dict.fromkeys([*order, *ranking.order])))

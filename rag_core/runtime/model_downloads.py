@@ -18,11 +18,11 @@ from rag_core.errors import (
 from rag_core.llm.gguf import GGUF_INSTALL_COMMAND, install_gguf, is_gguf_installed
 from rag_core.llm.model_catalogue import CatalogueModel, find_model, load_catalogue
 from rag_core.llm.model_download import (
+    build_model_path,
+    count_partial_bytes,
     download_model,
     find_capacity_problem,
     is_downloaded,
-    model_path,
-    partial_bytes,
     remove_model,
 )
 from rag_core.runtime.language_models import LanguageModels
@@ -85,7 +85,7 @@ class ModelDownloads:
         model = find_model(name, self._catalogue)
         if not is_downloaded(model, self._folder):
             raise ModelNotDownloaded(f"{name} is not downloaded. Download it first: model add {name}.")
-        return model_path(model, self._folder)
+        return build_model_path(model, self._folder)
 
     def start(self, name: str, *, install: bool = False) -> None:
         """Start to set up a model, or continue; do nothing if this model is being set up already.
@@ -244,7 +244,7 @@ def build_offer(model: CatalogueModel, folder: Path, used: str = "") -> ModelOff
         licence=model.licence,
         size_bytes=model.size_bytes,
         memory_bytes=model.memory_bytes,
-        downloaded_bytes=model.size_bytes if is_downloaded(model, folder) else partial_bytes(model, folder),
+        downloaded_bytes=model.size_bytes if is_downloaded(model, folder) else count_partial_bytes(model, folder),
         problem=find_capacity_problem(model, folder),
-        in_use=used == str(model_path(model, folder)),
+        in_use=used == str(build_model_path(model, folder)),
     )

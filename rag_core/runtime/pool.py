@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from rag_core.errors import StoreUnavailable
-from rag_core.system import available_cores
+from rag_core.system import count_available_cores
 
 # Minimum number of threads. A question runs up to three searches at a time. With one more thread, the searches of other
 # questions can still run if these searches hang.
@@ -22,7 +22,7 @@ class SearchPool:
     """A pool of threads that runs the searches of all questions."""
 
     def __init__(self) -> None:
-        self._executor = ThreadPoolExecutor(max(MIN_THREADS, available_cores()), thread_name_prefix="search")
+        self._executor = ThreadPoolExecutor(max(MIN_THREADS, count_available_cores()), thread_name_prefix="search")
 
     @contextmanager
     def tasks(self) -> Iterator[SearchTasks]:

@@ -11,7 +11,7 @@ from rag_core.index.sparse import SparseIndex, open_sparse_database
 from rag_core.index.words import WordIndex
 from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
-from rag_core.store.database import Database, new_id
+from rag_core.store.database import Database, create_id
 from rag_core.store.document_names import NameStore
 from rag_core.store.documents import DocumentStore
 from rag_core.store.evaluations import EvaluationStore
@@ -109,7 +109,7 @@ class Stores:
         library: dict[str, Any] | None = self.preferences.get(LIBRARY)
         if library is None:
             has_collections = any(self.documents.generations(state) for state in ("building", "active", "retired"))
-            library = {"id": new_id(), "renamed": not has_collections}
+            library = {"id": create_id(), "renamed": not has_collections}
             self.preferences.set(LIBRARY, library)
         return library
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, func, insert, or_, select, update
 
 from rag_core.errors import UnknownConversation
-from rag_core.store.database import Database, as_utc, new_id, now
+from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import conversation_collections, conversations, messages
 from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.types import Answer, Conversation, Message, Scope, Suggestions
@@ -40,7 +40,7 @@ class ConversationStore:
     def add(self, scope: Scope, model: str | None = None, instructions: str = "") -> Conversation:
         """Create an empty conversation."""
         moment = now()
-        values = {"id": new_id(), "title": UNTITLED, "created_at": moment, "updated_at": moment, "pinned": False}
+        values = {"id": create_id(), "title": UNTITLED, "created_at": moment, "updated_at": moment, "pinned": False}
         values |= {
             "documents": list(scope.documents),
             "as_of": scope.as_of,
@@ -86,7 +86,7 @@ class ConversationStore:
 
     def append(self, conversation_id: str, role: str, text: str, answer: Answer | None) -> Message:
         """Add a message; the first question becomes the title of the conversation."""
-        conversation, moment, message_id = self.get(conversation_id), now(), new_id()
+        conversation, moment, message_id = self.get(conversation_id), now(), create_id()
         changes: dict[str, Any] = {"updated_at": moment}
         if conversation.title == UNTITLED and role == "user" and text.strip():
             changes["title"] = " ".join(text.split())[:TITLE_CHARS]

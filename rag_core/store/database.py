@@ -29,7 +29,7 @@ RESTORE_HINT = (
 )
 
 
-def new_id() -> str:
+def create_id() -> str:
     """Return a random identifier of 32 hexadecimal digits."""
     return uuid4().hex
 
@@ -44,7 +44,7 @@ def as_utc(moment: datetime) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def batches(values: list[Any], size: int = MAX_BOUND) -> Iterator[list[Any]]:
+def split_batches(values: list[Any], size: int = MAX_BOUND) -> Iterator[list[Any]]:
     """Yield slices of a list with at most ``size`` values."""
     for first in range(0, len(values), size):
         yield values[first : first + size]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Select, delete, func, insert, or_, select, union_all, update
 
-from rag_core.store.database import Database, new_id, now
+from rag_core.store.database import Database, create_id, now
 from rag_core.store.document_queries import IS_BEING_REMOVED
 from rag_core.store.schema import aliases, documents
 
@@ -83,7 +83,7 @@ class NameStore:
         """Add another name to a document."""
         values = {"document_id": document_id, "name": name, "collection": collection, "folder": folder}
         with self._db.begin() as connection:
-            connection.execute(insert(aliases).values(id=new_id(), added_at=now(), **values))
+            connection.execute(insert(aliases).values(id=create_id(), added_at=now(), **values))
 
     def remove_alias(self, alias_id: str) -> None:
         """Remove one of the further names of a document."""

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, FromClause, Select, and_, case, func, or_, select, tuple_, union
 
 from rag_core.errors import CollectionError, UnknownDocument
-from rag_core.store.database import MAX_BOUND, Database, as_utc, batches
+from rag_core.store.database import MAX_BOUND, Database, as_utc, split_batches
 from rag_core.store.file_names import MAX_NAME_CHARS, normalize_name
 from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, page_tables, pages, versions
 from rag_core.store.serialization import page_from_row, unpack_tables
@@ -132,7 +132,7 @@ class DocumentQueries:
         wanted = list(dict.fromkeys(map(normalize_name, names)))
         by_key: dict[str, dict[str, None]] = {}
         with self._db.read() as connection:
-            for batch in batches(wanted, 400):
+            for batch in split_batches(wanted, 400):
                 is_wanted = or_(documents.c.id.in_(batch), documents.c.name.in_(batch))
                 rows = connection.execute(select(documents.c.id, documents.c.name).where(is_wanted)).all()
                 further = select(aliases.c.document_id, aliases.c.name).where(aliases.c.name.in_(batch))
@@ -281,7 +281,7 @@ class DocumentQueries:
         place = tuple_(page_tables.c.version_id, page_tables.c.page_index)
         found: dict[tuple[str, int], tuple[Table, ...]] = {}
         with self._db.read() as connection:
-            for batch in batches(list(places), MAX_BOUND // 2):
+            for batch in split_batches(list(places), MAX_BOUND // 2):
                 rows = connection.execute(select(page_tables).where(place.in_(batch)))
                 found |= {(row.version_id, row.page_index): unpack_tables(row.tables) for row in rows}
         return found
@@ -294,7 +294,7 @@ class DocumentQueries:
         )
         found: dict[PageKey, tuple[str, tuple[Table, ...]]] = {}
         with self._db.read() as connection:
-            for batch in batches(list(keys), MAX_BOUND // 2):
+            for batch in split_batches(list(keys), MAX_BOUND // 2):
                 rows = connection.execute(query.where(tuple_(pages.c.version_id, pages.c.page_index).in_(batch)))
                 for row in rows:
                     tables = unpack_tables(row.tables) if row.tables else ()
@@ -329,7 +329,7 @@ class DocumentQueries:
         query = select_chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
         visible: dict[int, ChunkRow] = {}
         with self._db.read() as connection:
-            for batch in batches(list(chunk_ids)):
+            for batch in split_batches(list(chunk_ids)):
                 rows = connection.execute(query.where(chunks.c.id.in_(batch)))
                 visible |= {row.id: row for row in map(ChunkRow._make, rows)}
         return visible
@@ -348,7 +348,7 @@ class DocumentQueries:
         """Return the ids of the chunks of these versions."""
         ids: list[int] = []
         with self._db.read() as connection:
-            for batch in batches(list(version_ids)):
+            for batch in split_batches(list(version_ids)):
                 query = select(chunks.c.id).where(chunks.c.version_id.in_(batch))
                 ids += connection.execute(query).scalars()
         return ids
@@ -384,7 +384,7 @@ def _iter_batch_queries(query: Select[Any], document_ids: Sequence[str] | None) 
     if document_ids is None:
         yield query
     else:
-        for batch in batches(list(document_ids)):
+        for batch in split_batches(list(document_ids)):
             yield query.where(documents.c.id.in_(batch))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from rag_core.errors import CollectionError
-from rag_core.store.database import as_utc, batches, new_id, now
+from rag_core.store.database import as_utc, create_id, now, split_batches
 from rag_core.store.document_queries import IS_BEING_REMOVED, DocumentQueries
 from rag_core.store.schema import (
     aliases,
@@ -148,12 +148,12 @@ class DocumentStore(DocumentQueries):
         version whose content is indexed again, if any. ``job`` is the row of the job that indexes the version. The job
         is added in the same transaction, because a version without a job would never be indexed.
         """
-        version_id = new_id()
+        version_id = create_id()
         # Content that is indexed again is not newer than before: content that was added since then replaces it.
         moment = now() if base is None else as_utc(base.added_at) + timedelta(microseconds=1)
         with self._db.begin() as connection:
             if document_id is None:
-                document_id = new_id()
+                document_id = create_id()
                 connection.execute(
                     insert(documents).values(
                         id=document_id,
@@ -178,7 +178,7 @@ class DocumentStore(DocumentQueries):
         """Return when the content of versions was added."""
         dates: dict[str, datetime] = {}
         with self._db.read() as connection:
-            for batch in batches(list(version_ids)):
+            for batch in split_batches(list(version_ids)):
                 query = select(versions.c.id, versions.c.added_at).where(versions.c.id.in_(batch))
                 dates |= {version_id: as_utc(added_at) for version_id, added_at in connection.execute(query)}
         return dates
@@ -193,7 +193,7 @@ class DocumentStore(DocumentQueries):
 
         If the error is raised, no document is moved.
         """
-        parts = list(batches(list(document_ids)))
+        parts = list(split_batches(list(document_ids)))
         tables = ((documents, documents.c.id), (aliases, aliases.c.document_id))
         with self._db.begin() as connection:
             stored: Counter[str] = Counter()

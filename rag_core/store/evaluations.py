@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import delete, insert, select
 
-from rag_core.store.database import Database, as_utc, new_id, now
+from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import evaluations, feedback, labels
 from rag_core.types import (
     Agreement,
@@ -59,7 +59,7 @@ class EvaluationStore:
     ) -> Label:
         """Store a label. It replaces labels that were created from the same message before."""
         values = {
-            "id": new_id(),
+            "id": create_id(),
             "question": question,
             "kind": kind.value,
             "evidence": [asdict(page) for page in evidence],

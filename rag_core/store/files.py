@@ -25,7 +25,7 @@ _CONNECT_WITHIN_S, _RESPOND_WITHIN_S, _STORE_WITHIN_S = 1.5, 2.0, 30.0
 _OUTAGES = {"ConnectionError", "HTTPClientError", "ClientConnectionError"}
 
 
-def sha256_of(data: bytes) -> str:
+def compute_sha256(data: bytes) -> str:
     """Return the SHA-256 of the content in hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
@@ -67,7 +67,7 @@ class FileStore:
 
     def put(self, data: bytes) -> str:
         """Store the content if it is not stored yet, and return its SHA-256."""
-        digest = sha256_of(data)
+        digest = compute_sha256(data)
         target = self._path(digest)
         try:
             with self._report_outage():
@@ -207,11 +207,11 @@ def open_url(url: str) -> tuple[Any, str]:
         fs, root = fsspec.core.url_to_fs(url, **_NO_LISTING_CACHE)
         str(fs.unstrip_protocol(root)).encode()  # fails if the URL is not UTF-8, which the database needs
     except (ImportError, ValueError, OSError) as error:
-        raise unreadable_url(url, error) from None
+        raise build_url_error(url, error) from None
     return fs, root
 
 
-def unreadable_url(url: str, error: Exception) -> SettingsError:
+def build_url_error(url: str, error: Exception) -> SettingsError:
     """Return the error for a URL that fsspec cannot open."""
     return SettingsError(f"{url} is not a folder or URL that can be read: {error}.")
 

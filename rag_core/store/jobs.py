@@ -10,16 +10,16 @@ from typing import Any
 from sqlalchemy import delete, insert, select, update
 
 from rag_core.errors import UnknownDocument
-from rag_core.store.database import Database, as_utc, batches, new_id, now
+from rag_core.store.database import Database, as_utc, create_id, now, split_batches
 from rag_core.store.schema import documents, jobs, versions
 from rag_core.types import DocumentStatus, Job, JobState
 
 ACTIVE = (JobState.QUEUED.value, JobState.RUNNING.value)
 
 
-def new_job(kind: str, name: str, **values: Any) -> dict[str, Any]:
+def build_job(kind: str, name: str, **values: Any) -> dict[str, Any]:
     """Return the row of a job. Its state is ``queued``, unless ``values`` contain another state."""
-    row = {"id": new_id(), "kind": kind, "name": name, "state": JobState.QUEUED.value, "created_at": now()}
+    row = {"id": create_id(), "kind": kind, "name": name, "state": JobState.QUEUED.value, "created_at": now()}
     return {**row, "details": {}, **values}
 
 
@@ -31,7 +31,7 @@ class JobStore:
 
     def add(self, kind: str, name: str, **values: Any) -> Job:
         """Queue a job and return it."""
-        row = new_job(kind, name, **values)
+        row = build_job(kind, name, **values)
         with self._db.begin() as connection:
             connection.execute(insert(jobs).values(row))
         return self.get(row["id"])
@@ -58,7 +58,7 @@ class JobStore:
         """Return the states of these jobs by id; leave out jobs that are no longer stored."""
         states: dict[str, JobState] = {}
         with self._db.read() as connection:
-            for batch in batches([*job_ids]):
+            for batch in split_batches([*job_ids]):
                 query = select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(batch))
                 states |= {row.id: JobState(row.state) for row in connection.execute(query)}
         return states

@@ -36,7 +36,7 @@ from rag_core.types import (
 _UPPER_HALF_FACTOR = 16
 
 
-def text_hash(prefix: str, text: str) -> bytes:
+def hash_text(prefix: str, text: str) -> bytes:
     """Return a 16-byte hash of a chunk's prefix and text, which are embedded together."""
     return hashlib.blake2b(f"{prefix}\x00{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -113,7 +113,7 @@ def chunk_to_row(span: ChunkSpan) -> dict[str, Any]:
     return {
         **{name: getattr(span, name) for name in ChunkSpan.__slots__},
         "sentences": np.asarray(span.sentences, "<u2").tobytes(),
-        "text_hash": text_hash(span.prefix, span.text),
+        "text_hash": hash_text(span.prefix, span.text),
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, case, delete, func, insert, or_, select
 
 from rag_core.errors import SnapshotError
-from rag_core.store.database import Database, as_utc, batches, new_id, now
+from rag_core.store.database import Database, as_utc, create_id, now, split_batches
 from rag_core.store.document_queries import ALL_CHUNKS, DocumentQueries, select_chunk_rows
 from rag_core.store.schema import chunks, documents, generations, snapshot_contents, snapshots, versions
 from rag_core.types import AsOf, ChunkRow, DocumentInfo, Snapshot, VersionRow
@@ -72,7 +72,7 @@ class SnapshotStore:
             The name is taken, or no document belongs to the snapshot.
         """
         moment = now()
-        snapshot_id = new_id()
+        snapshot_id = create_id()
         with self._db.begin() as connection:
             contents = _select_contents(connection, collection, as_of)
             if not contents:
@@ -120,7 +120,7 @@ class SnapshotStore:
             raise SnapshotError(
                 f"No snapshot is named {text[:120]!r}, and it is no date such as 2026-03-31. Snapshots: {names}."
             ) from None
-        until = end_of_day(day)
+        until = get_end_of_day(day)
         earlier = [one for one in stored if one.as_of <= until]
         if not earlier:
             raise SnapshotError(f"There is no snapshot of {day:%d %B %Y} or before. Snapshots: {names}.")
@@ -213,7 +213,7 @@ class SnapshotStore:
             query = query.where(snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids))
         found: dict[int, ChunkRow] = {}
         with self._db.read() as connection:
-            for batch in batches(list(chunk_ids), 500):
+            for batch in split_batches(list(chunk_ids), 500):
                 rows = connection.execute(query.where(chunks.c.id.in_(batch)).distinct())
                 found |= {row.id: row for row in map(ChunkRow._make, rows)}
         return found
@@ -253,7 +253,7 @@ class SnapshotView:
         """Return the documents of the snapshot, newest first, each with its version at that time."""
         found = self._store.versions(self._as_of, document_ids)
         rows: dict[str, VersionRow] = {}
-        for batch in batches([version_id for version_id, _ in found.values()]):
+        for batch in split_batches([version_id for version_id, _ in found.values()]):
             rows |= {row.document_id: row for row in self._library.versions_where(versions.c.id.in_(batch))}
         return [
             replace_version(one, row)
@@ -276,7 +276,7 @@ def replace_version(document: DocumentInfo, row: VersionRow) -> DocumentInfo:
     return replace(document, version_id=row.id, chunks=row.chunks, size=row.size, reason=row.reason, **counts)
 
 
-def end_of_day(day: date) -> datetime:
+def get_end_of_day(day: date) -> datetime:
     """Return the last moment of a day in UTC."""
     return datetime.combine(day, time.min, UTC) + timedelta(days=1) - timedelta(microseconds=1)
 

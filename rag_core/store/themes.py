@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Table, delete, insert, or_, select, update
 
 from rag_core.store.columns import dump_json
-from rag_core.store.database import Database, batches
+from rag_core.store.database import Database, split_batches
 from rag_core.store.schema import document_entities, documents, theme_entities, theme_statements, themes
 from rag_core.types.themes import (
     DocumentEntities,
@@ -55,7 +55,7 @@ class ThemeStore:
         """Return the entities by version id, without versions whose entities are not stored."""
         found = {}
         with self._db.read() as connection:
-            for batch in batches(list(version_ids)):
+            for batch in split_batches(list(version_ids)):
                 query = select(document_entities).where(document_entities.c.version_id.in_(batch))
                 for row in connection.execute(query):
                     entities, statements = json.loads(zlib.decompress(row.entities))

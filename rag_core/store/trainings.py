@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import delete, insert, select
 
-from rag_core.store.database import Database, as_utc, new_id, now
+from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import trainings
 from rag_core.types.learning import Training
 
@@ -28,7 +28,7 @@ class TrainingStore:
 
     def add(self, training: Training, adapter: StoredAdapter) -> Training:
         """Store a training, and its matrices if it was accepted; return it with its id and time."""
-        stored = replace(training, training_id=new_id(), created_at=now())
+        stored = replace(training, training_id=create_id(), created_at=now())
         values = {
             "id": stored.training_id,
             "created_at": stored.created_at,

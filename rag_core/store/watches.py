@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, delete, func, insert, select, update
 
-from rag_core.store.database import Database, as_utc, new_id, now
+from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import watched_files, watches
 from rag_core.types import WatchedFolder
 
@@ -22,7 +22,7 @@ class WatchStore:
         existing = [watch for watch in self.all() if watch.url == url]
         if existing:
             return existing[0]
-        values = {"id": new_id(), "url": url, "collection": collection, "problem": "", "created_at": now()}
+        values = {"id": create_id(), "url": url, "collection": collection, "problem": "", "created_at": now()}
         with self._db.begin() as connection:
             connection.execute(insert(watches).values(**values))
         return next(watch for watch in self.all() if watch.url == url)

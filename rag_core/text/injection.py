@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import re2
 
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 
 LEFT_OUT = "(A sentence that reads like an instruction to a model was left out here.)"
 
@@ -103,7 +103,7 @@ def find_instructions(text: str) -> list[tuple[int, int]]:
     """
     if not contains_instructions(text):
         return []
-    spans = sentence_spans(text)
+    spans = find_sentence_spans(text)
     found = {span for span in spans if _speaks(text[slice(*span)])}
     for one, other in pairwise(spans):
         if not found & {one, other} and _speaks(_unstopped(text[one[0] : other[1]])):

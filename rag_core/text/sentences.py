@@ -66,7 +66,7 @@ _NEAR = 40
 _PARAGRAPH_END = re.compile(r"\n\s*\n\s*\Z")
 
 
-def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
+def find_sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     """Return the spans of sentences, and of lines in tables, without surrounding white space, in order.
 
     Each character that is not white space is in exactly one span. sentencex finds the sentence ends; those that it

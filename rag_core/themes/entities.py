@@ -17,7 +17,7 @@ from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import FUNCTION_WORDS, Token, split_tokens
 from rag_core.text.injection import contains_instructions
 from rag_core.text.noun_phrases import Phrase, find_names
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import ALPHANUMERIC, STOP_WORDS, find_lemma
 from rag_core.themes.definitions import defines_term, find_short_names
 from rag_core.types import PAGE_BREAK, ChunkRow, Table, TableRow
@@ -147,7 +147,7 @@ def _read_sentences(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Tabl
     for row in rows:
         inside = [(one.start - row.start, one.end - row.start) for one in tables.get(row.page_index, ())]
         text = row.text.partition(PAGE_BREAK)[0]
-        for start, end in sentence_spans(text):
+        for start, end in find_sentence_spans(text):
             if row.start + start < covered.get(row.page_index, 0):
                 continue
             covered[row.page_index] = row.start + end

@@ -29,7 +29,7 @@ from rag_core.types.chunks import (
     Embedding,
     Fingerprint,
     SparseVector,
-    embedded_text,
+    build_embedded_text,
 )
 from rag_core.types.cited_tables import CitedTable
 from rag_core.types.closed_book import ClosedBookAnswer
@@ -278,10 +278,10 @@ __all__ = [
     "WeightingConfig",
     "WordBoxes",
     "WorkedMixture",
+    "build_embedded_text",
     "build_unembedded_question",
     "count_decimals",
     "describe_outdated",
-    "embedded_text",
     "escape_formula",
     "format_count",
     "format_size",

@@ -81,20 +81,20 @@ class ChunkRow(NamedTuple):
     @property
     def embedded_text(self) -> str:
         """The input of the embedder: the prefix, then the text of the chunk."""
-        return embedded_text(self.prefix, self.text)
+        return build_embedded_text(self.prefix, self.text)
 
     @property
     def prefix_text(self) -> str:
-        """The part of `embedded_text` before the text of the chunk, including the line break."""
-        return embedded_text(self.prefix, "")
+        """The part of `build_embedded_text` before the text of the chunk, including the line break."""
+        return build_embedded_text(self.prefix, "")
 
     @property
     def document_label(self) -> str:
         """The first part of the prefix: name and title of the document."""
-        return document_label(self.prefix)
+        return get_document_label(self.prefix)
 
 
-def embedded_text(prefix: str, text: str) -> str:
+def build_embedded_text(prefix: str, text: str) -> str:
     """Return the input of the embedder for a chunk. Token offsets of chunks are offsets in exactly this text."""
     return f"{prefix}\n{text}"
 
@@ -184,6 +184,6 @@ class Fingerprint:
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def document_label(prefix: str) -> str:
+def get_document_label(prefix: str) -> str:
     """Return the name and title of the document from the prefix of a chunk."""
     return prefix.split("\n", 1)[0].split(HEADING_SEPARATOR, 1)[0]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import tokenize
 from rag_core.types.answers import MARKER
 from rag_core.verification.citation_markers import LEADING_WORDS
@@ -75,7 +75,7 @@ def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
     for group in _GROUP.finditer(text, begin, finish):
         markers = [(*marker.span(), int(marker[1])) for marker in MARKER.finditer(text, *group.span())]
         cuts.append((group.start(), markers))
-    ends = sorted({begin + end for _, end in sentence_spans(blank)} | set(_find_row_edges(text, begin, finish)))
+    ends = sorted({begin + end for _, end in find_sentence_spans(blank)} | set(_find_row_edges(text, begin, finish)))
     position = begin
     while cuts or ends:
         group_start = cuts[0][0] if cuts else finish + 1

@@ -16,12 +16,12 @@ from rag_core.text.contradictions import expands_acronym, find_antonyms
 from rag_core.text.languages import detect_language
 from rag_core.text.normalize import normalize_with_offsets
 from rag_core.text.numbers import find_table_scales, numbers_equal
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.tables import FigureRow, parse_rows
 from rag_core.text.words import PRONOUNS, tokenize
 from rag_core.types import PAGE_BREAK, Passage
 from rag_core.types.protocols import TextEncoder
-from rag_core.verification.table_claims import row_scales
+from rag_core.verification.table_claims import find_row_scales
 
 # Weight of figures and names, which identify a fact. Other words, which only describe the kind of fact, have weight 1.
 _FACT_WEIGHT = 2.0
@@ -188,7 +188,7 @@ class SourcePassage:
             for row in self.rows
             if row.stems & statement.stems
             and any(
-                numbers_equal(number, value, row_scales(row, self._title))
+                numbers_equal(number, value, find_row_scales(row, self._title))
                 for number in statement.numbers
                 for value in row.values
                 if value
@@ -205,7 +205,7 @@ class SourcePassage:
 def _split_sentences(text: str) -> list[tuple[int, int]]:
     """Return the spans of sentences, without splitting a sentence into lines as if it were a table."""
     spans: list[tuple[int, int]] = []
-    for start, end in sentence_spans(text):
+    for start, end in find_sentence_spans(text):
         if spans and _is_continued(text[slice(*spans[-1])], text[start:end]):
             spans[-1] = (spans[-1][0], end)
         else:
@@ -243,7 +243,7 @@ def _compute_coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors
     source, context, title = candidate.source, candidate.context, candidate.title
     powers = find_table_scales(f"{title.text}\n{context.text}") | find_table_scales(source.text)
     source_numbers = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
-    powers |= {power for row in candidate.rows for power in row_scales(row, title)}
+    powers |= {power for row in candidate.rows for power in find_row_scales(row, title)}
     figures = [any(numbers_equal(number, other, powers) for other in source_numbers) for number in statement.numbers]
     total, matched = _FACT_WEIGHT * len(figures), _FACT_WEIGHT * sum(figures)
     names = {word.start for word in statement.names if not statement.begins_sentence(word)}

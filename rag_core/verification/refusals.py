@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_core.text.dates import YEAR
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.types import REFUSAL
 from rag_core.types.answers import strip_markers
 
@@ -64,7 +64,7 @@ def contains_refusal(text: str) -> bool:
 
 def has_leading_refusal(text: str) -> bool:
     """Return whether the first sentence of an answer says that the sources or the model lack the answer."""
-    start, end = next(iter(sentence_spans(text)), (0, 0))
+    start, end = next(iter(find_sentence_spans(text)), (0, 0))
     return _NO_ANSWER.search(text, start, end) is not None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.numbers import find_table_scales
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
 from rag_core.types.protocols import QuestionEmbedder, TextEncoder
 from rag_core.verification.marks import is_same_number
@@ -62,7 +62,7 @@ class SplitPassage:
         self.scales = find_table_scales(f"{self.title.text}\n{passage.text}")
         tokens, spans = encode(self.text)
         self.sentences = []
-        for start, end in sentence_spans(self.text):
+        for start, end in find_sentence_spans(self.text):
             inside = (spans[:, 0] < end) & (spans[:, 1] > start)
             sentence = SourceSentence(self, start, end, AnnotatedText(self.text[start:end]), tokens[inside])
             self.sentences.append(replace(sentence, question_support=_compute_support(question, sentence)))

@@ -117,7 +117,7 @@ def check_direction(statement: AnnotatedText) -> Iterator[str]:
                 yield f"the figures of the statement contradict “{said[0]}”"
 
 
-def row_scales(row: FigureRow, title: AnnotatedText) -> frozenset[int]:
+def find_row_scales(row: FigureRow, title: AnnotatedText) -> frozenset[int]:
     """Return the possible scales of a row's figures, as powers of ten."""
     return find_table_scales(title.text) if row.scale is None else frozenset({row.scale} - {0})
 
@@ -174,7 +174,9 @@ def _place_figures(
 def _find_in_rows(figure: Number, rows: Sequence[FigureRow], title: AnnotatedText) -> _PlacedFigure | None:
     for row in rows:
         columns = [
-            at for at, value in enumerate(row.values) if value and numbers_equal(figure, value, row_scales(row, title))
+            at
+            for at, value in enumerate(row.values)
+            if value and numbers_equal(figure, value, find_row_scales(row, title))
         ]
         if columns and row.columns:
             return _PlacedFigure(figure, row, tuple(columns))
@@ -319,5 +321,5 @@ def _check_sign_and_scale(
         if _GAIN.search(row.label) and not _COST.search(row.label) and lost != negative:
             yield f"the number {figure.text} has the opposite sign"
         whole = all((value := row.values[at]) and "." not in value.text for at in place.columns)
-        if figure.currency and figure.unscaled and whole and row_scales(row, title):
+        if figure.currency and figure.unscaled and whole and find_row_scales(row, title):
             yield f"the number {figure.text} has another scale"

@@ -17,7 +17,7 @@ from rag_core.verification.differences import find_differences, find_number_erro
 from rag_core.verification.evidence import EvidenceSpan, SourcePassage, merge_evidence
 from rag_core.verification.refusals import contains_refusal
 from rag_core.verification.substitutions import find_substitutions
-from rag_core.verification.table_claims import check_direction, check_table_claim, row_scales
+from rag_core.verification.table_claims import check_direction, check_table_claim, find_row_scales
 
 # Least share of a statement's words that its source must contain. With a smaller share, the statement says something
 # else, even if its figures match.
@@ -150,7 +150,7 @@ def _find_difference(statement: AnnotatedText, candidate: EvidenceSpan, table: S
     source, title = candidate.source, candidate.title
     figures = check_table_claim(statement, candidate.rows, table, candidate.rest, title) if candidate.rows else None
     if figures is None:
-        powers = frozenset[int]().union(*(row_scales(row, title) for row in candidate.rows))
+        powers = frozenset[int]().union(*(find_row_scales(row, title) for row in candidate.rows))
         figures = [
             *find_number_errors(statement, source, f"{title.text}\n{candidate.context.text}", powers),
             *find_substitutions(statement, source),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages.shared.jobwords import describe_job, describe_result, is_waiting, progress_share
+from pages.shared.jobwords import describe_job, describe_result, estimate_progress, is_waiting
 from rag_core.types import Job, JobState
 
 
@@ -54,16 +54,16 @@ def test_result_fits_the_kind_of_job(kind: str, name: str, state: JobState, resu
 
 def test_label_without_counts() -> None:
     assert describe_job(job("index", "", 0, 0)) == "Indexing report.pdf"
-    assert progress_share(job("index", "", 0, 0)) == 0.0
+    assert estimate_progress(job("index", "", 0, 0)) == 0.0
     assert describe_job(job("index", "", 0, 0, JobState.QUEUED)) == "report.pdf: waiting for its turn"
 
 
 def test_line_shows_one_estimate_and_share_of_the_whole_file() -> None:
     reading = replace(job("index", "reading", 3, 4), seconds=2.0, remaining_s=18.0)
     assert describe_job(reading) == "Indexing report.pdf: page 3 of 4, about 18 s left"
-    assert progress_share(reading) == 0.1
+    assert estimate_progress(reading) == 0.1
     assert describe_job(replace(reading, remaining_s=0.0)).endswith("about 1.0 s left")
-    assert progress_share(replace(reading, seconds=0.0, remaining_s=0.0)) == 0.0
+    assert estimate_progress(replace(reading, seconds=0.0, remaining_s=0.0)) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ def test_problems_can_be_downloaded_as_csv(open_page: OpenPage, engine: Engine, 
 def test_last_sync_is_shown_in_the_time_zone_of_the_reader(
     open_page: OpenPage, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pages.shared.text.reader_zone", lambda: timezone(timedelta(hours=13)))
+    monkeypatch.setattr("pages.shared.text.get_reader_zone", lambda: timezone(timedelta(hours=13)))
     (tmp_path / "inbox").mkdir()
     engine.watches.sync(engine.watches.add(str(tmp_path / "inbox")).watch_id)
     (checked,) = (watch.checked_at for watch in engine.watches.list())

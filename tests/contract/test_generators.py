@@ -23,7 +23,7 @@ from rag_core.errors import (
 )
 from rag_core.llm.endpoint_errors import EndpointErrors
 from rag_core.llm.generator import LanguageModel
-from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
+from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
 from rag_core.settings import Settings
 from rag_core.types import REFUSAL, Message, Passage, Usage
 from tests.support.servers import (
@@ -696,6 +696,6 @@ def test_leading_reasoning_block_is_removed(pieces: list[str], expected: str) ->
     ],
 )
 def test_reasoning_without_opening_tag_is_removed_from_complete_text(play, text: str, expected: str) -> None:
-    assert text_after_reasoning(text) == expected
+    assert strip_unopened_reasoning(text) == expected
     model, _ = play(complete(text))
     assert model.complete([{"role": "user", "content": "Ready?"}]).text == expected

@@ -585,7 +585,7 @@ def test_api_key_is_not_leaked(
 
 
 def test_notice_if_gate_was_not_fitted_for_embedder(tmp_path: Path) -> None:
-    other = str(bundled.weights_folder())
+    other = str(bundled.find_weights_folder())
     with opened(tmp_path / "data", embedder=other) as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         result = engine.search(ASK_BUDGET)

@@ -85,7 +85,7 @@ def test_missing_cross_encoder_is_reported_with_its_setting(tmp_path: Path, name
 
 
 def test_model_that_is_no_cross_encoder_is_rejected(tmp_path: Path) -> None:
-    for folder in (bundled.weights_folder(), make_cross_encoder(tmp_path / "three", labels=3)):
+    for folder in (bundled.find_weights_folder(), make_cross_encoder(tmp_path / "three", labels=3)):
         with pytest.raises(RerankerMissing, match=r"is not a cross-encoder.*RAG_RERANKER"):
             CrossEncoder(str(folder))
 

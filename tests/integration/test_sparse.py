@@ -98,7 +98,7 @@ def test_sparse_hits_are_fused(library: Engine, question: str) -> None:
 def test_score_is_part_of_passages_and_stages(library: Engine) -> None:
     result = library.search(ASK_BUDGET)
     assert "sparse" in result.timings_ms
-    (row, *_) = json_rows.searched(result, None)["passages"]
+    (row, *_) = json_rows.build_search_row(result, None)["passages"]
     assert row["scores"]["sparse"] == result.passages[0].scores["sparse"]
     stages = [event.name for event in library.ask(ASK_BUDGET) if isinstance(event, Stage) and event.done]
     assert "sparse" in stages
@@ -224,7 +224,7 @@ def test_searches_go_on_without_the_sparse_store(engine: Engine) -> None:
 
 def test_model_that_is_no_sparse_encoder_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(SparseEncoderMissing, match=r"is not a sparse encoder.*RAG_SPARSE"):
-        SparseEncoder(str(bundled.weights_folder()))
+        SparseEncoder(str(bundled.find_weights_folder()))
 
 
 def test_question_does_not_wait_for_the_whole_document(encoder: str) -> None:

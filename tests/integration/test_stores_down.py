@@ -26,7 +26,7 @@ from rag_core.indexing import queue, recovery
 from rag_core.retrieval import guarded_search
 from rag_core.store import database
 from rag_core.store.documents import DocumentStore
-from rag_core.store.files import FileStore, sha256_of
+from rag_core.store.files import FileStore, compute_sha256
 from rag_core.types import DocumentStatus, JobState, RetrievalConfig, Status
 from tests.support.engines import (
     ASK_BUDGET,
@@ -154,7 +154,7 @@ def test_status_reports_unreadable_database(engine: Engine) -> None:
 def test_full_disk_refuses_a_file_and_loses_nothing(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
-        digest = sha256_of(make_pdf(PENGUINS))
+        digest = compute_sha256(make_pdf(PENGUINS))
         part = tmp_path / "data" / "files" / digest[:2] / f"{digest}.part"
         part.parent.mkdir(exist_ok=True)
         part.symlink_to("/dev/full")  # every write to this device fails as on a full disk

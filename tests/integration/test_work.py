@@ -23,7 +23,7 @@ from rag_core.indexing.jobs import LONGEST_PAUSE_S
 from rag_core.indexing.publication import PublicationStage
 from rag_core.indexing.queue import MAX_ATTEMPTS
 from rag_core.store.documents import DocumentStore
-from rag_core.store.files import FileStore, sha256_of
+from rag_core.store.files import FileStore, compute_sha256
 from rag_core.store.jobs import JobStore
 from rag_core.store.preferences import PreferenceStore
 from rag_core.store.schema import chunks, documents, versions
@@ -542,7 +542,7 @@ def reading_barrier(monkeypatch: pytest.MonkeyPatch) -> ReadingBarrier:
 
 
 # Words that compress badly, so that the file is more than ten times as large as one of a single sentence.
-LARGE = [" ".join(sha256_of(b"%d %d" % (page, word))[:12] for word in range(300)) for page in range(12)]
+LARGE = [" ".join(compute_sha256(b"%d %d" % (page, word))[:12] for word in range(300)) for page in range(12)]
 
 
 @pytest.fixture

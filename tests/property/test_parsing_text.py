@@ -103,7 +103,7 @@ def test_pages_round_trip_through_the_protocol(text: str, state: PageState, coun
     )
     page = Page(3, "iii", text, state, 595.3, 841.9, "Heading", "reason", 0.5, boxes, ((0, 4), (7, 9)))
     read = ParsedPage(page, ((1, 2),), ((5, "informa", "tion"),), ("\ud800 lone", "words"))
-    line = messages.dumps(messages.pack_page(read))
+    line = messages.encode_message(messages.pack_page(read))
     assert line.count(b"\n") == 1
     restored = messages.unpack_page(messages.loads(line))
     assert (restored.headings, restored.divided, restored.words) == (read.headings, read.divided, read.words)

@@ -157,7 +157,7 @@ def test_chunks_round_trip(span: ChunkSpan) -> None:
 @given(TEXT, TEXT, TEXT)
 def test_text_hash_identifies_prefix_and_text(prefix: str, text: str, other: str) -> None:
     first, second = (prefix, text), (prefix + other, text)
-    assert (serialization.text_hash(*first) == serialization.text_hash(*second)) == (first == second)
+    assert (serialization.hash_text(*first) == serialization.hash_text(*second)) == (first == second)
 
 
 PASSAGES = st.builds(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.retrieval.passage_weights import evidence_mass, softmax, weight_passages
+from rag_core.retrieval.passage_weights import compute_evidence_mass, softmax, weight_passages
 from rag_core.types import ScoredPassage, WeightingConfig
 
 SCORES = st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=30)
@@ -66,7 +66,7 @@ def test_evidence_within_k_is_covered_with_its_weight(
 ) -> None:
     rows = weight_passages(candidates, weighting)
     for row in rows:
-        mass = evidence_mass(rows, weighting.k, row.candidate.chunk_id)
+        mass = compute_evidence_mass(rows, weighting.k, row.candidate.chunk_id)
         assert mass.covered == (row.rank <= weighting.k)
         assert (mass.rank, mass.mass) == (row.rank, row.weight)
         assert (mass.rival is None) == (row.rank == 1)

@@ -9,17 +9,17 @@ import pypdf
 import pypdfium2
 import pytest
 
-from rag_core.guide import guide_pdf, guide_text
+from rag_core.guide import build_guide_pdf, build_guide_text
 from rag_core.settings import Settings
 
 
 @pytest.fixture(scope="module")
 def data() -> bytes:
-    return guide_pdf()
+    return build_guide_pdf()
 
 
 def headings() -> list[str]:
-    return re.findall(r"^#+ (.+)$", guide_text(), re.MULTILINE)
+    return re.findall(r"^#+ (.+)$", build_guide_text(), re.MULTILINE)
 
 
 def normalized(text: str) -> str:
@@ -27,7 +27,7 @@ def normalized(text: str) -> str:
 
 
 def test_guide_is_reproducible(data: bytes) -> None:
-    assert guide_pdf() == data
+    assert build_guide_pdf() == data
 
 
 def test_guide_has_page_labels_and_outline(data: bytes) -> None:
@@ -43,13 +43,13 @@ def test_guide_pdf_has_all_the_text(data: bytes) -> None:
     with pypdfium2.PdfDocument(data) as document:
         pages = [page.get_textpage().get_text_range() for page in document]
     text = normalized(" ".join(re.sub(r"^Footnote user guide \d\s", "", page) for page in pages))
-    for block in guide_text().split("\n\n"):
+    for block in build_guide_text().split("\n\n"):
         sentences = re.split(r"(?<=\.) ", normalized(block.lstrip("# ")))
         assert all(sentence in text for sentence in sentences)
 
 
 def test_guide_has_current_default_and_setting_names() -> None:
-    text = guide_text()
+    text = build_guide_text()
     assert f"is {Settings.model_fields['threshold'].default:.2f} by default" in text
     assert "{" not in text
     known = {f"RAG_{name}".upper() for name in Settings.model_fields} | {"OPENAI_API_KEY"}
@@ -57,4 +57,4 @@ def test_guide_has_current_default_and_setting_names() -> None:
 
 
 def test_guide_has_no_citation_markers() -> None:
-    assert not re.search(r"\[\d", guide_text())
+    assert not re.search(r"\[\d", build_guide_text())

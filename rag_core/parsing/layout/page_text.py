@@ -89,7 +89,7 @@ def choose_separators(lines: list[Line]) -> list[str]:
     return [_choose_separator(lines, number, body) for number in range(1, len(lines))]
 
 
-def hyphenated_words(
+def find_hyphenated_words(
     lines: list[Line], separators: list[str], spans: list[tuple[int, int]]
 ) -> tuple[tuple[int, str, str], ...]:
     """Return the offset of each `DIVIDED` in the text, and the halves of the word before and after it.

@@ -32,7 +32,7 @@ def normalize_heights(
     boxes : FloatArray, shape (n, 4)
         Left, bottom, right and top of each character.
     drawn, across
-        Result of `line_axis` for ``boxes``.
+        Result of `find_line_axis` for ``boxes``.
     text : TextPage
         Provides details of the characters whose height differs from the character before; normally these are few.
     """
@@ -52,7 +52,7 @@ def normalize_heights(
     return _extend_boxes(boxes, numbers, *text.origins_and_ems(numbers.tolist())) if len(numbers) else boxes
 
 
-def line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
+def find_line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
     """Return the numbers of the drawn characters, and the axis at a right angle to their lines.
 
     The axis is 1 for horizontal and 0 for vertical lines. On this axis, neighbouring characters differ less often in

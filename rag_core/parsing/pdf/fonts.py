@@ -70,7 +70,7 @@ class Fonts:
         conflicts: set[tuple[str, int]] = set()
         with suppress(*_pypdf_errors()):
             for font in _iter_fonts(self._page(page_index).get("/Resources")):
-                name = font_name(str(font.get("/BaseFont", "")))
+                name = strip_subset_prefix(str(font.get("/BaseFont", "")))
                 glyphs = fonts.setdefault(name, {})
                 for code, glyph in _read_encoding(font).items():
                     if glyphs.setdefault(code, glyph) != glyph:
@@ -92,7 +92,7 @@ class Fonts:
         return self._pages[page_index]
 
 
-def font_name(written: str) -> str:
+def strip_subset_prefix(written: str) -> str:
     """Return a font name without its subset prefix.
 
     >>> font_name("/QIMEJQ+LinLibertineT")

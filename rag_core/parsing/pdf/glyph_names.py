@@ -63,13 +63,17 @@ def decode_glyphs(
     code_points = {}
     for font, code in set(unmapped):
         letter = (
-            glyph_character(names.get(font, {}).get(code, "")) if font else _UNNAMED.get(code, "") if is_tex else ""
+            find_glyph_character(names.get(font, {}).get(code, ""))
+            if font
+            else _UNNAMED.get(code, "")
+            if is_tex
+            else ""
         )
         code_points[font, code] = ord(letter) if letter else _UNKNOWN if code > _LARGEST_BYTE else 0
     return [code_points[character] for character in unmapped]
 
 
-def glyph_character(name: str) -> str:
+def find_glyph_character(name: str) -> str:
     """Return the character of a glyph name; empty if the name is unknown.
 
     >>> glyph_character("f_i"), glyph_character("parenleftbigg"), glyph_character("a27")

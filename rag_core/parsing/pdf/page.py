@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rag_core.parsing.pdf import page_objects
-from rag_core.parsing.pdf.character_heights import line_axis, normalize_heights
+from rag_core.parsing.pdf.character_heights import find_line_axis, normalize_heights
 from rag_core.parsing.pdf.pdfium_calls import raw
 from rag_core.parsing.pdf.superscripts import mark_superscripts
 from rag_core.parsing.pdf.text_page import Characters, TextPage, join_surrogates
@@ -81,7 +81,7 @@ class PdfPage:
             decoded = np.array(letters(list(unmapped.values())), np.int32)
             codes[np.array(list(unmapped))[decoded > 0]] = decoded[decoded > 0]
         boxes = self._text.boxes()
-        drawn, across = line_axis(boxes)
+        drawn, across = find_line_axis(boxes)
         boxes = normalize_heights(boxes, drawn, across, self._text)
         codes = mark_superscripts(codes, boxes, drawn, across, self._text)
         return Characters(*join_surrogates(codes, self._displayed(boxes)), self.width, self.height)
@@ -129,35 +129,35 @@ class PdfPage:
         return self._text.styles(numbers)
 
     def object_styles(self, items: Sequence[int]) -> Int64Array:
-        """Return how text objects are painted, shape (n, 5); see `page_objects.style`."""
-        return page_objects.styles(items)
+        """Return how text objects are painted, shape (n, 5); see `page_objects.read_style`."""
+        return page_objects.read_styles(items)
 
     def clips(self, items: Sequence[int]) -> FloatArray:
         """Return the clip of each object, shape (n, 4); without a clip, the values are larger than any page."""
         rects = np.full((len(items), 4), page_objects.EVERYWHERE, np.float32)
-        if clips := page_objects.clips(items):
+        if clips := page_objects.read_clips(items):
             rects[list(clips)] = self._fractions(list(clips.values()))
         return rects
 
     def objects_in_layers(self, items: Sequence[int]) -> set[int]:
         """Return the objects that are part of a layer, which may be switched off."""
-        return page_objects.objects_in_layers(items)
+        return page_objects.find_objects_in_layers(items)
 
     def filled_areas(self) -> tuple[FloatArray, Int64Array]:
         """Return the filled areas that are painted first or last on the page, and their colours.
 
         The shapes are (n, 4) and (n, 3).
         """
-        rects, fills = page_objects.filled_areas(self._page.raw)
+        rects, fills = page_objects.find_filled_areas(self._page.raw)
         return self._fractions(rects), np.array(fills, np.int64).reshape(-1, 3)
 
     def covering_areas(self) -> page_objects.Covers:
         """Return the areas that are painted late and may cover text, including areas inside groups."""
-        return page_objects.covering_areas(self._page.raw, self._fractions)
+        return page_objects.find_covering_areas(self._page.raw, self._fractions)
 
     def images(self) -> FloatArray:
         """Return the boxes of images, and of groups with images, as fractions of the displayed page, shape (n, 4)."""
-        return self._fractions(page_objects.images(self._page.raw))
+        return self._fractions(page_objects.find_images(self._page.raw))
 
     def _fractions(self, rects: Sequence[tuple[float, ...]]) -> FloatArray:
         if not rects:

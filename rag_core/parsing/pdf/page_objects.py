@@ -84,13 +84,13 @@ class Covers:
     layered: set[int]
 
 
-def style(item: int) -> tuple[int, ...]:
+def read_style(item: int) -> tuple[int, ...]:
     """Return how a text object is painted: render mode, and red, green, blue and opacity of its fill, 0..255."""
     return _render_mode(item), *_colour(item)
 
 
-def styles(items: Sequence[int]) -> Int64Array:
-    """Return the `style` of each text object, shape (n, 5)."""
+def read_styles(items: Sequence[int]) -> Int64Array:
+    """Return how each text object is painted, shape (n, 5); see `read_style`."""
     colours = np.zeros((len(items), 4), np.uint32)
     first, size = colours.ctypes.data, colours.itemsize
     places = [range(first + size * part, first + size * part + colours.nbytes, 4 * size) for part in range(4)]
@@ -100,14 +100,14 @@ def styles(items: Sequence[int]) -> Int64Array:
     return np.column_stack([modes, colours]).astype(np.int64)
 
 
-def clips(items: Sequence[int]) -> dict[int, Bounds]:
+def read_clips(items: Sequence[int]) -> dict[int, Bounds]:
     """Return the bounds of the clip of each object that has a clip, by the index of the object in ``items``."""
     counts = map(_count_clips, map(_clip, items))
     clipped = [number for number, count in enumerate(counts) if 0 < count <= _MAX_CLIPS]
     return {number: _clip_bounds(_clip(items[number])) for number in clipped}
 
 
-def objects_in_layers(items: Sequence[int]) -> set[int]:
+def find_objects_in_layers(items: Sequence[int]) -> set[int]:
     """Return the objects that are part of a layer, which may be switched off.
 
     Such an object has a content mark with the name "OC" (optional content). Objects that are marked together share one
@@ -123,7 +123,7 @@ def objects_in_layers(items: Sequence[int]) -> set[int]:
     return layered
 
 
-def filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
+def find_filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
     """Return the bounds of filled areas that are painted first or last on the page, and red, green and blue of each."""
     handle = handle_address(page)
     count = int(raw.FPDFPage_CountObjects(page))
@@ -139,7 +139,7 @@ def filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
     return rects, fills
 
 
-def covering_areas(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray]) -> Covers:
+def find_covering_areas(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray]) -> Covers:
     """Return the areas that are painted late and may cover text, including areas inside groups.
 
     Parameters
@@ -161,7 +161,7 @@ def covering_areas(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray
     )
 
 
-def images(page: Any) -> list[Bounds]:
+def find_images(page: Any) -> list[Bounds]:
     """Return the bounds of images, and of groups that contain images."""
     handle = handle_address(page)
     items = (_page_object(handle, index) for index in range(raw.FPDFPage_CountObjects(page)))
@@ -219,7 +219,7 @@ class _CoverCollector:
         if kind == raw.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH:
             count = _count_within(item)
             inner = [_object_within(item, index) for index in range(max(0, count - _LATE), count)]
-            self.add(inner, _matrix_of(item, matrix), depth + 1, layered or bool(objects_in_layers([item])))
+            self.add(inner, _matrix_of(item, matrix), depth + 1, layered or bool(find_objects_in_layers([item])))
         elif kind in _COVERING:
             left, bottom, right, top = rect = _bounds(item)
             large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS

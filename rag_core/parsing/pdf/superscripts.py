@@ -41,7 +41,7 @@ def mark_superscripts(
     boxes : FloatArray, shape (n, 4)
         Left, bottom, right and top of each character.
     drawn, across
-        Result of `character_heights.line_axis` for ``boxes``.
+        Result of `character_heights.find_line_axis` for ``boxes``.
     text : TextPage
         Provides origins and drawn boxes for the characters of words with figures.
     """

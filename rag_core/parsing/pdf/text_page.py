@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rag_core.parsing.pdf import page_objects
-from rag_core.parsing.pdf.fonts import font_name
+from rag_core.parsing.pdf.fonts import strip_subset_prefix
 from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, handle_address, raw
 from rag_core.types import FloatArray, Int64Array, IntArray
 
@@ -152,7 +152,7 @@ class TextPage:
         for number in numbers:
             item = _text_object(handle, number)
             if item not in known:
-                known[item] = (item, *page_objects.style(item))
+                known[item] = (item, *page_objects.read_style(item))
             rows.append(known[item])
         return np.array(rows, np.int64).reshape(-1, 6)
 
@@ -167,7 +167,7 @@ def _font_name(item: int) -> str:
     """Return the name of a text object's font without its subset prefix; empty if the font has no name."""
     name = ctypes.create_string_buffer(128)
     length = raw.FPDFFont_GetBaseFontName(ctypes.cast(_font(item) or 0, raw.FPDF_FONT), name, 128)
-    return font_name(name.value.decode("utf-8", "replace")) if 0 < length <= 128 else ""
+    return strip_subset_prefix(name.value.decode("utf-8", "replace")) if 0 < length <= 128 else ""
 
 
 @lru_cache(maxsize=1024)

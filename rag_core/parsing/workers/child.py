@@ -35,7 +35,7 @@ def main() -> None:
     service = Service(ocr=sys.argv[2])
     for request in _read_requests(requests):
         reply = service.answer(request)
-        replies.write(messages.dumps({"id": request.get("id"), **reply}))
+        replies.write(messages.encode_message({"id": request.get("id"), **reply}))
         replies.flush()
 
 
@@ -70,7 +70,7 @@ def _read_requests(stream: BinaryIO) -> Any:
 
     threading.Thread(target=read, daemon=True).start()
     while True:
-        yield messages.loads(lines.get())
+        yield messages.decode_message(lines.get())
 
 
 class DecompressedSizeError(Exception):

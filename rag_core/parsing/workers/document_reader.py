@@ -15,12 +15,12 @@ from rag_core.parsing.layout.headings import Sections
 from rag_core.parsing.workers.file_reader import OPEN_TIMEOUT_S, FileReader
 from rag_core.parsing.workers.messages import unpack_page
 from rag_core.parsing.workers.process import WorkerDiedError, WorkerPool, WorkerTimedOutError
-from rag_core.system import available_cores
+from rag_core.system import count_available_cores
 from rag_core.types import Page, PageState
 from rag_core.types.documents import ParsedPage
 
 # Largest number of workers per file. A short file gets fewer workers, so that each has at least `_LEAST_PAGES` pages.
-READERS = min(available_cores(), 4)
+READERS = min(count_available_cores(), 4)
 _LEAST_PAGES = 24
 _METADATA_TIMEOUT_S = 20.0
 # Number of pages that are requested from each worker in advance.

@@ -16,13 +16,13 @@ from rag_core.types import Page, PageState, Table, WordBoxes
 from rag_core.types.documents import ParsedPage
 
 
-def dumps(message: dict[str, Any]) -> bytes:
+def encode_message(message: dict[str, Any]) -> bytes:
     """Encode a message as one line of ASCII, because a lone surrogate cannot be encoded in UTF-8."""
     return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
 
 
-def loads(line: bytes) -> dict[str, Any]:
-    """Decode a line from `dumps`.
+def decode_message(line: bytes) -> dict[str, Any]:
+    """Decode a line from `encode_message`.
 
     Raises
     ------

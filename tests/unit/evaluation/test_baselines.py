@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rag_core.evaluation.baselines import Bm25, TfIdf, words
+from rag_core.evaluation.baselines import Bm25, TfIdf, tokenize_words
 
 # Jurafsky and Martin, "Speech and Language Processing", 3rd edition draft, chapter 14.
 NURSE = ["Sweet sweet nurse! Love?", "Sweet sorrow", "How sweet is love?", "Nurse!"]
@@ -14,7 +14,7 @@ QUERY = "sweet love"
 
 
 def test_words_are_lower_case_without_punctuation() -> None:
-    assert words("Sweet sweet nurse! Love?") == ["sweet", "sweet", "nurse", "love"]
+    assert tokenize_words("Sweet sweet nurse! Love?") == ["sweet", "sweet", "nurse", "love"]
 
 
 def test_cosines_match_the_textbook() -> None:

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.evaluation.thresholds import advise_threshold, questions_needed, risk_coverage, upper_bound
+from rag_core.evaluation.thresholds import (
+    advise_threshold,
+    compute_risk_points,
+    compute_upper_bound,
+    count_questions_needed,
+)
 from rag_core.types import RiskPoint, ThresholdAdvice
 
 SCORES = st.lists(st.floats(-1, 1), min_size=1, max_size=40)
@@ -21,9 +26,9 @@ def advice(answerable: list[float], unanswerable: list[float], *most: float) -> 
 
 
 def test_risk_and_coverage_by_falling_threshold() -> None:
-    points = risk_coverage([0.9, 0.5, 0.7, 0.5, -math.inf], [False, True, True, False, True])
+    points = compute_risk_points([0.9, 0.5, 0.7, 0.5, -math.inf], [False, True, True, False, True])
     assert points == (RiskPoint(0.9, 1 / 5, 0.0), RiskPoint(0.7, 2 / 5, 1 / 2), RiskPoint(0.5, 4 / 5, 2 / 4))
-    assert risk_coverage([], []) == ()
+    assert compute_risk_points([], []) == ()
 
 
 def test_advice_is_the_lowest_threshold_within_the_limit() -> None:
@@ -96,30 +101,30 @@ def test_advice_keeps_the_limit_and_a_lower_threshold_does_not(
 def test_bound_is_that_of_clopper_and_pearson() -> None:
     # Without answers the bound is one minus the n-th root of 0.05; 5 of 100 is from tables of the beta distribution.
     for questions in (1, 12, 59, 5000):
-        assert upper_bound(0, questions) == pytest.approx(1 - 0.05 ** (1 / questions))
-    assert upper_bound(5, 100) == pytest.approx(0.1023, abs=1e-4)
-    assert upper_bound(4, 4) == 1
+        assert compute_upper_bound(0, questions) == pytest.approx(1 - 0.05 ** (1 / questions))
+    assert compute_upper_bound(5, 100) == pytest.approx(0.1023, abs=1e-4)
+    assert compute_upper_bound(4, 4) == 1
 
 
 @given(st.integers(1, 60).flatmap(lambda questions: st.tuples(st.integers(0, questions), st.just(questions))))
 def test_bound_exceeds_the_share_and_falls_with_more_questions(counts: tuple[int, int]) -> None:
     answered, questions = counts
-    bound = upper_bound(answered, questions)
+    bound = compute_upper_bound(answered, questions)
     assert answered / questions < bound or answered == questions
-    assert upper_bound(answered * 3, questions * 3) <= bound
+    assert compute_upper_bound(answered * 3, questions * 3) <= bound
 
 
 @given(st.floats(0.001, 0.9))
 def test_questions_needed_is_the_smallest_number(most: float) -> None:
-    needed = questions_needed(most)
+    needed = count_questions_needed(most)
     assert needed is not None
-    assert upper_bound(0, needed) <= most + 1e-9
-    assert needed == 1 or upper_bound(0, needed - 1) > most - 1e-9
+    assert compute_upper_bound(0, needed) <= most + 1e-9
+    assert needed == 1 or compute_upper_bound(0, needed - 1) > most - 1e-9
 
 
 def test_limit_of_zero_needs_infinitely_many_questions() -> None:
-    assert questions_needed(0) is None
-    assert questions_needed(1) == 1
+    assert count_questions_needed(0) is None
+    assert count_questions_needed(1) == 1
     assert advice([0.9], [0.2] * 12, 0).confidence_text == (
         "Measured on 12 questions without an answer: of similar questions, up to 22.1 % may be answered "
         "(95 % confidence)."

@@ -8,9 +8,9 @@ import pytest
 
 from rag_core.evaluation.ranking_metrics import (
     compute_ranking_metrics,
-    first_rank,
-    interpolated_precision_name,
-    ranked_pages,
+    find_first_rank,
+    name_interpolated_precision,
+    order_pages,
 )
 from rag_core.types import PageKey
 
@@ -49,10 +49,10 @@ def test_average_precision_counts_missing_pages() -> None:
 def test_interpolated_precision_is_the_maximum_beyond_a_recall() -> None:
     values = values_of(TOP_20, elsewhere=2)
     # Recall 3/8 is first reached at rank 9 with precision 3/9; at rank 11 precision is 4/11, and higher.
-    assert values[interpolated_precision_name(0.3)] == pytest.approx(4 / 11)
-    assert values[interpolated_precision_name(0.0)] == values[interpolated_precision_name(0.2)] == 1.0
-    assert values[interpolated_precision_name(0.7)] == pytest.approx(6 / 20)
-    assert values[interpolated_precision_name(0.8)] == values[interpolated_precision_name(1.0)] == 0.0
+    assert values[name_interpolated_precision(0.3)] == pytest.approx(4 / 11)
+    assert values[name_interpolated_precision(0.0)] == values[name_interpolated_precision(0.2)] == 1.0
+    assert values[name_interpolated_precision(0.7)] == pytest.approx(6 / 20)
+    assert values[name_interpolated_precision(0.8)] == values[name_interpolated_precision(1.0)] == 0.0
 
 
 def test_recall_precision_and_reciprocal_rank() -> None:
@@ -78,9 +78,9 @@ def test_question_without_hits_scores_zero() -> None:
 
 
 def test_ranked_pages_has_each_page_of_passages_once() -> None:
-    assert ranked_pages([("a", 3, 3), ("a", 3, 4), ("b", 0, 0), ("a", 4, 4)]) == [("a", 3), ("a", 4), ("b", 0)]
+    assert order_pages([("a", 3, 3), ("a", 3, 4), ("b", 0, 0), ("a", 4, 4)]) == [("a", 3), ("a", 4), ("b", 0)]
 
 
 def test_first_rank_of_a_relevant_page() -> None:
-    assert first_rank([page(5), page(3), page(1)], [page(1), page(3)]) == 2
-    assert first_rank([page(5)], [page(1)]) is None
+    assert find_first_rank([page(5), page(3), page(1)], [page(1), page(3)]) == 2
+    assert find_first_rank([page(5)], [page(1)]) is None

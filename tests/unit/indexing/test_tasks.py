@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from rag_core.indexing import task
-from rag_core.indexing.task import EmbeddingQueue, EmbeddingTask, IndexingTask, TaskResult, job_state
+from rag_core.indexing.task import EmbeddingQueue, EmbeddingTask, IndexingTask, TaskResult, get_job_state
 from rag_core.types import DocumentStatus, JobState
 
 INDEXING = IndexingTask("job", "version", "document", "a.pdf", password="secret")
@@ -61,4 +61,4 @@ def test_result_determines_the_job_state(
     status: DocumentStatus, state: JobState, is_published: bool, has_failed: bool
 ) -> None:
     result = TaskResult(INDEXING, status, "")
-    assert (job_state(status), result.is_published, result.has_failed) == (state, is_published, has_failed)
+    assert (get_job_state(status), result.is_published, result.has_failed) == (state, is_published, has_failed)

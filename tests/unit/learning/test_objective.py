@@ -9,7 +9,7 @@ import pytest
 
 from rag_core.embedding.query_adapter import map_vectors
 from rag_core.learning.fitting import FitConfig, fit_matrix
-from rag_core.learning.objective import MappedExample, compute_gradient, compute_loss, marginal_loss
+from rag_core.learning.objective import MappedExample, compute_gradient, compute_loss, compute_marginal_loss
 
 DIMENSION, NO = 5, -math.inf
 
@@ -32,21 +32,21 @@ def examples(likelihoods: tuple[float, ...], count: int = 4, tokens: int = 3, se
 
 def test_loss_and_gradient_by_hand() -> None:
     # Two passages with p(z|x) = 3/4 and 1/4, and p(y|x,z) = 1/3 and 1: p(y|x) = 1/2 and p(z|x,y) = 1/2 each.
-    loss, gradient = marginal_loss(np.log([3.0, 1.0]), np.log([1 / 3, 1.0]))
+    loss, gradient = compute_marginal_loss(np.log([3.0, 1.0]), np.log([1 / 3, 1.0]))
     assert loss == pytest.approx(math.log(2))
     assert gradient == pytest.approx([0.25, -0.25])
 
 
 def test_one_relevant_passage_gives_cross_entropy() -> None:
     scores = np.array([2.0, 0.5, -1.0])
-    loss, gradient = marginal_loss(scores, np.array([0.0, NO, NO]))
+    loss, gradient = compute_marginal_loss(scores, np.array([0.0, NO, NO]))
     probabilities = np.exp(scores) / np.exp(scores).sum()
     assert loss == pytest.approx(-math.log(probabilities[0]))
     assert gradient == pytest.approx(probabilities - [1, 0, 0])
 
 
 def test_equally_helpful_passages_give_no_gradient() -> None:
-    _, gradient = marginal_loss(np.array([1.0, -2.0, 0.3]), np.full(3, -0.7))
+    _, gradient = compute_marginal_loss(np.array([1.0, -2.0, 0.3]), np.full(3, -0.7))
     assert gradient == pytest.approx(0)
 
 

@@ -23,7 +23,7 @@ from rag_core.errors import (
     ModelTooLarge,
 )
 from rag_core.llm import model_download
-from rag_core.llm.model_download import download_model, find_capacity_problem, is_downloaded, partial_bytes
+from rag_core.llm.model_download import count_partial_bytes, download_model, find_capacity_problem, is_downloaded
 from tests.support.file_server import FileServer
 
 ROOT = Path(__file__).parents[3]
@@ -81,7 +81,7 @@ def test_killed_download_continues_where_it_stopped(server: FileServer, folder: 
                 time.sleep(0.01)
         finally:
             process.kill()
-    kept = partial_bytes(model, folder)
+    kept = count_partial_bytes(model, folder)
     assert part.read_bytes() == CONTENT[:kept]
     assert not is_downloaded(model, folder)
 
@@ -138,7 +138,7 @@ def test_cancelled_download_continues_later(server: FileServer, folder: Path) ->
             on_progress=lambda done, _: pieces.append(done),
             is_cancelled=lambda: len(pieces) > 3,
         )
-    kept = partial_bytes(server.model(), folder)
+    kept = count_partial_bytes(server.model(), folder)
     assert 0 < kept < len(CONTENT)
     assert download_model(server.model(), folder).read_bytes() == CONTENT
     assert server.ranges == [None, f"bytes={kept}-"]
@@ -192,7 +192,7 @@ def test_downloaded_part_needs_no_space_again(
 def test_too_little_memory_is_reported_before_the_download(
     server: FileServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_download, "total_memory", lambda: 2_000_000_000)
+    monkeypatch.setattr(model_download, "read_total_memory", lambda: 2_000_000_000)
     with pytest.raises(ModelTooLarge, match=r"needs 3\.5 GB of memory, and this machine has 2\.0 GB"):
         download_model(server.model(memory_bytes=3_500_000_000), folder)
     assert server.ranges == []

@@ -12,7 +12,7 @@ from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table
 
 from rag_core.parsing import PdfParser
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
-from rag_core.parsing.workers.messages import dumps, loads, pack_page, unpack_page
+from rag_core.parsing.workers.messages import decode_message, encode_message, pack_page, unpack_page
 from rag_core.types import Page
 from tests.support.drawn_pdfs import SALES, make, read, rows
 
@@ -70,7 +70,7 @@ def test_section_goes_on(tmp_path: Path, parser: PdfParser) -> None:
 
 def test_tables_survive_the_message_of_a_worker(tmp_path: Path) -> None:
     parsed = read(make(tmp_path / "page.pdf", rows(*SALES)))
-    assert unpack_page(loads(dumps(pack_page(parsed)))).page.tables == parsed.page.tables != ()
+    assert unpack_page(decode_message(encode_message(pack_page(parsed)))).page.tables == parsed.page.tables != ()
 
 
 def test_cells_move_with_the_text_when_hyphens_are_removed(tmp_path: Path) -> None:

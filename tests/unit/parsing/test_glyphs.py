@@ -11,7 +11,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.pdf.fonts import Fonts
-from rag_core.parsing.pdf.glyph_names import decode_glyphs, glyph_character
+from rag_core.parsing.pdf.glyph_names import decode_glyphs, find_glyph_character
 from tests.support.drawn_pdfs import make, raw_pdf, read
 
 NAMES = {"Math": {104: "angbracketleft", 105: "angbracketright"}, "Text": {27: "f_i", 97: "a.sc"}}
@@ -78,7 +78,7 @@ def glyph_names(path: Path, pdf: bytes, index: int = 0, password: str | None = N
     ],
 )
 def test_character_of_glyph_name(name: str, letter: str) -> None:
-    assert glyph_character(name) == letter
+    assert find_glyph_character(name) == letter
 
 
 def test_glyphs_are_decoded_by_name() -> None:

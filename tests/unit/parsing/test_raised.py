@@ -9,7 +9,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.text.normalize import normalize_with_offsets
 from rag_core.text.numbers import parse_numbers
-from rag_core.text.sentences import sentence_spans
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import tokenize
 from tests.support.drawn_pdfs import make, raw_pdf, read
 
@@ -58,7 +58,7 @@ def test_footnote_mark_does_not_change_the_number_before_it(tmp_path: Path) -> N
 
 def test_footnote_mark_does_not_hide_the_end_of_a_sentence(tmp_path: Path) -> None:
     text = text_of(tmp_path, "It sold the plant in Leeds.^1^ The others stay open.^2^ They run.")
-    assert [text[start:end] for start, end in sentence_spans(text)] == [
+    assert [text[start:end] for start, end in find_sentence_spans(text)] == [
         "It sold the plant in Leeds.",
         "¹ The others stay open.",
         "² They run.",

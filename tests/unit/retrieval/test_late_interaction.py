@@ -17,11 +17,11 @@ from rag_core.retrieval.late_interaction import (
     NEIGHBOUR_WEIGHTS,
     SENTENCE_WEIGHT,
     STOPWORD_FACTOR,
+    compute_max_sim,
+    compute_token_similarities,
     compute_token_weights,
-    max_sim,
     score_chunks,
     select_compared_tokens,
-    token_similarities,
 )
 from rag_core.types import ChunkVectors, Question
 
@@ -40,13 +40,19 @@ def question(text: str, *spans: tuple[int, int]) -> Question:
 def test_max_sim_weighs_the_best_similarity_of_each_token() -> None:
     near = floats([0.6, 1.0], [0.8, 0.0])
     # The best similarities of the two tokens are 1 and 0.8.
-    assert max_sim(near, np.array([0.5, 0.5], np.float32)) == pytest.approx(0.9)
-    assert max_sim(near, np.array([0.25, 0.75], np.float32)) == pytest.approx(0.85)
+    assert compute_max_sim(near, np.array([0.5, 0.5], np.float32)) == pytest.approx(0.9)
+    assert compute_max_sim(near, np.array([0.25, 0.75], np.float32)) == pytest.approx(0.85)
 
 
 def test_max_sim_without_tokens_is_zero() -> None:
-    assert max_sim(token_similarities(floats(X), np.zeros((0, 2), np.float32)), np.ones(1, np.float32)) == 0
-    assert max_sim(token_similarities(np.zeros((0, 2), np.float32), floats(X)), np.zeros(0, np.float32)) == 0
+    assert (
+        compute_max_sim(compute_token_similarities(floats(X), np.zeros((0, 2), np.float32)), np.ones(1, np.float32))
+        == 0
+    )
+    assert (
+        compute_max_sim(compute_token_similarities(np.zeros((0, 2), np.float32), floats(X)), np.zeros(0, np.float32))
+        == 0
+    )
 
 
 def test_matching_neighbours_raise_token_similarity() -> None:
@@ -54,12 +60,12 @@ def test_matching_neighbours_raise_token_similarity() -> None:
     total = 1 + 2 * near + 2 * far
     # X Y X Y against itself: on the diagonal all neighbours match; next to it X meets Y.
     same = floats(X, Y, X, Y)
-    similarities = token_similarities(same, same)
+    similarities = compute_token_similarities(same, same)
     assert similarities[0, 0] == pytest.approx((1 + near + far) / total)
     assert similarities[1, 1] == pytest.approx((1 + 2 * near + far) / total)
     assert similarities[0, 1] == 0
     assert similarities[0, 2] == pytest.approx((1 + near) / total)
-    swapped = token_similarities(floats(X, Y), floats(Y, X))
+    swapped = compute_token_similarities(floats(X, Y), floats(Y, X))
     assert swapped[0, 1] == pytest.approx(1 / total)
 
 
@@ -80,8 +86,8 @@ def reference_score(question_tokens: np.ndarray, chunk: ChunkVectors, weights: n
         if 0 <= row + shift < rows and 0 <= column + shift < columns:
             near[row, column] += share * cosines[row + shift, column + shift] / sum(filtered.values())
     cuts = sorted({0, *chunk.sentences.tolist(), columns})
-    sentences = [max_sim(near[:, a:b], weights) for a, b in itertools.pairwise(cuts) if a < columns]
-    return (max_sim(near, weights) + SENTENCE_WEIGHT * max(sentences)) / (1 + SENTENCE_WEIGHT)
+    sentences = [compute_max_sim(near[:, a:b], weights) for a, b in itertools.pairwise(cuts) if a < columns]
+    return (compute_max_sim(near, weights) + SENTENCE_WEIGHT * max(sentences)) / (1 + SENTENCE_WEIGHT)
 
 
 def test_words_in_one_sentence_score_above_scattered_words() -> None:

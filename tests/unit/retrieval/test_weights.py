@@ -6,7 +6,13 @@ import math
 
 import pytest
 
-from rag_core.retrieval.passage_weights import HALF_LIFE_DAYS, evidence_mass, freshness, softmax, weight_passages
+from rag_core.retrieval.passage_weights import (
+    HALF_LIFE_DAYS,
+    compute_evidence_mass,
+    compute_freshness,
+    softmax,
+    weight_passages,
+)
 from rag_core.types import EvidenceCase, EvidenceMass, ScoredPassage, WeightedPassage, WeightingConfig
 
 
@@ -26,7 +32,7 @@ def test_softmax_matches_manual_calculation() -> None:
 
 
 def test_freshness_halves_with_each_half_life() -> None:
-    assert freshness([0, HALF_LIFE_DAYS, 2 * HALF_LIFE_DAYS, -5]) == pytest.approx([1, 0.5, 0.25, 1])
+    assert compute_freshness([0, HALF_LIFE_DAYS, 2 * HALF_LIFE_DAYS, -5]) == pytest.approx([1, 0.5, 0.25, 1])
 
 
 def test_only_the_first_k_have_weight() -> None:
@@ -62,8 +68,8 @@ def test_no_candidates_have_no_weights() -> None:
 
 def test_expected_passage_that_was_not_found_is_absent() -> None:
     rows = weigh(("a", 0.9, 0))
-    assert evidence_mass(rows, 5, None) == EvidenceMass(EvidenceCase.ABSENT, None, False, 0.0, None)
-    assert evidence_mass(rows, 5, "gone").case is EvidenceCase.ABSENT
+    assert compute_evidence_mass(rows, 5, None) == EvidenceMass(EvidenceCase.ABSENT, None, False, 0.0, None)
+    assert compute_evidence_mass(rows, 5, "gone").case is EvidenceCase.ABSENT
 
 
 def share(*leads: float) -> object:
@@ -102,4 +108,4 @@ def share(*leads: float) -> object:
 def test_evidence_of_expected_passage(
     candidates: list[tuple[str, float, float]], k: int, expected: EvidenceMass
 ) -> None:
-    assert evidence_mass(weigh(*candidates, k=k), k, "right") == expected
+    assert compute_evidence_mass(weigh(*candidates, k=k), k, "right") == expected

@@ -13,7 +13,7 @@ from rag_core.runtime.pool import SearchPool
 
 def test_tasks_of_failed_question_are_cancelled_or_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rag_core.runtime.pool.MIN_THREADS", 1)
-    monkeypatch.setattr("rag_core.runtime.pool.available_cores", lambda: 1)
+    monkeypatch.setattr("rag_core.runtime.pool.count_available_cores", lambda: 1)
     pool, running, release = SearchPool(), threading.Event(), threading.Event()
     futures: list[Future[bool]] = []
 

@@ -8,7 +8,7 @@ import pytest
 
 from rag_core.errors import DataFolderUnwritable, StoreUnavailable
 from rag_core.store.file_names import clean_name
-from rag_core.store.files import FileStore, sha256_of
+from rag_core.store.files import FileStore, compute_sha256
 
 
 @pytest.fixture(params=["folder", "elsewhere"])
@@ -19,7 +19,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> FileStore:
 
 def test_content_is_stored_by_its_digest(store: FileStore) -> None:
     digest = store.put(b"content")
-    assert digest == sha256_of(b"content")
+    assert digest == compute_sha256(b"content")
     assert store.get(digest) == b"content"
     assert store.exists(digest)
     assert store.digests() == [digest]
@@ -66,7 +66,7 @@ def test_interrupted_write_leaves_no_content(tmp_path: Path) -> None:
 
 def test_failed_write_to_full_disk_leaves_no_content(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
-    digest = sha256_of(b"content")
+    digest = compute_sha256(b"content")
     part = tmp_path / digest[:2] / f"{digest}.part"
     part.parent.mkdir()
     part.symlink_to("/dev/full")  # every write fails as on a full disk
@@ -113,7 +113,7 @@ def test_error_for_folder_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(DataFolderUnwritable, match="file"):
         FileStore(tmp_path / "file" / "below")
     store = FileStore(tmp_path / "store")
-    digest = sha256_of(b"content")
+    digest = compute_sha256(b"content")
     (tmp_path / "store" / digest[:2]).write_text("in the way")
     with pytest.raises(DataFolderUnwritable):
         store.put(b"content")

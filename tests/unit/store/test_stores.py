@@ -15,7 +15,7 @@ from sqlalchemy import insert, text
 from rag_core.errors import StoreUnavailable, UnknownDocument
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
-from rag_core.store.database import Database, batches, now
+from rag_core.store.database import Database, now, split_batches
 from rag_core.store.document_names import NameStore
 from rag_core.store.documents import DocumentStore
 from rag_core.store.jobs import JobStore
@@ -115,7 +115,7 @@ def test_database_locked_by_another_program_is_reported(tmp_path: Path, database
 
 
 def test_long_lists_of_ids_are_queried_in_batches(database: Database, library: DocumentStore) -> None:
-    assert [len(batch) for batch in batches(list(range(2000)))] == [900, 900, 200]
+    assert [len(batch) for batch in split_batches(list(range(2000)))] == [900, 900, 200]
     _, version_id, chunk_ids = version(library, "a", *(f"body {number}" for number in range(2500)))
     assert library.chunk_ids([version_id]) == chunk_ids
     assert len(library.visible_chunks(chunk_ids)) == 2500

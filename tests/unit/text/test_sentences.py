@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.text.sentences import LONGEST_SENTENCE_CHARS, sentence_spans
+from rag_core.text.sentences import LONGEST_SENTENCE_CHARS, find_sentence_spans
 
 
 def pieces(text: str) -> list[str]:
-    return [text[start:end] for start, end in sentence_spans(text)]
+    return [text[start:end] for start, end in find_sentence_spans(text)]
 
 
 def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
@@ -119,7 +119,7 @@ def test_unicode_white_space_separates_words(blank: str) -> None:
 
 @given(st.text() | st.text("aB1 .!?\n\r\t\f\u2028😀。()", max_size=1000))
 def test_spans_are_ordered_and_trimmed_and_cover_the_text(text: str) -> None:
-    spans = sentence_spans(text)
+    spans = find_sentence_spans(text)
     assert all(start < end for start, end in spans)
     assert all(left[1] <= right[0] for left, right in pairwise(spans))
     assert all(text[start:end] == text[start:end].strip() for start, end in spans)
