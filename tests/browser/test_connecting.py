@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.app import BRIDGE, LENGTH
-from tests.support.browser import OpenApp, ask, quiet, serve, upload
+from tests.support.browser import OpenApp, add_document, ask, quiet, serve
 from tests.support.model_form import (
     ask_new,
     choose_kind,
@@ -55,12 +55,7 @@ def address(folder: Path, ollama: ScriptedEndpoint) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def library(browser: Browser, address: str) -> None:
-    """Add the document about the bridge."""
-    page = browser.new_context().new_page()
-    page.goto(f"{address}/documents")
-    quiet(page)
-    upload(page, "bridge.pdf", BRIDGE)
-    page.context.close()
+    add_document(browser, address, "bridge.pdf", BRIDGE)
 
 
 @pytest.fixture

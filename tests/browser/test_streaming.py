@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import OpenApp, ask, open_chat, quiet, serve
+from tests.support.browser import OpenApp, add_document, ask, quiet, serve
 from tests.support.pdfs import make_pdf
 from tests.support.servers import Exchange, ScriptedEndpoint
 
@@ -38,17 +38,23 @@ class SlowModel:
             exchange.drop()
 
 
-@pytest.fixture
-def model() -> Iterator[SlowModel]:
-    slow = SlowModel()
-    yield slow
-    slow.go_on.set()
+@pytest.fixture(scope="module")
+def writer() -> SlowModel:
+    return SlowModel()
 
 
 @pytest.fixture
-def address(model: SlowModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def model(writer: SlowModel) -> Iterator[SlowModel]:
+    """Return the model, which waits; let it finish after the test."""
+    writer.go_on.clear()
+    yield writer
+    writer.go_on.set()
+
+
+@pytest.fixture(scope="module")
+def address(writer: SlowModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with (
-        ScriptedEndpoint(model) as endpoint,
+        ScriptedEndpoint(writer) as endpoint,
         serve(
             tmp_path_factory.mktemp("app") / "data",
             RAG_OPENAI_BASE_URL=endpoint.url,
@@ -59,8 +65,18 @@ def address(model: SlowModel, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield started
 
 
-def test_streamed_answer_survives_reload(open_app: OpenApp, address: str, model: SlowModel) -> None:
-    page = open_chat(open_app, address, {"tower.pdf": TOWER})
+@pytest.fixture(scope="module")
+def library(browser: Browser, address: str) -> None:
+    add_document(browser, address, "tower.pdf", TOWER)
+
+
+@pytest.fixture
+def page(open_app: OpenApp, address: str, library: None, model: SlowModel) -> Page:
+    """Open a new chat about the tower."""
+    return open_app(address)
+
+
+def test_streamed_answer_survives_reload(page: Page, model: SlowModel) -> None:
     ask(page, QUESTION)
     expect(page.get_by_text("88 metres tall [1]. " + HOSTILE)).to_be_visible()
     expect(page.get_by_text("Lena Holm")).to_be_hidden()
@@ -76,8 +92,7 @@ def test_streamed_answer_survives_reload(open_app: OpenApp, address: str, model:
     expect(page.get_by_text("Written by slow")).to_be_visible()
 
 
-def test_next_question_can_be_asked_after_slow_answer(open_app: OpenApp, address: str, model: SlowModel) -> None:
-    page = open_chat(open_app, address, {"tower.pdf": TOWER})
+def test_next_question_can_be_asked_after_slow_answer(page: Page, model: SlowModel) -> None:
     for number in range(1, 4):
         model.go_on.clear()
         ask(page, QUESTION)
@@ -89,8 +104,7 @@ def test_next_question_can_be_asked_after_slow_answer(open_app: OpenApp, address
         expect(page.get_by_test_id("stChatInputTextArea")).to_be_enabled()
 
 
-def test_stopped_answer_keeps_its_text(open_app: OpenApp, address: str) -> None:
-    page = open_chat(open_app, address, {"tower.pdf": TOWER})
+def test_stopped_answer_keeps_its_text(page: Page) -> None:
     ask(page, QUESTION)
     expect(page.get_by_text("88 metres tall [1].").first).to_be_visible()
     page.get_by_role("button", name="Stop").click()
@@ -108,8 +122,7 @@ def test_stopped_answer_keeps_its_text(open_app: OpenApp, address: str) -> None:
     expect(page.get_by_text("Stopped before the end.")).to_have_count(1)
 
 
-def test_source_stays_open_when_an_answer_ends(open_app: OpenApp, address: str, model: SlowModel) -> None:
-    page = open_chat(open_app, address, {"tower.pdf": TOWER})
+def test_source_stays_open_when_an_answer_ends(page: Page, model: SlowModel) -> None:
     model.go_on.set()
     ask(page, QUESTION)
     expect(page.get_by_text("Written by slow")).to_be_visible()
@@ -130,11 +143,10 @@ def test_source_stays_open_when_an_answer_ends(open_app: OpenApp, address: str, 
     expect(drawer).to_be_hidden()
 
 
-def test_title_dialog_stays_open_when_an_answer_ends(open_app: OpenApp, address: str, model: SlowModel) -> None:
-    page = open_chat(open_app, address, {"tower.pdf": TOWER})
+def test_title_dialog_stays_open_when_an_answer_ends(page: Page, model: SlowModel) -> None:
     ask(page, QUESTION)
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    page.get_by_role("button", name="Edit", exact=True).click()
+    page.get_by_role("button", name="Edit", exact=True).first.click()
     page.get_by_role("menuitem", name="Rename").click()
     dialog = page.get_by_role("dialog", name="Rename conversation")
     dialog.get_by_label("Title").fill("The tower of Vardo")

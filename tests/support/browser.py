@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.support.environment import INDEPENDENT
 
@@ -100,6 +100,15 @@ def upload(page: Page, name: str, data: bytes) -> None:
     page.set_input_files("input[type=file]", {"name": name, "mimeType": "application/pdf", "buffer": data})
     expect(ready).to_have_count(others + 1)
     quiet(page)
+
+
+def add_document(browser: Browser, address: str, name: str, data: bytes) -> None:
+    """Add a PDF to the library in a browser profile of its own."""
+    page = browser.new_context().new_page()
+    page.goto(f"{address}/documents")
+    quiet(page)
+    upload(page, name, data)
+    page.context.close()
 
 
 def evaluate_rows(page: Page, address: str, rows: Sequence[dict[str, object]]) -> None:
