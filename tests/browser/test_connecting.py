@@ -117,6 +117,7 @@ def test_refused_key_is_explained_and_can_be_corrected_by_keyboard(page: Page, a
         choose_kind(page, "vLLM")
         type_connection(page, endpoint.url, "sk-wrong")
         press(page, "List models")
+        expect(page.get_by_text("refused the API key on the Admin page")).to_be_visible()
         # The message stands in the form, not at the top of the long page.
         expect(page.locator(".st-key-language_model").get_by_text("(HTTP 401)")).to_be_in_viewport()
         field = page.get_by_label("API key", exact=True)
@@ -130,7 +131,8 @@ def test_refused_key_is_explained_and_can_be_corrected_by_keyboard(page: Page, a
 
 def test_server_without_an_endpoint_is_explained(page: Page) -> None:
     with ScriptedEndpoint(status(404)) as endpoint:
-        choose_kind(page, "llama.cpp server")
+        choose_kind(page, "LM Studio")
+        expect(page.get_by_label("Address")).to_have_value("http://localhost:1234/v1")
         type_connection(page, endpoint.host)
         press(page, "List models")
         expect(page.get_by_text("it has no OpenAI-compatible endpoint at")).to_be_visible()
@@ -138,21 +140,6 @@ def test_server_without_an_endpoint_is_explained(page: Page) -> None:
         press(page, "Connect")
         expect(page.get_by_text("it has no OpenAI-compatible endpoint at")).to_be_visible()
         expect(page.get_by_text("None: answers are quoted")).to_be_visible()
-
-
-def test_server_without_a_list_of_models_takes_a_typed_name(page: Page, address: str) -> None:
-    def chat(exchange: Exchange) -> None:
-        (ANSWER if exchange.body.get("messages") else status(400))(exchange)
-
-    with ScriptedEndpoint(at(v1__chat__completions=chat)) as endpoint:
-        choose_kind(page, "llama.cpp server")
-        type_connection(page, endpoint.host)
-        type_model(page, "my-model")
-        press(page, "Test")
-        expect(page.get_by_text("has no list of models (HTTP 404)")).to_be_visible()
-        expect(page.get_by_text("my-model answers")).to_be_visible()
-        connect(page, endpoint.host)
-        check_answer(page, address, "my-model")
 
 
 def test_slow_model_is_tested_and_answers(page: Page, address: str) -> None:
@@ -208,17 +195,6 @@ def test_ollama_on_this_machine_is_offered_with_its_models(page: Page, address: 
     type_model(page, "qwen3:4b")
     connect(page, ollama.host)
     check_answer(page, address, "qwen3:4b")
-
-
-def test_lm_studio_has_its_usual_address_and_is_connected_at_another(page: Page, address: str) -> None:
-    with ScriptedEndpoint(GOOD) as studio:
-        choose_kind(page, "LM Studio")
-        expect(page.get_by_label("Address")).to_have_value("http://localhost:1234/v1")
-        type_connection(page, studio.host)
-        find_models(page, 2)
-        type_model(page, "small")
-        connect(page, studio.host)
-        check_answer(page, address, "small")
 
 
 def forms_of(key: str) -> set[bytes]:

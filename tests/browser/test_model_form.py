@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import OpenApp, ask, open_chat, quiet, serve, width_overflow
+from tests.support.browser import OpenApp, add_document, ask, quiet, width_overflow
+from tests.support.model_form import choose_kind, press, type_connection, type_model
 from tests.support.pdfs import make_pdf
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete, guarded, serving
 
@@ -19,10 +18,18 @@ QUESTION = "How tall is the Vardo tower?"
 HEIGHT = "The Vardo tower is 88 metres tall"
 
 
+@pytest.fixture(scope="module")
+def library(browser: Browser, address: str) -> None:
+    add_document(browser, address, "tower.pdf", TOWER)
+
+
 @pytest.fixture
-def app(tmp_path: Path) -> Iterator[str]:
-    with serve(tmp_path / "data") as address:
-        yield address
+def page(open_app: OpenApp, address: str, library: None) -> Page:
+    """Open the Admin page."""
+    page = open_app(f"{address}/admin")
+    expect(page.get_by_role("button", name="List models")).to_be_visible()
+    quiet(page)
+    return page
 
 
 def break_off(exchange: Exchange) -> None:
@@ -62,38 +69,19 @@ def choose(page: Page, field: str, name: str) -> None:
 
 def fill_form(page: Page, address: str, key: str = "") -> None:
     """Choose the kind without presets, and type an address and a key."""
-    choose(page, "Kind of model", "Any OpenAI-compatible endpoint")
-    expect(page.get_by_placeholder("https://models.example.com/v1")).to_be_visible()
-    quiet(page)
-    page.get_by_label("Address", exact=True).fill(address)
-    page.get_by_label("API key", exact=True).fill(key)
+    choose_kind(page, "Any OpenAI-compatible endpoint")
+    type_connection(page, address, key)
     page.get_by_label("API key", exact=True).press("Tab")
     quiet(page)
 
 
-def open_admin(page: Page) -> None:
-    page.get_by_role("link", name="Admin").click()
-    expect(page.get_by_role("button", name="List models")).to_be_visible()
-    quiet(page)
-
-
-def press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
-    quiet(page)
-
-
-def test_refused_key_is_corrected_and_an_interrupted_answer_is_continued(open_app: OpenApp, app: str) -> None:
+def test_interrupted_answer_is_continued(page: Page) -> None:
     rest = complete("Holm finished ", "it in 1902 [1].")
     with ScriptedEndpoint(guarded(KEY, serving("small", answer=break_off))) as endpoint:
-        page = open_chat(open_app, app, {"tower.pdf": TOWER})
-        open_admin(page)
-        fill_form(page, endpoint.url.removesuffix("/v1"), key="sk-wrong")
-        press(page, "List models")
-        expect(page.get_by_text("refused the API key on the Admin page")).to_be_visible()
-        page.get_by_label("API key", exact=True).fill(KEY)
+        fill_form(page, endpoint.url.removesuffix("/v1"), key=KEY)
         press(page, "List models")
         expect(page.get_by_text("1 model found")).to_be_visible()
-        choose(page, "Model", "small")
+        type_model(page, "small")
         press(page, "Connect")
         expect(page.get_by_text(f"small, at {endpoint.url}")).to_be_visible()
         page.get_by_role("link", name="Chat").click()
@@ -110,7 +98,7 @@ def test_refused_key_is_corrected_and_an_interrupted_answer_is_continued(open_ap
         expect(page.get_by_text("stopped half-way")).to_have_count(0)
 
 
-def test_endpoint_without_a_list_is_slow_and_has_the_responses_api(open_app: OpenApp, app: str) -> None:
+def test_endpoint_without_a_list_is_slow_and_has_the_responses_api(page: Page) -> None:
     answer = complete(f"{HEIGHT} ", "[1].")
 
     def play(exchange: Exchange) -> None:
@@ -123,21 +111,17 @@ def test_endpoint_without_a_list_is_slow_and_has_the_responses_api(open_app: Ope
         exchange.error(400) if is_probe else delayed(play, 1.5)(exchange)
 
     with ScriptedEndpoint(without_list) as endpoint:
-        page = open_chat(open_app, app, {"tower.pdf": TOWER})
-        open_admin(page)
         fill_form(page, endpoint.url)
         press(page, "List models")
         expect(page.get_by_text("This endpoint lists no models. Type the name")).to_be_visible()
-        box = page.get_by_role("combobox", name="Model", exact=True)
-        box.fill("small")
-        box.press("Enter")
-        quiet(page)
-        page.get_by_text("More options").click()
+        type_model(page, "small")
+        page.get_by_text("More options", exact=True).click()
         choose(page, "API", "Responses")
         page.get_by_label("Context length", exact=True).fill("4096")
         page.get_by_label("Context length", exact=True).press("Tab")
         quiet(page)
         press(page, "Test")
+        expect(page.get_by_text("has no list of models (HTTP 404)")).to_be_visible()
         expect(page.get_by_text("It arrived after")).to_be_visible()
         expect(page.get_by_text("Not reported by the endpoint; 4,096 tokens are assumed.")).to_be_visible()
         press(page, "Connect")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
+from collections.abc import Iterator
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import OpenApp, ask, open_chat, quiet, serve
+from tests.support.browser import OpenApp, add_document, ask, quiet, serve
 from tests.support.pdfs import make_pdf
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
 
@@ -44,41 +45,58 @@ def choose(page: Page, name: str, what: str) -> None:
     quiet(page)
 
 
-def test_comparison_shows_its_parts_and_survives_reload(open_app: OpenApp, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[ScriptedEndpoint]:
+    with ScriptedEndpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def address(endpoint: ScriptedEndpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("app") / "data"
+    with serve(folder, OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="slow") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def library(browser: Browser, address: str) -> None:
+    add_document(browser, address, "tower.pdf", TOWER)
+    add_document(browser, address, "canal.pdf", CANAL)
+
+
+@pytest.fixture
+def page(open_app: OpenApp, address: str, library: None) -> Page:
+    """Open a new chat."""
+    return open_app(address)
+
+
+def test_comparison_shows_its_parts_and_survives_reload(page: Page, endpoint: ScriptedEndpoint) -> None:
     planned = threading.Event()
-    with (
-        ScriptedEndpoint(delayed(PARTS, planned), complete(WRITTEN)) as endpoint,
-        serve(tmp_path / "data", OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="slow") as address,
-    ):
-        page = open_chat(open_app, address, {"tower.pdf": TOWER, "canal.pdf": CANAL})
-        choose(page, "Compare", "each part is searched for")
-        ask(page, QUESTION)
-        expect(page.get_by_text("Asking the model what to look up").first).to_be_visible()
-        planned.set()
-        expect(page.get_by_role("button", name="Source 2: canal.pdf, page 1").first).to_be_visible()
-        quiet(page)
-        page.get_by_text("· Compare").click()
-        expect(page.get_by_text("Searched for “How long is the Lindow Canal?”")).to_be_visible()
-        page.get_by_role("button", name="Source 2: canal.pdf, page 1").first.click()
-        expect(page.get_by_role("dialog", name="Source 2 of").get_by_alt_text("Page 1 of canal.pdf")).to_be_visible()
-        page.reload()
-        expect(page.get_by_role("button", name="Source 2: canal.pdf, page 1").first).to_be_visible()
-        expect(page.get_by_text("· Compare")).to_be_visible()
+    endpoint.restart(delayed(PARTS, planned), complete(WRITTEN))
+    choose(page, "Compare", "each part is searched for")
+    ask(page, QUESTION)
+    expect(page.get_by_text("Asking the model what to look up").first).to_be_visible()
+    planned.set()
+    expect(page.get_by_role("button", name="Source 2: canal.pdf, page 1").first).to_be_visible()
+    quiet(page)
+    page.get_by_text("· Compare").click()
+    expect(page.get_by_text("Searched for “How long is the Lindow Canal?”")).to_be_visible()
+    page.get_by_role("button", name="Source 2: canal.pdf, page 1").first.click()
+    expect(page.get_by_role("dialog", name="Source 2 of").get_by_alt_text("Page 1 of canal.pdf")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("button", name="Source 2: canal.pdf, page 1").first).to_be_visible()
+    expect(page.get_by_text("· Compare")).to_be_visible()
 
 
-def test_stopped_strategy_sends_no_further_requests(open_app: OpenApp, tmp_path: Path) -> None:
+def test_stopped_strategy_sends_no_further_requests(page: Page, endpoint: ScriptedEndpoint) -> None:
     stopped = threading.Event()
-    with (
-        ScriptedEndpoint(delayed(complete("It is 7 metres tall."), stopped)) as endpoint,
-        serve(tmp_path / "data", OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="slow") as address,
-    ):
-        page = open_chat(open_app, address, {"tower.pdf": TOWER})
-        choose(page, "Hypothetical answer", "similar passages are searched for")
-        ask(page, "How tall is the Vardo tower?")
-        expect(page.get_by_text("Asking the model for a hypothetical answer").first).to_be_visible()
-        page.get_by_role("button", name="Stop").click()
-        # The model must not answer before the stop is recorded, or the search would continue.
-        expect(page.get_by_text("Stopping after the current step")).to_be_visible()
-        stopped.set()
-        expect(page.get_by_text("Stopped before there was an answer.")).to_be_visible()
-        assert len(endpoint.requests) == 1
+    endpoint.restart(delayed(complete("It is 7 metres tall."), stopped))
+    choose(page, "Hypothetical answer", "similar passages are searched for")
+    ask(page, "How tall is the Vardo tower?")
+    expect(page.get_by_text("Asking the model for a hypothetical answer").first).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    # The model must not answer before the stop is recorded, or the search would continue.
+    expect(page.get_by_text("Stopping after the current step")).to_be_visible()
+    stopped.set()
+    expect(page.get_by_text("Stopped before there was an answer.")).to_be_visible()
+    assert len(endpoint.requests) == 1

@@ -69,6 +69,8 @@ def ask_new(page: Page, address: str, question: str) -> None:
 
 def _choose(page: Page, label: str, option: str) -> None:
     box = page.get_by_role("combobox", name=label, exact=True)
+    if box.input_value() == option:
+        return
     # A scroll closes an open list, so the page is scrolled, and the event of it has passed, before the list is opened.
     box.scroll_into_view_if_needed()
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")

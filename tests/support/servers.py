@@ -252,6 +252,12 @@ class ScriptedEndpoint:
         self.host = f"127.0.0.1:{self.server.server_port}"
         self.url = f"http://{self.host}/v1"
 
+    def restart(self, *script: Play) -> None:
+        """Play another script from its first part, and forget the requests so far."""
+        self.script = list(script)
+        for received in (self.requests, self.paths, self.exchanges):
+            received.clear()
+
     def __enter__(self) -> ScriptedEndpoint:
         self._thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
