@@ -30,9 +30,18 @@ def by_torch() -> SentenceTransformerEmbedder:
     return SentenceTransformerEmbedder(str(bundled.find_weights_folder()))
 
 
+@pytest.fixture(scope="module")
+def by_openvino() -> BundledEmbedder:
+    """Return the bundled embedder.
+
+    pytest would create the fixture `embedder` of the session again for each parameter of the fixture of that name here.
+    """
+    return BundledEmbedder()
+
+
 @pytest.fixture(params=["bundled", "sentence-transformers", "hashing"])
-def embedder(request: pytest.FixtureRequest, embedder: BundledEmbedder, by_torch: Embedder) -> Embedder:
-    return {"bundled": embedder, "sentence-transformers": by_torch, "hashing": HashingEmbedder()}[request.param]
+def embedder(request: pytest.FixtureRequest, by_openvino: BundledEmbedder, by_torch: Embedder) -> Embedder:
+    return {"bundled": by_openvino, "sentence-transformers": by_torch, "hashing": HashingEmbedder()}[request.param]
 
 
 def test_identity_describes_the_model(by_torch: Embedder) -> None:
