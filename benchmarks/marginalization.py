@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.with_model import plain_messages
 from rag_core.engine import Engine
-from rag_core.evaluation.answer_metrics import compute_token_f1, contains_answer, is_exact_match
+from rag_core.evaluation.answer_metrics import compute_exact_match, compute_token_f1, contains_answer
 from rag_core.settings import load_settings
 from rag_core.types import MARGINALIZATIONS, RetrievalConfig
 from rag_core.types.answers import strip_markers
@@ -62,7 +62,7 @@ def main() -> None:
                 started = time.perf_counter()
                 text = ask(engine, method, row["question"], options.top_k)
                 seconds = time.perf_counter() - started
-                scores = contains_answer(text, row["answers"]), is_exact_match(text, row["answers"])
+                scores = contains_answer(text, row["answers"]), compute_exact_match(text, row["answers"])
                 values[method].append((*scores, compute_token_f1(text, row["answers"]), seconds))
                 if options.rows:
                     with options.rows.open("a", encoding="utf-8") as file:

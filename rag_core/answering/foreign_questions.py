@@ -103,7 +103,7 @@ def _find_same(term: str, words: set[str]) -> bool:
 def _is_strong(word: Word, question: str, language: str, text: str) -> bool:
     """Return whether a word is a number of several digits, or a name.
 
-    German capitalises all nouns, so a name is looked for in the text of the other language.
+    German capitalizes all nouns, so a name is looked for in the text of the other language.
     """
     if sum(map(str.isdigit, word.text)) > 1:
         return True

@@ -1,4 +1,4 @@
-"""Mixtures of the answers that single passages give, and answers that are marginalised over passages."""
+"""Mixtures of the answers that single passages give, and answers that are marginalized over passages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Mixtures:
     def read_answers(self, question: str, passages: Sequence[Passage]) -> dict[str, dict[str, float]]:
         """Return ``p(y|x, d)`` by chunk id, from the reading model; see `compute_answer_probabilities`.
 
-        These are probabilities of the reading model that a text answers the question, normalised for each passage, and
+        These are probabilities of the reading model that a text answers the question, normalized for each passage, and
         no likelihoods of the texts of the answers.
         """
         read = [compute_answer_probabilities(self._reader.find_answers_inside(question, one)) for one in passages]
@@ -108,7 +108,7 @@ class Mixtures:
         method: Marginalization,
         decoding: Decoding = "thorough",
     ) -> Generator[None, None, MarginalAnswer]:
-        """Return the most probable short answer, marginalised over passages; yield after each token.
+        """Return the most probable short answer, marginalized over passages; yield after each token.
 
         Raises
         ------

@@ -99,7 +99,7 @@ class ThemeAnswerer:
             return False
         if state.added:
             added = format_count(state.added, "document is", "documents are")
-            trace.notices.append(f"{added} not part of the themes yet. Update them on the page Themes.")
+            trace.notices.append(f"{added} not part of the themes yet. Update them on the Themes page.")
         if self._graphs.load().find_in_question(query.text, names_only=True):
             return False
         yield Stage("themes", "Reading the themes")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rag_core.text.short_answers import normalize_answer
 
 
-def is_exact_match(text: str, answers: Sequence[str]) -> float:
+def compute_exact_match(text: str, answers: Sequence[str]) -> float:
     """Return 1 if the normalized text equals one of the normalized answers, else 0."""
     return float(normalize_answer(text) in {normalize_answer(one) for one in answers})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from rag_core.evaluation.answer_metrics import compute_token_f1, contains_answer, is_exact_match
+from rag_core.evaluation.answer_metrics import compute_exact_match, compute_token_f1, contains_answer
 from rag_core.evaluation.ranking_metrics import find_first_rank
 from rag_core.types import Answer, AnswerState, Label, LabelKind, PageKey, QuestionResult, count_decimals
 from rag_core.types.answers import strip_markers
@@ -95,7 +95,7 @@ def _compute_answer_metrics(
         values["contains_answer"] = contains_answer(answer_text, label.answers)
         # A quoted sentence rarely equals an expected value, so the value with which the answer begins is compared.
         short_text = (answer.short or text) if answered else ""
-        values["exact_match"] = is_exact_match(short_text, label.answers)
+        values["exact_match"] = compute_exact_match(short_text, label.answers)
         values["token_f1"] = compute_token_f1(short_text, label.answers)
     if relevant and answered:
         values["cited_page"] = _share_on_relevant_pages(relevant, answer)

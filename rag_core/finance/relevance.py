@@ -57,7 +57,7 @@ def is_other_entity_or_period(question: str, passage: str, title: str, document:
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     # Document names often join words, as in AMERICANEXPRESS_2022.pdf, so names are searched in the joined letters.
     named = join_letters(title)
-    # The capitalised first word of a question counts as a name, unless it is a question word such as "What".
+    # The capitalized first word of a question counts as a name, unless it is a question word such as "What".
     names = [word for word in question_text.names if not is_question_word(word)]
     if any(
         strip_possessive(word) not in named and not contains_name_form(word, passage_text, title_text) for word in names

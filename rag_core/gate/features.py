@@ -135,7 +135,7 @@ def _find_unknown(
 def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
     """Return, by chunk id, the names of the question that a passage may lack.
 
-    If a question names two documents, a passage with one of the names is not penalised for lacking the other name.
+    If a question names two documents, a passage with one of the names is not penalized for lacking the other name.
     """
     question = ranked.question.text
     names = find_document_names(question)

@@ -29,7 +29,7 @@ _ASKED_YEAR = re.compile(
     rf"({YEAR})\b(?![.,]\d)|(?<![\d.,])({YEAR})\W*$",
     re.IGNORECASE,
 )
-# English function words. Only English questions are checked for names, since German capitalises all nouns.
+# English function words. Only English questions are checked for names, since German capitalizes all nouns.
 _ENGLISH_WORDS = frozenset(
     "and are at by did do does for from has have how is its of on or that the to what when where which who whose why "
     "with".split()
@@ -80,7 +80,7 @@ def find_unknown(
     A passage need not repeat the year of a report, or a name that its document mentions elsewhere. But a document does
     not answer a question about a name that it never mentions, or about a year far from the year in the document's name
     or title. Names in capitals are ignored, because they are mostly abbreviations, and so are first words of sentences,
-    because they may not be names. Only English questions are checked for names, since German capitalises all nouns.
+    because they may not be names. Only English questions are checked for names, since German capitalizes all nouns.
 
     Parameters
     ----------

@@ -229,7 +229,7 @@ def _is_day(number: Number, text: str) -> bool:
     """Return whether a number is the day of a date, because a month is next to it."""
     if not number.unscaled or number.kind:
         return False
-    # A month must be capitalised: "12 may attend" contains no month.
+    # A month must be capitalized: "12 may attend" contains no month.
     months = [other for other in _parse_numbers(text) if other.kind == "month" and other.text[0].isupper()]
     return any(
         _DAY_TO_MONTH.fullmatch(text, number.end, month.start) or _MONTH_TO_DAY.fullmatch(text, month.end, number.start)

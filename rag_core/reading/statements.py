@@ -54,7 +54,7 @@ def read_label(statement: str) -> tuple[str, str]:
 def names_label(question: str, statement: str) -> bool:
     """Return whether a statement has a label all of whose words are in the question.
 
-    A unit at the end of the label need not be. Words that the question capitalises are names, and a name before a colon
+    A unit at the end of the label need not be. Words that the question capitalizes are names, and a name before a colon
     is no label of a value.
     """
     asked = {word.stem for word in tokenize(question) if word.content and word.text[0].islower()}

@@ -67,7 +67,7 @@ def remove_spans(text: str, markers: Collection[tuple[int, int]]) -> tuple[str, 
 
 
 def strip_source_list(text: str, documents: Collection[str]) -> str:
-    """Return a normalised text without a list of sources at its end, since the application displays the citations.
+    """Return a normalized text without a list of sources at its end, since the application displays the citations.
 
     The lines of such a list contain only markers, passage and page numbers, and names of ``documents``. If the text
     above the list has no markers, the markers of the list are appended to the text.
@@ -91,7 +91,7 @@ def strip_source_list(text: str, documents: Collection[str]) -> str:
 
 
 def parse_markers(text: str) -> list[int]:
-    """Return the numbers of the markers of a normalised text, in order."""
+    """Return the numbers of the markers of a normalized text, in order."""
     return [int(match[1]) for match in MARKER.finditer(text)]
 
 

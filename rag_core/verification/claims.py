@@ -53,7 +53,7 @@ class ClaimSpan:
 
 
 def split_claims(text: str) -> list[ClaimSpan]:
-    """Return the statements of a normalised text, in order.
+    """Return the statements of a normalized text, in order.
 
     A statement is a sentence, or the part of a sentence before a group of markers. Clauses that say that the sources
     lack a fact are left out. Without markers, questions, headings, lines that introduce a list, and the header and

@@ -126,7 +126,7 @@ def _find_figures_with_years(reading: AnnotatedText) -> _DatedFigures:
 
 
 def _find_name_pairs(reading: AnnotatedText) -> Iterator[tuple[Word, Word]]:
-    """Yield each pair of capitalised words with only blanks between them."""
+    """Yield each pair of capitalized words with only blanks between them."""
     names = set(reading.names)
     for first, second in pairwise(reading.words):
         if {first, second} <= names and reading.text[first.end : second.start].isspace():
@@ -148,7 +148,7 @@ def _is_fact(reading: AnnotatedText, word: Word) -> bool:
 
 
 def _find_runs(reading: AnnotatedText) -> Iterator[tuple[int, int]]:
-    """Yield the start and end, as word indexes, of each run of capitalised words and numbers."""
+    """Yield the start and end, as word indexes, of each run of capitalized words and numbers."""
     at = 0
     while at < len(reading.words):
         first, last = _find_run(reading, at)

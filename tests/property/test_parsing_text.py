@@ -105,7 +105,7 @@ def test_pages_round_trip_through_the_protocol(text: str, state: PageState, coun
     read = ParsedPage(page, ((1, 2),), ((5, "informa", "tion"),), ("\ud800 lone", "words"))
     line = messages.encode_message(messages.pack_page(read))
     assert line.count(b"\n") == 1
-    restored = messages.unpack_page(messages.loads(line))
+    restored = messages.unpack_page(messages.decode_message(line))
     assert (restored.headings, restored.divided, restored.words) == (read.headings, read.divided, read.words)
     for name in ("page_index", "page_label", "text", "state", "width", "height", "heading", "reason", "skip"):
         assert getattr(restored.page, name) == getattr(page, name)

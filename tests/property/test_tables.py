@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_core.parsing.workers.messages import encode_message, loads, pack_page, unpack_page
+from rag_core.parsing.workers.messages import decode_message, encode_message, pack_page, unpack_page
 from tests.support.drawn_pdfs import make, read, rows
 
 CELLS = st.one_of(
@@ -44,4 +44,4 @@ def test_cells_are_parts_of_the_text_and_belong_to_one_table(grid: list[list[str
                 assert "".join(parts.split()) == "".join(cell.text.split())
                 assert not taken & set(places)
                 taken.update(places)
-    assert unpack_page(loads(encode_message(pack_page(parsed)))).page.tables == page.tables
+    assert unpack_page(decode_message(encode_message(pack_page(parsed)))).page.tables == page.tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.evaluation.answer_metrics import compute_token_f1, contains_answer, is_exact_match
+from rag_core.evaluation.answer_metrics import compute_exact_match, compute_token_f1, contains_answer
 from rag_core.text.short_answers import normalize_answer
 from rag_core.types.answers import strip_markers
 
@@ -27,7 +27,7 @@ def test_answers_are_normalized() -> None:
     ],
 )
 def test_exact_match_and_f1_use_the_best_answer(text: str, answers: list[str], exact: float, f1: float) -> None:
-    assert is_exact_match(text, answers) == exact
+    assert compute_exact_match(text, answers) == exact
     assert compute_token_f1(text, answers) == pytest.approx(f1)
 
 
