@@ -42,7 +42,7 @@ from benchmarks.with_model import holds_value
 from rag_core.answering.follow_up import Rewriter, add_earlier_words
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import compute_mean_interval
-from rag_core.evaluation.ranking_metrics import order_pages
+from rag_core.evaluation.ranking_metrics import list_ranked_pages
 from rag_core.settings import load_settings
 from rag_core.store.database import now
 from rag_core.text import languages
@@ -80,7 +80,7 @@ def measure_search(engine: Engine, rows: Sequence[Row]) -> dict[str, list[float 
     values: dict[str, list[float | None]] = {"recall@1": [], "recall@5": [], "value": [], "refused": []}
     for row in rows:
         answer = engine.answer(row["question"], top_k=DEPTH)
-        pages = order_pages((one.document, one.page_index, one.page_index_end) for one in answer.passages)
+        pages = list_ranked_pages((one.document, one.page_index, one.page_index_end) for one in answer.passages)
         rank = page_rank(row, pages) if row.get("evidence") else None
         is_answerable = row.get("answerable", row.get("kind") == "answerable")
         expects = is_answerable and (row.get("values") or row.get("answer"))

@@ -25,7 +25,7 @@ import numpy as np
 
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.projection import BUNDLED, Projection, rotate_randomly
-from rag_core.embedding.transformer import TransformerEmbedder, find_text_tokens
+from rag_core.embedding.transformer import TransformerEmbedder, find_text_token_positions
 from rag_core.types import FloatArray
 
 PARAGRAPHS = 12_000
@@ -56,7 +56,7 @@ def token_vectors(embedder: TransformerEmbedder, texts: Sequence[str]) -> list[F
     for encoding in encodings:
         encoding.truncate(embedder.window)
     _, vectors = embedder._forward([encoding.ids for encoding in encodings])
-    return [vectors[row][find_text_tokens(encoding)] for row, encoding in enumerate(encodings)]
+    return [vectors[row][find_text_token_positions(encoding)] for row, encoding in enumerate(encodings)]
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ import numpy as np
 
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import compute_auroc, compute_mean_interval
-from rag_core.evaluation.ranking_metrics import find_first_rank, order_pages
+from rag_core.evaluation.ranking_metrics import find_first_rank, list_ranked_pages
 from rag_core.settings import load_settings
 from rag_core.types import Answer, AnswerState, PageKey, Passage
 
@@ -59,7 +59,7 @@ def pages_of(passages: Sequence[Passage], stage: str) -> list[PageKey]:
     ordered = [passage for _, passage in sorted(scored, key=lambda pair: -float(pair[0] or 0.0))]
     if not ordered and passages and stage != STAGES[0]:
         return pages_of(passages, STAGES[STAGES.index(stage) - 1])
-    return order_pages((one.document, one.page_index, one.page_index_end) for one in ordered)
+    return list_ranked_pages((one.document, one.page_index, one.page_index_end) for one in ordered)
 
 
 def interval(values: Sequence[float]) -> str:
@@ -143,7 +143,8 @@ def measure_peer(command: Sequence[str], data: Path, rows: Sequence[Row], folder
     results = [json.loads(line) for line in call("search", "--questions", str(questions), "--top-k", "20").splitlines()]
     ranks = [
         page_rank(
-            row, order_pages((one["document"], one["page_index"], one["page_index"]) for one in answer["passages"])
+            row,
+            list_ranked_pages((one["document"], one["page_index"], one["page_index"]) for one in answer["passages"]),
         )
         for row, answer in zip(labelled, results, strict=True)
     ]

@@ -30,8 +30,9 @@ def show_privacy(engine: Engine) -> None:
 def show_destination(engine: Engine, address: str) -> None:
     """Say for which host texts would leave this machine if a model at this address were connected.
 
-    Nothing is shown for the address of the connected model, which `show_privacy` describes. Its place is kept: if the
-    fields below moved, the browser would draw them again and lose what is being typed into them.
+    Nothing is shown for the address of the connected model, which `show_privacy` describes. The line keeps its place
+    even if it is empty. Otherwise the fields below would move, and the browser would replace them and lose what is
+    being typed.
     """
     place = st.empty()
     host = engine.models.find_host(address)

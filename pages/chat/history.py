@@ -9,7 +9,7 @@ import streamlit as st
 from pages.chat.actions import show_actions, show_follow_ups, show_rewritten_search
 from pages.chat.connecting import offer_model
 from pages.chat.interruption import select_shown_part, show_notices
-from pages.chat.questions import answer_last, build_scope
+from pages.chat.questions import answer_last, get_scope
 from pages.chat.refusal import show_refusal
 from pages.shared import keys
 from pages.shared.backend import Backend
@@ -100,7 +100,7 @@ def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool
         if last:
             show_actions(back, message)
     if last:
-        show_follow_ups(back, suggesting, message, build_scope(back, str(get_current_id())))
+        show_follow_ups(back, suggesting, message, get_scope(back, str(get_current_id())))
         if answer.generator == "extractive" and answer.state is AnswerState.ANSWERED:
             offer_model(back)
 

@@ -71,7 +71,7 @@ def continue_answer(back: Backend, message: Message) -> None:
     history = (_messages(back, identity) or [])[:-2]
     conversation = back.engine.conversations.get(identity)
     back.answers.start(
-        *(identity, message.answer.question, build_scope(back, identity), history),
+        *(identity, message.answer.question, get_scope(back, identity), history),
         writer=get_writer(conversation),
         continued=message,
     )
@@ -95,7 +95,7 @@ def ask_instead(back: Backend, message: Message, question: str) -> None:
     messages = back.engine.conversations.messages(identity)
     first = max(position for position, one in enumerate(messages) if one.role == "user")
     back.engine.conversations.remove_messages([one.message_id for one in messages[first:]])
-    ask(back, question, build_scope(back, identity))
+    ask(back, question, get_scope(back, identity))
 
 
 def answer_last(back: Backend, search_for: str | None = None) -> None:
@@ -104,7 +104,7 @@ def answer_last(back: Backend, search_for: str | None = None) -> None:
     messages = _messages(back, identity)
     if not messages or messages[-1].role != "user":
         return
-    scope = build_scope(back, identity)
+    scope = get_scope(back, identity)
     writer = get_writer(back.engine.conversations.get(identity))
     how = get_strategy(back.engine, writer.model, scope.as_of)
     back.answers.start(
@@ -112,7 +112,7 @@ def answer_last(back: Backend, search_for: str | None = None) -> None:
     )
 
 
-def build_scope(back: Backend, identity: str) -> Scope:
+def get_scope(back: Backend, identity: str) -> Scope:
     """Return the scope of a conversation, without deleted documents and empty collections."""
     conversation = back.engine.conversations.get(identity)
     return remove_missing(conversation.scope, back.engine.documents.list())

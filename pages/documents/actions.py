@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.jobs import track_jobs
-from pages.shared.library import format_collection
+from pages.shared.library import format_collection_name
 from pages.shared.problems import show_errors, show_errors_next_run
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
@@ -111,7 +111,7 @@ def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterab
             "Collection",
             [*collections, DEFAULT_COLLECTION],
             index=None,
-            format_func=format_collection,
+            format_func=format_collection_name,
             placeholder="Choose one, or type a new name",
             accept_new_options=True,
             key=_INTO,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from pages.shared.jobs import track_jobs
-from pages.shared.library import format_collection
+from pages.shared.library import format_collection_name
 from pages.shared.problems import show_errors_next_run
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
@@ -69,7 +69,7 @@ def _form(engine: Engine, collections: Iterable[str]) -> None:
             "Documents",
             [_ALL, *collections],
             key=_COLLECTION,
-            format_func=lambda one: format_collection(one) if one else "All documents",
+            format_func=lambda one: format_collection_name(one) if one else "All documents",
         )
         day.date_input(
             "Date",

@@ -14,7 +14,7 @@ from streamlit.elements.arrow import DataframeStateInput
 
 from pages.documents.statuses import describe_status, describe_status_with_reason
 from pages.shared import keys
-from pages.shared.library import count_by_collection, format_collection
+from pages.shared.library import count_by_collection, format_collection_name
 from pages.shared.text import escape_markdown
 from rag_core.types import DocumentInfo, DocumentStatus, format_count
 
@@ -131,7 +131,7 @@ def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
 
 
 def _collection(document: DocumentInfo) -> str:
-    return format_collection(document.collection)
+    return format_collection_name(document.collection)
 
 
 def _configuration(*, wide_status: bool, collected: bool) -> dict[str, Any]:

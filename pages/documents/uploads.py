@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.jobs import submit_files
-from pages.shared.library import format_collection
+from pages.shared.library import format_collection_name
 from rag_core.engine import Engine
 from rag_core.types import DEFAULT_COLLECTION
 
@@ -21,7 +21,7 @@ def show_uploader(engine: Engine) -> None:
         into = st.selectbox(
             "Add to collection",
             [DEFAULT_COLLECTION, *collections],
-            format_func=format_collection,
+            format_func=format_collection_name,
             accept_new_options=True,
             key=keys.COLLECTION,
             width=320,

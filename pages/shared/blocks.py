@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from pages.shared.markdown import parse_markdown
-from pages.shared.nodes import Node, build_cited_text, create_text_node
+from pages.shared.nodes import Node, build_cited_text, build_text_node
 from pages.shared.tables import align_figures
 from rag_core.types import Answer, Claim, Run, TextTable, parse_answer_text
 
@@ -75,7 +75,7 @@ def _build_table(table: TextTable, markers: Collection[int]) -> Node:
 def _embolden_start(blocks: list[Node], text: str) -> list[Node]:
     """Return the blocks with a text, with which the first one begins, in bold."""
     first, *others = blocks[0]["c"]
-    bold = {"t": "b", "c": [create_text_node(text)]}
+    bold = {"t": "b", "c": [build_text_node(text)]}
     return [{**blocks[0], "c": [bold, {**first, "s": first["s"][len(text) :]}, *others]}, *blocks[1:]]
 
 
@@ -85,9 +85,9 @@ def _embolden_first(nodes: list[Node], text: str) -> list[Node]:
         if node["t"] == "text" and text in node["s"]:
             before, _, after = node["s"].partition(text)
             pieces: list[Node] = [
-                create_text_node(before),
-                {"t": "b", "c": [create_text_node(text)]},
-                create_text_node(after),
+                build_text_node(before),
+                {"t": "b", "c": [build_text_node(text)]},
+                build_text_node(after),
             ]
             changed = [piece for piece in pieces if piece.get("s") != ""]
         elif node["t"] != "b" and (inner := _embolden_first(node.get("c", []), text)) != node.get("c", []):
@@ -106,8 +106,8 @@ def build_short_answer(answer: Answer) -> list[Node]:
         {
             "t": "p",
             "c": [
-                {"t": "b", "c": [create_text_node(answer.short)]},
-                create_text_node(" "),
+                {"t": "b", "c": [build_text_node(answer.short)]},
+                build_text_node(" "),
                 {"t": "cite", "n": answer.short_marker},
             ],
         }

@@ -27,7 +27,7 @@ def count_by_collection(documents: Iterable[DocumentInfo]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: one[0].casefold()))
 
 
-def format_collection(name: str) -> str:
+def format_collection_name(name: str) -> str:
     """Return the display name of a collection."""
     return "No collection" if name == DEFAULT_COLLECTION else name
 

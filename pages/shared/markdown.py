@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from pages.shared.nodes import Node, build_cited_text, create_text_node
+from pages.shared.nodes import Node, build_cited_text, build_text_node
 from pages.shared.tables import align_figures
 from rag_core.types import Claim
 
@@ -89,7 +89,7 @@ def _node(node: SyntaxTreeNode, markers: Collection[int]) -> list[Node]:
     if kind == "text":
         return build_cited_text(node.content, markers)
     if kind in ("softbreak", "hardbreak"):
-        return [create_text_node(" ")] if kind == "softbreak" else [{"t": "br"}]
+        return [build_text_node(" ")] if kind == "softbreak" else [{"t": "br"}]
     if kind == "code_inline":
         return [{"t": "code", "s": node.content}]
     if kind == "fence":
@@ -108,4 +108,4 @@ def _node(node: SyntaxTreeNode, markers: Collection[int]) -> list[Node]:
     if kind in _BLOCKS:
         return [{"t": _BLOCKS[kind], "c": children}]
     # Keep the text of an unknown kind of node, without its formatting.
-    return children or ([create_text_node(node.content)] if node.content else [])
+    return children or ([build_text_node(node.content)] if node.content else [])

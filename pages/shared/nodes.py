@@ -29,11 +29,11 @@ def build_marked_text(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]
         if start >= end:
             continue
         if start > position:
-            nodes.append(create_text_node(text[position:start]))
+            nodes.append(build_text_node(text[position:start]))
         nodes.append({"t": "mark", "s": text[start:end]})
         position = end
     if position < len(text):
-        nodes.append(create_text_node(text[position:]))
+        nodes.append(build_text_node(text[position:]))
     return [{"t": "p", "c": nodes}]
 
 
@@ -45,14 +45,14 @@ def build_cited_text(text: str, markers: Collection[int]) -> list[Node]:
         if int(match[1]) not in markers:
             continue
         if match.start() > position:
-            nodes.append(create_text_node(text[position : match.start()]))
+            nodes.append(build_text_node(text[position : match.start()]))
         nodes.append({"t": "cite", "n": int(match[1])})
         position = match.end()
     if position < len(text):
-        nodes.append(create_text_node(text[position:]))
+        nodes.append(build_text_node(text[position:]))
     return nodes
 
 
-def create_text_node(text: str) -> Node:
+def build_text_node(text: str) -> Node:
     """Return a node that contains plain text."""
     return {"t": "text", "s": text}

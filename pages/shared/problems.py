@@ -49,8 +49,8 @@ def show_errors_next_run(key: str = keys.PROBLEM) -> Iterator[None]:
 def show_stored_error(key: str = keys.PROBLEM) -> None:
     """Show the error that `show_errors_next_run` stored.
 
-    Without an error, its place stays: if the fields below moved when the error appears or goes, the browser would draw
-    them again and lose what is being typed into them.
+    The place of the error is kept if there is none. Otherwise the fields below would move when an error appears or
+    disappears, and the browser would replace them and lose what is being typed.
     """
     place = st.empty()
     if words := st.session_state.pop(key, ""):

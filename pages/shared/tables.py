@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pages.shared.nodes import Node, create_text_node
+from pages.shared.nodes import Node, build_text_node
 from rag_core.types import Answer, Table, TableCell, TableRow
 from rag_core.types.chunks import HEADING_SEPARATOR
 
@@ -26,7 +26,7 @@ def build_cited_tables(answer: Answer, sources: Mapping[int, str]) -> list[Node]
     for cited in answer.tables:
         title = " · ".join(filter(None, (sources.get(cited.marker), cited.table.unit_above)))
         body = [(cited.table.row_label(row), row) for row in cited.table.body]
-        nodes.append({"t": "caption", "c": [create_text_node(f"{title} "), {"t": "cite", "n": cited.marker}]})
+        nodes.append({"t": "caption", "c": [build_text_node(f"{title} "), {"t": "cite", "n": cited.marker}]})
         nodes.append(_build_table(cited.table, body, cited.is_cited, title))
     return nodes
 
@@ -41,7 +41,7 @@ def build_table_part(table: Table, start: int, end: int, is_marked: IsMarked) ->
     title = " ".join(dict.fromkeys([*table.caption, table.unit_above])).strip()
     shown_above: list[Node] = []
     if table.start < start and title:
-        shown_above.append({"t": "caption", "c": [create_text_node(title)]})
+        shown_above.append({"t": "caption", "c": [build_text_node(title)]})
     above = rows[0].section if rows[0] is not table.body[0] else ()
     return [*shown_above, _build_table(table, body, is_marked, title, above)]
 
@@ -103,7 +103,7 @@ def _build_section(label: str, width: int, indent: int) -> Node:
         "t": "td",
         "span": width,
         "indent": min(indent, _MAX_INDENT),
-        "c": [{"t": "b", "c": [create_text_node(label)]}],
+        "c": [{"t": "b", "c": [build_text_node(label)]}],
     }
 
 
@@ -125,7 +125,7 @@ def _build_row(label: str, row: TableRow, width: int, right: set[int], is_marked
                 "right": column in right,
                 "marked": cell is not None and is_marked(cell),
                 "indent": min(row.indent, _MAX_INDENT) if is_label else 0,
-                "c": [create_text_node(text)] if text else [],
+                "c": [build_text_node(text)] if text else [],
             }
         )
     return {"t": "row", "c": nodes}

@@ -60,7 +60,7 @@ def _index_files(
     pending: dict[str, str] = {}
     for source in sources:
         if source.problem:
-            yield json_rows.build_refused_row(source.shown, source.problem)
+            yield json_rows.build_refusal_row(source.shown, source.problem)
             continue
         job = engine.documents.submit(source.name, source.data, folder=source.folder, **shared_options)
         pending[job.job_id] = source.shown
@@ -76,7 +76,7 @@ def _wait_for_jobs(
     while len(pending) > most:
         for job in engine.jobs.as_completed(list(pending), bars.show):
             shown = pending.pop(job.job_id)
-            yield json_rows.build_added_row(shown, job, _find_document(engine, job))
+            yield json_rows.build_addition_row(shown, job, _find_document(engine, job))
             attached = job.details.get("attached", {})
             pending |= {job_id: f"{shown}/{name}" for job_id, name in attached.items()}
             if len(pending) <= most:

@@ -77,7 +77,7 @@ def list_documents(as_json: Json = False) -> None:
     with open_engine() as engine:
         documents = engine.documents.list()
     listed = [(one, name) for one in documents for name in (one.name, *one.aliases)]
-    rows = [json_rows.build_listed_row(document, name) for document, name in listed]
+    rows = [json_rows.build_document_row(document, name) for document, name in listed]
     if as_json:
         for row in rows:
             console.print_json(row)
@@ -104,7 +104,7 @@ def delete(
     with open_engine() as engine:
         # Documents are deleted one by one: if a store fails, the output still shows which documents are gone.
         for receipt in engine.documents.delete_named(documents):
-            row = json_rows.build_deleted_row(receipt)
+            row = json_rows.build_deletion_row(receipt)
             if as_json:
                 console.print_json(row)
             else:
@@ -127,7 +127,7 @@ def move(
         for document_id in moved:
             document = engine.documents.get(document_id)
             if as_json:
-                console.print_json(json_rows.build_listed_row(document))
+                console.print_json(json_rows.build_document_row(document))
             else:
                 console.print_line(f"{document.name}: now in {document.collection}")
 

@@ -38,7 +38,7 @@ from rag_core.types import (
 )
 
 
-def build_added_row(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]:
+def build_addition_row(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]:
     """Return the row that ``add`` prints for a file."""
     # If the file could not be indexed, ``document`` is an earlier version, whose counts are not those of the file.
     version_id = job.details.get("version_id")
@@ -55,7 +55,7 @@ def build_added_row(shown: str, job: Job, document: DocumentInfo | None) -> dict
     }
 
 
-def build_refused_row(shown: str, reason: str) -> dict[str, Any]:
+def build_refusal_row(shown: str, reason: str) -> dict[str, Any]:
     """Return the row that ``add`` prints for a file that could not be read."""
     zeros = dict.fromkeys(("pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed"), 0)
     return {
@@ -68,7 +68,7 @@ def build_refused_row(shown: str, reason: str) -> dict[str, Any]:
     }
 
 
-def build_listed_row(document: DocumentInfo, name: str = "") -> dict[str, Any]:
+def build_document_row(document: DocumentInfo, name: str = "") -> dict[str, Any]:
     """Return the row that ``list`` prints for a document, or for one of its aliases if ``name`` is one."""
     is_alias = name not in ("", document.name)
     reason = [f"The same file as {document.name}.", document.reason] if is_alias else [document.reason]
@@ -130,7 +130,7 @@ def _cell_box(cell: TableCell | None, found: Page) -> list[float] | None:
     return [round(place, 4) for place in (min(x0), min(y0), max(x1), max(y1))]
 
 
-def build_deleted_row(receipt: DeleteReceipt) -> dict[str, Any]:
+def build_deletion_row(receipt: DeleteReceipt) -> dict[str, Any]:
     """Return the row that ``delete`` prints for a document."""
     return {
         "document_id": receipt.document_id,

@@ -17,7 +17,7 @@ from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.embedding.projection import Projection
 from rag_core.embedding.transformer import (
     TransformerEmbedder,
-    find_text_tokens,
+    find_text_token_positions,
     load_tokenizer,
     pad_ids,
     scale_to_unit_length,
@@ -103,7 +103,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     def _count_leading_tokens(self, prompt: str) -> int:
         """Return the number of tokens of a prompt and of the special tokens before it; 0 without a prompt."""
         encoding = self._tokenizer.encode(f"{prompt}a")
-        return int(find_text_tokens(encoding, prompt)[0]) if prompt else 0
+        return int(find_text_token_positions(encoding, prompt)[0]) if prompt else 0
 
     def _run(
         self, ids: Sequence[Sequence[int]], task: Literal["query", "document"], prompt_tokens: int

@@ -93,7 +93,7 @@ class TransformerEmbedder(ABC):
         encodings = self._tokenizer.encode_batch(
             [prompt + _replace_breaks(text) for text in texts], add_special_tokens=False
         )
-        return [_text_offsets(encoding, find_text_tokens(encoding, prompt), prompt) for encoding in encodings]
+        return [_text_offsets(encoding, find_text_token_positions(encoding, prompt), prompt) for encoding in encodings]
 
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
         if not texts:
@@ -115,7 +115,7 @@ class TransformerEmbedder(ABC):
         encoding = self._tokenizer.encode(prompt + _replace_breaks(question), add_special_tokens=False)
         encoding.truncate(self._window - self.special_tokens)
         encoding = self._tokenizer.post_process(encoding)
-        positions = find_text_tokens(encoding, prompt)
+        positions = find_text_token_positions(encoding, prompt)
         dense, token_vectors = self._forward_question(encoding.ids, low_priority)
         return Question(
             text=question,
@@ -148,7 +148,7 @@ class TransformerEmbedder(ABC):
         results = []
         for row, encoding in enumerate(encodings):
             values, scales = quantize(
-                self._projection.apply(token_vectors[row][find_text_tokens(encoding, self._document_prompt)])
+                self._projection.apply(token_vectors[row][find_text_token_positions(encoding, self._document_prompt)])
             )
             results.append(Embedding(dense[row], values, scales))
         return results
@@ -225,7 +225,7 @@ def scale_to_unit_length(vectors: FloatArray) -> FloatArray:
     return scaled
 
 
-def find_text_tokens(encoding: Encoding, prompt: str = "") -> Int64Array:
+def find_text_token_positions(encoding: Encoding, prompt: str = "") -> Int64Array:
     """Return the positions of all tokens that are neither special tokens nor part of the prompt, shape (n,)."""
     positions: Int64Array = np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
     if not prompt:

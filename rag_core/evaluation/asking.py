@@ -13,7 +13,7 @@ from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies import Strategies
 from rag_core.evaluation.baselines import Bm25, TfIdf
 from rag_core.evaluation.costs import measure_index, measure_search_ms
-from rag_core.evaluation.ranking_metrics import find_relevant_spans, order_pages
+from rag_core.evaluation.ranking_metrics import find_relevant_spans, list_ranked_pages
 from rag_core.gate.calibration import apply_threshold
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -81,7 +81,7 @@ class MethodBuilder:
             started = time.perf_counter()
             outcome = run_to_end(self._strategies.search(query, Timer()))
             search_ms = measure_search_ms(outcome.result, 1000 * (time.perf_counter() - started), rank_by)
-            pages = order_pages(span for one in outcome.passages for span in find_relevant_spans(one, relevant))
+            pages = list_ranked_pages(span for one in outcome.passages for span in find_relevant_spans(one, relevant))
             if not answers:
                 return MethodResult(pages, search_ms)
             answer = self._answerer.answer(query, _lift_threshold(outcome))
@@ -106,7 +106,7 @@ class MethodBuilder:
             search_ms = 1000 * (time.perf_counter() - started)
             ranked_rows = [rows[hit.chunk_id] for hit in hits]
             spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in ranked_rows)
-            return MethodResult(order_pages(spans), search_ms)
+            return MethodResult(list_ranked_pages(spans), search_ms)
 
         return ask, ranker.size_bytes
 

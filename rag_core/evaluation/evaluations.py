@@ -9,7 +9,7 @@ from typing import Any
 
 from rag_core.evaluation.methods import tabulate
 from rag_core.evaluation.metrics import compare, split_gate_scores
-from rag_core.evaluation.plots import draw_gate_scores, draw_plots
+from rag_core.evaluation.plots import build_gate_score_plot, build_plots
 from rag_core.evaluation.release import check_release
 from rag_core.evaluation.report import write_report
 from rag_core.evaluation.runner import EvaluationRunner
@@ -189,7 +189,7 @@ class Evaluations:
 
     def plots(self, evaluations: Sequence[Evaluation]) -> dict[str, Mapping[str, Any]]:
         """Return charts of one or more evaluations as a mapping of chart name to Vega-Lite specification."""
-        return dict(draw_plots(evaluations))
+        return dict(build_plots(evaluations))
 
     def write_report(self, evaluations: Sequence[Evaluation], folder: Path) -> Sequence[Path]:
         """Write tables (CSV) and charts (SVG) of one or more evaluations; may raise `SettingsError`."""
@@ -203,4 +203,4 @@ class Evaluations:
 
     def gate_scores_plot(self, scores: Sequence[float]) -> Mapping[str, Any]:
         """Return a chart of gate scores and the threshold, as a Vega-Lite specification."""
-        return draw_gate_scores(scores, self._preferences.threshold)
+        return build_gate_score_plot(scores, self._preferences.threshold)

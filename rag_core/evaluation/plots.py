@@ -15,7 +15,7 @@ _SHARE = {"domain": [0, 1]}
 _WIDTH, _HEIGHT = 520, 260
 
 
-def draw_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
+def build_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
     """Return a mapping of chart name to Vega-Lite specification, for the charts that the evaluations have data for.
 
     ``figures`` shows each metric with its interval. ``precision-recall`` shows the interpolated curve at 11 points.
@@ -126,7 +126,7 @@ def _scores(evaluation: Evaluation) -> Spec | None:
     return {"layer": [bars, _rule(evaluation.threshold)], "width": _WIDTH, "height": _HEIGHT}
 
 
-def draw_gate_scores(scores: Sequence[float], threshold: float) -> Spec:
+def build_gate_score_plot(scores: Sequence[float], threshold: float) -> Spec:
     """Return a histogram of gate scores in bins of 0.05, with a line at the threshold."""
     bars = {
         "data": {"values": [{"score": score} for score in scores]},

@@ -22,7 +22,7 @@ def find_relevant_spans(passage: Passage, relevant: Collection[PageKey]) -> list
     return spans if spans and pages.isdisjoint(relevant) else [span, *spans]
 
 
-def order_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:
+def list_ranked_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:
     """Return the pages in the order of their passages, without duplicates.
 
     Parameters

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rag_core.errors import SettingsError
-from rag_core.evaluation.plots import draw_plots, number_equal_names, render_svg
+from rag_core.evaluation.plots import build_plots, number_equal_names, render_svg
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS
 from rag_core.types import Comparison, Evaluation, MethodRow, escape_formula
 
@@ -55,7 +55,7 @@ def write_report(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = [_write_csv(folder / f"{name}.csv", rows) for name, rows in tables.items() if rows]
-        for name, spec in draw_plots(evaluations).items():
+        for name, spec in build_plots(evaluations).items():
             path = folder / f"{name}.svg"
             path.write_text(render_svg(spec), "utf-8")
             written.append(path)

@@ -1,4 +1,4 @@
-"""Recognise questions for a figure of a company's annual statements, and the formula of the figure."""
+"""Recognize questions for a figure of a company's annual statements, and the formula of the figure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rag_core.finance.expressions import Expression, find_dimension
 from rag_core.finance.formulas import (
     FormulaError,
     average_years,
-    compute_annual_growth,
-    compute_change,
-    compute_growth,
+    build_annual_growth,
+    build_change,
+    build_growth,
     parse_formula,
 )
 from rag_core.finance.line_items import LineItem, find_line_items
@@ -332,7 +332,7 @@ def _build(question: str, asking: str, target: _Target, years: list[int], names:
     unit = target.unit or _find_unit(parse_formula(target.formula, last, names))
     if _CAGR.search(asking):
         first = last - (span or 1) if first == last else first
-        expression = compute_annual_growth(target.formula, first, last, names)
+        expression = build_annual_growth(target.formula, first, last, names)
         unit, label = Unit.PERCENT, f"compound annual growth of {label}"
     elif _AVERAGE_YEARS.search(asking) and (span > 1 or first < last):
         first = last - span + 1 if first == last else first
@@ -340,11 +340,11 @@ def _build(question: str, asking: str, target: _Target, years: list[int], names:
         label = f"average {label}"
     elif _GROWTH.search(asking) or (_CHANGE.search(asking) and unit is Unit.MONEY and _PERCENT.search(question)):
         first = last - 1 if first == last else first
-        expression = compute_growth(target.formula, first, last, names)
+        expression = build_growth(target.formula, first, last, names)
         unit, label, is_change = Unit.PERCENT, f"growth of {label}", True
     elif _CHANGE.search(asking):
         first = last - 1 if first == last else first
-        expression = compute_change(target.formula, first, last, names)
+        expression = build_change(target.formula, first, last, names)
         label, is_change = f"change in {label}", True
     elif first == last:
         expression = parse_formula(target.formula, last, names)

@@ -73,17 +73,17 @@ def average_years(text: str, first: int, last: int, names: Mapping[str, str]) ->
     return Average(tuple(parse_formula(text, year, names) for year in range(first, last + 1)))
 
 
-def compute_change(text: str, first: int, last: int, names: Mapping[str, str]) -> Expression:
+def build_change(text: str, first: int, last: int, names: Mapping[str, str]) -> Expression:
     """Return the difference of a formula between two fiscal years."""
     return Operation("-", parse_formula(text, last, names), parse_formula(text, first, names))
 
 
-def compute_growth(text: str, first: int, last: int, names: Mapping[str, str]) -> Expression:
+def build_growth(text: str, first: int, last: int, names: Mapping[str, str]) -> Expression:
     """Return the relative change of a formula between two fiscal years."""
-    return Operation("/", compute_change(text, first, last, names), parse_formula(text, first, names))
+    return Operation("/", build_change(text, first, last, names), parse_formula(text, first, names))
 
 
-def compute_annual_growth(text: str, first: int, last: int, names: Mapping[str, str]) -> Expression:
+def build_annual_growth(text: str, first: int, last: int, names: Mapping[str, str]) -> Expression:
     """Return the compound annual growth rate of a formula."""
     ratio = Operation("/", parse_formula(text, last, names), parse_formula(text, first, names))
     return Operation("-", Root(ratio, last - first), Constant(Decimal(1)))

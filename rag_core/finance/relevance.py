@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_core.text.dates import QUARTER
-from rag_core.text.figures import find_missing_figures, join_letters
+from rag_core.text.figures import find_missing_figures, keep_letters
 from rag_core.text.names import MIN_SYMBOL_CHARS, annotate, contains_name_form, is_question_word, strip_possessive
 
 # Words for quarterly periods. The figures of a whole year do not answer a question about a quarter.
@@ -36,8 +36,8 @@ def names_document(question: str, document: str, cover: str, *, only: bool) -> b
         for word in annotate(_FINANCIAL.sub(" ", question)).names
         if not is_question_word(word) and len(name := strip_possessive(word)) >= MIN_SYMBOL_CHARS
     ]
-    known = join_letters(f"{document} {cover}")
-    return all(join_letters(name) in known for name in names) if names else only
+    known = keep_letters(f"{document} {cover}")
+    return all(keep_letters(name) in known for name in names) if names else only
 
 
 def is_other_entity_or_period(question: str, passage: str, title: str, document: str | None) -> bool:
@@ -56,7 +56,7 @@ def is_other_entity_or_period(question: str, passage: str, title: str, document:
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     # Document names often join words, as in AMERICANEXPRESS_2022.pdf, so names are searched in the joined letters.
-    named = join_letters(title)
+    named = keep_letters(title)
     # The capitalized first word of a question counts as a name, unless it is a question word such as "What".
     names = [word for word in question_text.names if not is_question_word(word)]
     if any(
@@ -70,5 +70,5 @@ def is_other_entity_or_period(question: str, passage: str, title: str, document:
         return True
     question_words = [strip_possessive(word) for word in question_text.words if not is_question_word(word)]
     return document is not None and not any(
-        len(word) >= MIN_SYMBOL_CHARS and word in join_letters(document) for word in question_words
+        len(word) >= MIN_SYMBOL_CHARS and word in keep_letters(document) for word in question_words
     )

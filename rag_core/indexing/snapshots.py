@@ -12,7 +12,7 @@ from rag_core.indexing.removal import Removal
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
 from rag_core.store.file_names import MAX_NAME_CHARS
-from rag_core.store.snapshots import get_end_of_day, normalize_snapshot_name
+from rag_core.store.snapshots import compute_end_of_day, normalize_snapshot_name
 from rag_core.types import Job, Snapshot
 
 
@@ -94,4 +94,4 @@ def _find_moment(as_of: date | None) -> datetime | None:
         return None
     if as_of > now().date():
         raise SnapshotError(f"{as_of:%d %B %Y} is in the future. Choose today or a past date.")
-    return get_end_of_day(as_of)
+    return compute_end_of_day(as_of)

@@ -12,7 +12,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
 from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.store.files import compute_sha256
-from rag_core.store.jobs import build_job
+from rag_core.store.jobs import build_job_row
 from rag_core.store.schema import versions
 from rag_core.types import DocumentStatus, Job, JobState
 from rag_core.types.documents import SameName
@@ -75,7 +75,7 @@ class Submission:
             if len(data) <= self._max_bytes:
                 stores.files.put(data)
             is_shared = replaced is not None and not self._naming.is_only_name(replaced)
-            row = build_job("index", name)
+            row = build_job_row("index", name)
             job = self._add(
                 row, password, collection, digest, len(data), document_id=None if is_shared else owner, folder=folder
             )
@@ -98,7 +98,7 @@ class Submission:
                 return self._add_duplicate(row.name, *duplicate)
             if not stores.files.exists(row.sha256):
                 raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
-            job_row = build_job("index", row.name, details={"reread": True})
+            job_row = build_job_row("index", row.name, details={"reread": True})
             return self._add(job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
 
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:

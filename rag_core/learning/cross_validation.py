@@ -12,7 +12,7 @@ import numpy as np
 from rag_core.answering.search import Searcher
 from rag_core.embedding.query_adapter import QueryAdapter
 from rag_core.evaluation.intervals import compute_mean_interval, compute_paired_difference
-from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, find_relevant_spans, order_pages
+from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, find_relevant_spans, list_ranked_pages
 from rag_core.learning.examples import Example, TrainingQuestion
 from rag_core.learning.fitting import FitConfig, fit_matrix
 from rag_core.types import HeldOutFigure, PageKey, RetrievalConfig, Scope
@@ -86,8 +86,8 @@ def rank_pages(searcher: Searcher, question: TrainingQuestion, adapter: QueryAda
     passages = searcher.apply_gate(query, ranked).passages
     rows = [ranked.rows[one] for one in ranked.ranking.scores["dense"] if one in ranked.rows]
     return {
-        "dense": order_pages((row.document_id, row.page_index, row.page_index_end) for row in rows),
-        "pipeline": order_pages(span for one in passages for span in find_relevant_spans(one, question.relevant)),
+        "dense": list_ranked_pages((row.document_id, row.page_index, row.page_index_end) for row in rows),
+        "pipeline": list_ranked_pages(span for one in passages for span in find_relevant_spans(one, question.relevant)),
     }
 
 

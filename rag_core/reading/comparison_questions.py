@@ -1,4 +1,4 @@
-"""Recognise questions that compare documents or things, and ask for each of them separately."""
+"""Recognize questions that compare documents or things, and ask for each of them separately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognise requests for a summary of whole documents, and what they name."""
+"""Recognize requests for a summary of whole documents, and what they name."""
 
 from __future__ import annotations
 

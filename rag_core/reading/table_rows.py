@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from rag_core.reading.cell_values import Quantity, parse_quantity, remove_unit, state_value
 from rag_core.text.dates import YEAR, Period, blank_periods, find_periods, match_period
-from rag_core.text.figures import join_letters
+from rag_core.text.figures import keep_letters
 from rag_core.text.names import MIN_SYMBOL_CHARS
 from rag_core.text.words import Word, find_lemma, tokenize
 from rag_core.types.tables import Table, TableRow
@@ -226,9 +226,9 @@ def find_lemmas(text: str) -> set[str]:
 
 def find_joined_names(question: str, context: str) -> set[str]:
     """Return the lemmas of the names in a question that a context joins, as "Best Buy" in "BESTBUY_2023.pdf"."""
-    joined = join_letters(context)
+    joined = keep_letters(context)
     names = (word for word in tokenize(question) if word.text[0].isupper() and len(word.text) >= MIN_SYMBOL_CHARS)
-    return {find_lemma(word.folded) for word in names if join_letters(word.folded) in joined}
+    return {find_lemma(word.folded) for word in names if keep_letters(word.folded) in joined}
 
 
 def find_names(text: str) -> set[str]:

@@ -17,7 +17,7 @@ from rag_core.types import DocumentStatus, Job, JobState
 ACTIVE = (JobState.QUEUED.value, JobState.RUNNING.value)
 
 
-def build_job(kind: str, name: str, **values: Any) -> dict[str, Any]:
+def build_job_row(kind: str, name: str, **values: Any) -> dict[str, Any]:
     """Return the row of a job. Its state is ``queued``, unless ``values`` contain another state."""
     row = {"id": create_id(), "kind": kind, "name": name, "state": JobState.QUEUED.value, "created_at": now()}
     return {**row, "details": {}, **values}
@@ -31,7 +31,7 @@ class JobStore:
 
     def add(self, kind: str, name: str, **values: Any) -> Job:
         """Queue a job and return it."""
-        row = build_job(kind, name, **values)
+        row = build_job_row(kind, name, **values)
         with self._db.begin() as connection:
             connection.execute(insert(jobs).values(row))
         return self.get(row["id"])

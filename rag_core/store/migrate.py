@@ -29,8 +29,8 @@ _REPORT = "The database is unchanged. Start the version of Footnote that you use
 def prepare_schema(engine: Engine) -> None:
     """Create the tables of a new database, or run the migrations that an older database needs.
 
-    Before the migrations, a SQLite database is copied to `find_backup_path`. All migrations run in one transaction: if
-    a migration fails, the database stays as it was.
+    Before the migrations, a SQLite database is copied to `choose_backup_path`. All migrations run in one transaction:
+    if a migration fails, the database stays as it was.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def prepare_schema(engine: Engine) -> None:
         _migrate(engine, revision)
 
 
-def find_backup_path(database: Path, revision: str) -> Path:
+def choose_backup_path(database: Path, revision: str) -> Path:
     """Return the path for the copy of a database before its migrations, such as ``footnote.sqlite.schema-0001``.
 
     If a file of this name exists, a number is added to the name.
@@ -100,7 +100,7 @@ def _back_up(engine: Engine, revision: str) -> None:
     name = engine.url.database
     if engine.dialect.name != "sqlite" or not name or name == ":memory:":
         return
-    target = find_backup_path(Path(name), revision)
+    target = choose_backup_path(Path(name), revision)
     partial = target.with_name(f"{target.name}.partial")
     try:
         partial.unlink(missing_ok=True)

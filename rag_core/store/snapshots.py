@@ -120,7 +120,7 @@ class SnapshotStore:
             raise SnapshotError(
                 f"No snapshot is named {text[:120]!r}, and it is no date such as 2026-03-31. Snapshots: {names}."
             ) from None
-        until = get_end_of_day(day)
+        until = compute_end_of_day(day)
         earlier = [one for one in stored if one.as_of <= until]
         if not earlier:
             raise SnapshotError(f"There is no snapshot of {day:%d %B %Y} or before. Snapshots: {names}.")
@@ -276,7 +276,7 @@ def replace_version(document: DocumentInfo, row: VersionRow) -> DocumentInfo:
     return replace(document, version_id=row.id, chunks=row.chunks, size=row.size, reason=row.reason, **counts)
 
 
-def get_end_of_day(day: date) -> datetime:
+def compute_end_of_day(day: date) -> datetime:
     """Return the last moment of a day in UTC."""
     return datetime.combine(day, time.min, UTC) + timedelta(days=1) - timedelta(microseconds=1)
 

@@ -12,7 +12,7 @@ _FISCAL = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNOR
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 
 
-def join_letters(text: str) -> str:
+def keep_letters(text: str) -> str:
     """Return only the letters of a text, case-folded and joined."""
     return _NOT_LETTERS.sub("", text.casefold())
 

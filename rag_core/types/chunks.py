@@ -91,7 +91,7 @@ class ChunkRow(NamedTuple):
     @property
     def document_label(self) -> str:
         """The first part of the prefix: name and title of the document."""
-        return get_document_label(self.prefix)
+        return extract_document_label(self.prefix)
 
 
 def build_embedded_text(prefix: str, text: str) -> str:
@@ -184,6 +184,6 @@ class Fingerprint:
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def get_document_label(prefix: str) -> str:
+def extract_document_label(prefix: str) -> str:
     """Return the name and title of the document from the prefix of a chunk."""
     return prefix.split("\n", 1)[0].split(HEADING_SEPARATOR, 1)[0]

@@ -101,7 +101,7 @@ def test_link_of_a_new_chat_leads_to_the_form_and_a_model_is_connected(page: Pag
         expect(page.get_by_text("Written by")).to_have_count(0)
 
 
-def test_key_typed_while_the_page_reads_the_address_stays(page: Page) -> None:
+def test_key_field_is_not_replaced_when_the_address_is_read(page: Page) -> None:
     choose_kind(page, "Any OpenAI-compatible endpoint")
     expect(page.get_by_text("leave this machine for")).to_have_count(0)
     field = page.get_by_label("API key", exact=True).element_handle()
@@ -154,7 +154,7 @@ def test_slow_model_is_tested_and_answers(page: Page, address: str) -> None:
         exchange.end()
 
     with ScriptedEndpoint(at(v1__models=listing("slow"), v1__chat__completions=slow)) as endpoint:
-        choose_kind(page, "vLLM")
+        choose_kind(page, "llama.cpp server")
         type_connection(page, endpoint.host)
         find_models(page, 1)
         type_model(page, "slow")

@@ -47,7 +47,7 @@ def choose(page: Page, name: str, what: str) -> None:
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint() as endpoint:
+    with ScriptedEndpoint(complete(WRITTEN)) as endpoint:
         yield endpoint
 
 

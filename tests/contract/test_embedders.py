@@ -34,7 +34,8 @@ def by_torch() -> SentenceTransformerEmbedder:
 def by_openvino() -> BundledEmbedder:
     """Return the bundled embedder.
 
-    pytest would create the fixture `embedder` of the session again for each parameter of the fixture of that name here.
+    The session fixture `embedder` is not used, because this module has a parametrized fixture of the same name, and
+    pytest would load the model again for each parameter.
     """
     return BundledEmbedder()
 

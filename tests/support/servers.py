@@ -253,7 +253,7 @@ class ScriptedEndpoint:
         self.url = f"http://{self.host}/v1"
 
     def restart(self, *script: Play) -> None:
-        """Play another script from its first part, and forget the requests so far."""
+        """Play another script from its first part, and forget the requests so far; no request may be in progress."""
         self.script = list(script)
         for received in (self.requests, self.paths, self.exchanges):
             received.clear()

@@ -95,7 +95,7 @@ class Fonts:
 def strip_subset_prefix(written: str) -> str:
     """Return a font name without its subset prefix.
 
-    >>> font_name("/QIMEJQ+LinLibertineT")
+    >>> strip_subset_prefix("/QIMEJQ+LinLibertineT")
     'LinLibertineT'
     """
     return _SUBSET.sub("", written)

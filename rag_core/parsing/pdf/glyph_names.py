@@ -76,7 +76,7 @@ def decode_glyphs(
 def find_glyph_character(name: str) -> str:
     """Return the character of a glyph name; empty if the name is unknown.
 
-    >>> glyph_character("f_i"), glyph_character("parenleftbigg"), glyph_character("a27")
+    >>> find_glyph_character("f_i"), find_glyph_character("parenleftbigg"), find_glyph_character("a27")
     ('ﬁ', '(', '')
     """
     name = name.partition(".")[0]

@@ -11,7 +11,7 @@ from rag_core.chunking.document_titles import (
     format_document_label,
 )
 from rag_core.types import Page, PageState
-from rag_core.types.chunks import get_document_label
+from rag_core.types.chunks import extract_document_label
 
 COVER = """UNITED STATES
 SECURITIES AND EXCHANGE COMMISSION
@@ -125,5 +125,5 @@ def test_label_has_the_title_unless_the_heading_has_it(title: str, heading: str,
 
 
 def test_document_label_is_extracted_from_prefix() -> None:
-    assert get_document_label("scan 07 · Lease › Rent › Deposits\n2022 2021") == "scan 07 · Lease"
-    assert get_document_label("scan 07\n2022 › 2021") == "scan 07"
+    assert extract_document_label("scan 07 · Lease › Rent › Deposits\n2022 2021") == "scan 07 · Lease"
+    assert extract_document_label("scan 07\n2022 › 2021") == "scan 07"

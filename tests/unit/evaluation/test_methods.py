@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from rag_core.evaluation.methods import list_methods, tabulate
 from rag_core.evaluation.metrics import compute_metrics
-from rag_core.evaluation.plots import draw_plots, render_svg
+from rag_core.evaluation.plots import build_plots, render_svg
 from rag_core.types import Baseline, Evaluation, LabelKind, QuestionResult, RetrievalConfig
 
 
@@ -77,7 +77,7 @@ def test_questions_that_only_one_method_was_asked_are_not_compared() -> None:
 
 def test_curves_of_several_methods_have_distinct_colours() -> None:
     kept = [replace(evaluation(name, [1.0], [1.0]), precision_recall=(1.0,) * 11) for name in ("dense", "rrf", "named")]
-    colour = draw_plots(kept)["precision-recall"]["encoding"]["color"]
+    colour = build_plots(kept)["precision-recall"]["encoding"]["color"]
     assert colour["scale"] == {"domain": ["dense", "rrf", "named"], "scheme": "tableau20"}
-    assert len(draw_plots(kept)["precision-recall"]["data"]["values"]) == 3 * 11
-    assert render_svg(draw_plots(kept)["precision-recall"]).startswith("<svg")
+    assert len(build_plots(kept)["precision-recall"]["data"]["values"]) == 3 * 11
+    assert render_svg(build_plots(kept)["precision-recall"]).startswith("<svg")

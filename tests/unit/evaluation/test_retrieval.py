@@ -9,8 +9,8 @@ import pytest
 from rag_core.evaluation.ranking_metrics import (
     compute_ranking_metrics,
     find_first_rank,
+    list_ranked_pages,
     name_interpolated_precision,
-    order_pages,
 )
 from rag_core.types import PageKey
 
@@ -78,7 +78,7 @@ def test_question_without_hits_scores_zero() -> None:
 
 
 def test_ranked_pages_has_each_page_of_passages_once() -> None:
-    assert order_pages([("a", 3, 3), ("a", 3, 4), ("b", 0, 0), ("a", 4, 4)]) == [("a", 3), ("a", 4), ("b", 0)]
+    assert list_ranked_pages([("a", 3, 3), ("a", 3, 4), ("b", 0, 0), ("a", 4, 4)]) == [("a", 3), ("a", 4), ("b", 0)]
 
 
 def test_first_rank_of_a_relevant_page() -> None:

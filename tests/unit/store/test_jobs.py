@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import insert
 
 from rag_core.store.database import Database
-from rag_core.store.jobs import JobStore, build_job
+from rag_core.store.jobs import JobStore, build_job_row
 from rag_core.store.schema import documents, jobs, versions
 
 BEGAN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
@@ -27,7 +27,7 @@ def store_with_jobs(folder: Path, *indexed: tuple[float, float, int]) -> JobStor
             version = {"id": ids["version_id"], "document_id": ids["document_id"], "sha256": "0", "size": 1}
             state = {"state": "full", "status": "indexed", "chunks": chunks, "added_at": BEGAN}
             connection.execute(insert(versions).values(**version, **state))
-            connection.execute(insert(jobs).values(build_job("index", "a.pdf", state="done", **ids, **times)))
+            connection.execute(insert(jobs).values(build_job_row("index", "a.pdf", state="done", **ids, **times)))
     return JobStore(database)
 
 
