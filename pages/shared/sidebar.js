@@ -1,14 +1,15 @@
 const CHOICES = '[data-testid="stSidebarNav"] a, .st-key-new_chat button, [class*="st-key-open_"] button';
-const OPEN = '[data-testid="stSidebar"][data-collapsed="false"]';
+const COLLAPSED = '[data-testid="stSidebar"][data-collapsed="true"]';
 const CLOSE = '[data-testid="stSidebarCollapseButton"] button';
 
 export default function () {
     // The listener stays, because Streamlit removes the component while it changes the page.
     if (window.footnoteClosesSidebar) return;
     window.footnoteClosesSidebar = true;
-    // A click on the close button has no effect while the sidebar still opens, so it is repeated until the sidebar closes.
+    // A click on the close button has no effect while the sidebar still opens, and a change of the page may replace the
+    // sidebar. So the click is repeated until the sidebar is collapsed.
     const close = (attempts) => {
-        if (!attempts || !document.querySelector(OPEN)) return;
+        if (!attempts || document.querySelector(COLLAPSED)) return;
         document.querySelector(CLOSE)?.click();
         setTimeout(() => close(attempts - 1), 100);
     };

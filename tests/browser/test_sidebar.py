@@ -34,6 +34,7 @@ def open_sidebar(page: Page) -> None:
 
 def test_navigation_link_closes_the_sidebar_of_a_phone(open_app: OpenApp, address: str) -> None:
     page = open_app(address, width=PHONE)
+    page.wait_for_function("window.footnoteClosesSidebar")
     for name in ("Documents", "Documents", "Lab", "Chat"):
         open_sidebar(page)
         page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
