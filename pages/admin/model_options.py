@@ -49,6 +49,7 @@ def show_fields(engine: Engine, kind: str, saved: ModelChoice | None) -> bool:
             autocomplete="off",
             help=f"{needed}{kept}",
         )
+        # The place is kept as in `show_destination`.
         place = st.empty()
         if not kept and engine.models.offers_environment_key(st.session_state[_ADDRESS]):
             place.caption("The key from `OPENAI_API_KEY` is used if the field is empty. It is sent to OpenAI only.")

@@ -11,8 +11,10 @@ from rag_core.engine import Engine
 def show_warm_up(engine: Engine) -> None:
     """Show in the sidebar what is still being loaded; if loading failed, show the error on the page."""
     state = engine.readiness()
+    # The place is kept as in `show_stored_error`.
+    place = st.empty()
     if state.error:
-        st.error(escape_markdown(state.error), icon=":material/error:")
+        place.error(escape_markdown(state.error), icon=":material/error:")
     with st.sidebar:
         _notice(engine, run_every=None if state.ready or state.error else 1.0)
 

@@ -12,7 +12,7 @@ from rag_core.types import Passage
 from rag_core.types.answers import MARKER
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.attribution import attribute_claims
-from rag_core.verification.citation_markers import normalize_markers
+from rag_core.verification.citation_markers import normalize_markers, parse_markers
 from rag_core.verification.refusals import is_refusal
 from rag_core.verification.verifier import VerifiedAnswer, verify_answer
 
@@ -41,9 +41,9 @@ def select_supported_notes(verified: VerifiedAnswer) -> list[str]:
     return kept
 
 
-def find_cited_ranks(texts: Sequence[str]) -> list[int]:
+def parse_distinct_markers(texts: Sequence[str]) -> list[int]:
     """Return the distinct numbers of the citation markers in texts, in order of appearance."""
-    return list(dict.fromkeys(int(match[1]) for text in texts for match in MARKER.finditer(text)))
+    return list(dict.fromkeys(marker for text in texts for marker in parse_markers(text)))
 
 
 class NoteChecker:
@@ -79,7 +79,7 @@ class NoteChecker:
         text = normalize_markers(reply, sorted(self._passages))
         if self._vectors is not None and not MARKER.search(text):
             text = attribute_claims(text, self._request, list(self._passages.values()), self._vectors).text
-        verified = verify_answer(text, [self._passages[rank] for rank in find_cited_ranks([text])], self._vectors)
+        verified = verify_answer(text, [self._passages[rank] for rank in parse_distinct_markers([text])], self._vectors)
         self._statements += len(verified.statements)
         self._supported += sum(one.supported for one in verified.statements)
         return select_supported_notes(verified)
@@ -88,7 +88,7 @@ class NoteChecker:
 def renumber_passages(passages: Sequence[Passage], texts: Sequence[str]) -> tuple[list[Passage], list[str]]:
     """Return the cited passages, numbered from 1 in order of appearance, and the texts with the new numbers."""
     known = {one.rank for one in passages}
-    numbers = {old: new for new, old in enumerate((one for one in find_cited_ranks(texts) if one in known), 1)}
+    numbers = {old: new for new, old in enumerate((one for one in parse_distinct_markers(texts) if one in known), 1)}
     kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
     return sorted(kept, key=lambda one: one.rank), [_replace_numbers(text, numbers) for text in texts]
 
@@ -96,7 +96,7 @@ def renumber_passages(passages: Sequence[Passage], texts: Sequence[str]) -> tupl
 def renumber_answer(passages: Sequence[Passage], answer: VerifiedAnswer) -> tuple[list[Passage], VerifiedAnswer]:
     """Return the passages that an answer cites or was compared with, and the answer, both numbered from 1."""
     compared = [one.compared_rank for one in answer.statements if one.mark]
-    ranks = [*find_cited_ranks([answer.text]), *(one.marker for one in answer.citations), *compared]
+    ranks = [*parse_distinct_markers([answer.text]), *(one.marker for one in answer.citations), *compared]
     known = {one.rank for one in passages}
     numbers = {old: new for new, old in enumerate(dict.fromkeys(one for one in ranks if one in known), 1)}
     markers = [one for one in MARKER.finditer(answer.text) if int(one[1]) in numbers]

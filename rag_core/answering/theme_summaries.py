@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from rag_core.answering.cited_sentences import Sentence, SentenceReader
-from rag_core.answering.summary_notes import NoteChecker, find_cited_ranks
+from rag_core.answering.summary_notes import NoteChecker, parse_distinct_markers
 from rag_core.llm.context_budget import count_available_summary_tokens, count_prompt_tokens
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_map_messages
@@ -118,7 +118,7 @@ class ThemeSummarizer:
         chunk_ids = {one.rank: int(one.chunk_id) for one in passages}
         written = []
         for note in notes:
-            cited = {chunk_ids[rank] for rank in find_cited_ranks([note]) if rank in chunk_ids}
+            cited = {chunk_ids[rank] for rank in parse_distinct_markers([note]) if rank in chunk_ids}
             places = tuple(place for place, one in enumerate(sources) if one.chunk_id in cited)
             written.append(SummarySentence(strip_markers(note.removeprefix("- ")).strip(), places))
         return tuple(written)

@@ -10,8 +10,8 @@ from itertools import pairwise
 from rag_core.finance.expressions import Expression, find_dimension
 from rag_core.finance.formulas import (
     FormulaError,
-    average_years,
     build_annual_growth,
+    build_average,
     build_change,
     build_growth,
     parse_formula,
@@ -336,7 +336,7 @@ def _build(question: str, asking: str, target: _Target, years: list[int], names:
         unit, label = Unit.PERCENT, f"compound annual growth of {label}"
     elif _AVERAGE_YEARS.search(asking) and (span > 1 or first < last):
         first = last - span + 1 if first == last else first
-        expression = average_years(target.formula, first, last, names)
+        expression = build_average(target.formula, first, last, names)
         label = f"average {label}"
     elif _GROWTH.search(asking) or (_CHANGE.search(asking) and unit is Unit.MONEY and _PERCENT.search(question)):
         first = last - 1 if first == last else first

@@ -68,7 +68,7 @@ def parse_formula(text: str, year: int, names: Mapping[str, str]) -> Expression:
     return expression
 
 
-def average_years(text: str, first: int, last: int, names: Mapping[str, str]) -> Expression:
+def build_average(text: str, first: int, last: int, names: Mapping[str, str]) -> Expression:
     """Return the average of a formula over the fiscal years from ``first`` to ``last``."""
     return Average(tuple(parse_formula(text, year, names) for year in range(first, last + 1)))
 

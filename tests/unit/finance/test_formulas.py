@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from rag_core.finance.expressions import Average, Constant, Operand, Operation, evaluate, find_dimension, find_operands
-from rag_core.finance.formulas import FormulaError, average_years, build_annual_growth, build_growth, parse_formula
+from rag_core.finance.formulas import FormulaError, build_annual_growth, build_average, build_growth, parse_formula
 from rag_core.finance.line_items import BY_NAME
 from rag_core.finance.standard_measures import FORMULAS, MEASURES
 
@@ -60,7 +60,7 @@ def test_evaluation_is_exact() -> None:
     values = {Operand(revenue, year): Decimal(value) for year, value in ((2018, "100"), (2019, "110.1"), (2020, "121"))}
     assert evaluate(build_growth("revenue", 2018, 2019, {}), values) == Decimal("0.101")
     assert round(evaluate(build_annual_growth("revenue", 2018, 2020, {}), values), 10) == Decimal("0.1")
-    assert evaluate(average_years("revenue", 2018, 2020, {}), values) == Decimal("331.1") / 3
+    assert evaluate(build_average("revenue", 2018, 2020, {}), values) == Decimal("331.1") / 3
 
 
 def test_division_by_zero_has_no_value() -> None:
