@@ -129,7 +129,7 @@ def test_refused_key_is_explained_and_can_be_corrected_by_keyboard(page: Page, a
         check_answer(page, address, "large")
 
 
-def test_server_without_an_endpoint_is_explained(page: Page) -> None:
+def test_server_without_an_endpoint_is_explained_until_it_has_one(page: Page) -> None:
     with ScriptedEndpoint(status(404)) as endpoint:
         choose_kind(page, "LM Studio")
         expect(page.get_by_label("Address")).to_have_value("http://localhost:1234/v1")
@@ -140,6 +140,9 @@ def test_server_without_an_endpoint_is_explained(page: Page) -> None:
         press(page, "Connect")
         expect(page.get_by_text("it has no OpenAI-compatible endpoint at")).to_be_visible()
         expect(page.get_by_text("None: answers are quoted")).to_be_visible()
+        endpoint.restart(GOOD)
+        find_models(page, 2)
+        connect(page, endpoint.host)
 
 
 def test_slow_model_is_tested_and_answers(page: Page, address: str) -> None:

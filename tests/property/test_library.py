@@ -27,7 +27,7 @@ PDFS = [make_pdf(f"The {word} ledger lists forty entries for the year.") for wor
 
 @dataclass
 class Expected:
-    """A document: its names, the name that is listed first, and the word that only its content has."""
+    """A document: its names, of which the first is listed, and the word of its content."""
 
     names: list[str]
     word: str
@@ -69,7 +69,8 @@ class Library(RuleBasedStateMachine):
             self.store(name, content, str(job.document_id))
         else:
             # If another document has the same content, the file may be indexed again.
-            assert job.result in (DocumentStatus.DUPLICATE, DocumentStatus.INDEXED)
+            holders = sum(one.word == WORDS[content] for one in self.expected.values())
+            assert job.result is DocumentStatus.DUPLICATE or (job.result is DocumentStatus.INDEXED and holders > 1)
             if job.result is DocumentStatus.INDEXED:
                 self.store(name, content, str(job.document_id))
 

@@ -103,7 +103,7 @@ def upload(page: Page, name: str, data: bytes) -> None:
 
 
 def add_document(browser: Browser, address: str, name: str, data: bytes) -> None:
-    """Add a PDF to the library in a browser profile of its own."""
+    """Upload a PDF in a new browser context, and close the context."""
     page = browser.new_context().new_page()
     page.goto(f"{address}/documents")
     quiet(page)
