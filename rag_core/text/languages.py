@@ -178,7 +178,8 @@ NEGATIVE_VERBS: Mapping[str, frozenset[str]] = {language: _stems(listed) for lan
 ANTONYMS: Mapping[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
     language: tuple((_stems(one), _stems(other)) for one, other in pairs) for language, pairs in _OPPOSITES.items()
 }
-_TELLING = {"en": _words(_ENGLISH), **COMMON}
+# "in", "per" and "come" are Italian words too, so that English questions are known by their interrogatives.
+_TELLING = {"en": _words(_ENGLISH) | _words(_ASKING["en"]), **COMMON}
 _IDENTIFYING = {language: words | _words(_ASKING[language]) for language, words in _TELLING.items()}
 
 

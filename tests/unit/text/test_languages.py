@@ -26,6 +26,7 @@ def supported(statement: str, source: str) -> bool:
         ("El inquilino no puede subarrendar la vivienda.", "es"),
         ("Il conduttore non può sublocare l'appartamento.", "it"),
         ("The tenant may not sublet the flat.", ""),
+        ("How many parcels arrived in 2021?", ""),
         ("The sin of pride is non-negotiable, says Mai of Des Moines.", ""),
         ("Revenue", ""),
         ("", ""),
