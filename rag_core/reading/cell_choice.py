@@ -19,6 +19,9 @@ def choose_cell(
 ) -> TableCell | None:
     """Return the cell of a row whose header fits the question best; ``None`` if several fit better than that read.
 
+    The result is ``None``, too, if the question names the periods of several columns. If it names no period, the cell
+    is of the latest year.
+
     Only cells like the one that the model read are compared: figures with figures, and texts with texts. Cells whose
     own text is in the question are given by it, so they are no answers. If the columns are periods, the header must
     have the one that the question names. The lemmas ``ignored``, such as those of the document's name, name no column.
@@ -36,7 +39,10 @@ def choose_cell(
     periods = [one for found in dated.values() for one in found]
     wanted = [match_period(one, periods) for one in find_periods(question)]
     # Without a year in the headers, the period may be in the label of the row or in the caption.
-    names_columns = bool(dated[read.column]) and bool(wanted)
+    has_period = bool(dated[read.column])
+    names_columns = has_period and bool(wanted)
+    if has_period and sum(map(bool, wanted)) > 1:
+        return None
 
     def fit(cell: TableCell) -> int:
         header = headers[cell.column]
@@ -50,6 +56,9 @@ def choose_cell(
             for cell in cells
             if dated[cell.column] and all(any(one in fitting for fitting in wanted) for one in dated[cell.column])
         ]
+    elif has_period:
+        latest = max(one.year for one in periods)
+        cells = [cell for cell in cells if any(one.year == latest for one in dated[cell.column])]
     if not cells:
         return None
     most = max(map(fit, cells))

@@ -43,6 +43,16 @@ def test_cell_whose_header_fits_best_is_chosen(question: str, read: int, expecte
     assert chosen(question, WEEKS, 0, read) == expected
 
 
+@pytest.mark.parametrize("read", [1, 2])
+def test_cell_of_the_latest_year_is_chosen_if_the_question_names_none(read: int) -> None:
+    staff = (("Country", "2023", "2024"), ("Peru", "47", "42"))
+    assert chosen("How many people work in Peru?", staff, 0, read) == "42"
+
+
+def test_no_cell_is_chosen_for_several_periods() -> None:
+    assert chosen("What was the output of the Lathe in H1 2023 and in H1 2024?", HALVES, 1, 1) == ""
+
+
 @pytest.mark.parametrize(
     "question",
     [
