@@ -69,7 +69,7 @@ def _quote_first_named(
 ) -> tuple[VerifiedAnswer, SearchOutcome] | None:
     for with_caption in (False, True):
         for passage, placed in rows:
-            cells = _find_cells(question, passage, placed, outcome, reader, with_caption=with_caption)
+            cells = _find_cells(question, passage, placed, reader, with_caption=with_caption)
             found = _state_cells(passage, placed, cells, outcome, reader) if cells else None
             if found is not None:
                 return found
@@ -77,17 +77,10 @@ def _quote_first_named(
 
 
 def _find_cells(
-    question: str,
-    passage: Passage,
-    placed: PlacedRow,
-    outcome: SearchOutcome,
-    reader: PageReader,
-    *,
-    with_caption: bool,
+    question: str, passage: Passage, placed: PlacedRow, reader: PageReader, *, with_caption: bool
 ) -> list[TableCell]:
     """Return the cells that the question names, unless the document has another value with the same labels."""
-    chunk = outcome.ranked.rows.get(int(passage.chunk_id))
-    names = f"{passage.document} {chunk.document_label if chunk else ''}", passage.heading
+    names = passage.full_title, passage.heading
     cells = find_named_cells(question, placed.table, placed.row, *names, with_caption=with_caption)
     for table, row in reader.find_rows(passage.version_id, placed.row.label) if cells else ():
         found = find_named_cells(question, table, row, *names, with_caption=with_caption)

@@ -74,8 +74,7 @@ def _find_tables(outcome: SearchOutcome, reader: PageReader) -> Iterator[tuple[P
     """Yield each table on the pages of the first passages, with its parts on other pages."""
     seen: set[tuple[str, int, int]] = set()
     for passage in outcome.passages[:_PASSAGES]:
-        chunk = outcome.ranked.rows.get(int(passage.chunk_id))
-        context = f"{passage.document} {chunk.document_label if chunk else ''} {passage.heading}"
+        context = f"{passage.full_title} {passage.heading}"
         _, tables = reader.read_pages(passage.version_id, [passage.page_index]).get(passage.page_index, ("", []))
         for table in tables:
             first = passage.page_index if table.first_page is None else table.first_page

@@ -36,4 +36,5 @@ def build_passage(
             PageReference(one.document_id, one.document, one.page_index, one.page_label) for one in duplicates
         ),
         hidden=hidden,
+        document_label=row.document_label,
     )

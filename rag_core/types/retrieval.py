@@ -107,6 +107,8 @@ class Passage:
         Pages of chunks that the result omits, because they are near duplicates of this passage.
     hidden : str
         Text of the page that a reader cannot see; it is not part of ``text``.
+    document_label : str
+        Name and title of the document; empty in answers that earlier releases stored.
     """
 
     rank: int
@@ -127,6 +129,12 @@ class Passage:
     lacks_name: bool = False
     duplicates: tuple[PageReference, ...] = ()
     hidden: str = ""
+    document_label: str = ""
+
+    @property
+    def full_title(self) -> str:
+        """The file name of the document, followed by its label."""
+        return f"{self.document} {self.document_label}".rstrip()
 
     @property
     def page_key(self) -> PageKey:

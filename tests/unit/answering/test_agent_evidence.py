@@ -22,6 +22,7 @@ OTHER = replace(INFO, document_id="d2", version_id="v2", name="bexley.pdf")
 def chunk(number: int, start: int = 0, text: str = "x" * 500) -> ChunkRow:
     names = {"id": number, "version_id": "v1", "page_index": 3, "page_index_end": 3, "start": start, "text": text}
     names |= {"end": start + len(text), "document_id": "d1", "document": "harrow.pdf", "page_label": "4", "heading": ""}
+    names |= {"prefix": "harrow"}
     return ChunkRow(*(names.get(field) for field in ChunkRow._fields))
 
 
