@@ -27,7 +27,8 @@ from rag_core.text.names import lacks_name
 
 # Minimum probability, and minimum log-odds of the span, of an answer that is given in short.
 SHORT_PROBABILITY, SHORT_SPAN = 0.5, 0.0
-# With a lower probability, a statement must contain the noun for the figure that is asked for.
+# With a lower probability, a statement must contain the noun for the figure that is asked for, and all names of the
+# question that are in the title of its document.
 SURE_PROBABILITY = 0.9
 
 
@@ -47,7 +48,7 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
     if is_yes_no_question(question) or not has_superlative(question, statement.text):
         return ""
     text, excerpt = statement.text, statement.found.excerpt
-    title = f"{statement.passage.document} {statement.passage.heading}"
+    title = f"{statement.passage.full_title} {statement.passage.heading}"
     context = f"{title} {excerpt.text}"
     # The cells of a row without their headers do not show which of them is asked for, and a heading states nothing.
     is_heading = not is_sentence(text) and not read_label(text)[0]
@@ -71,7 +72,7 @@ def is_certain(answer: ReadStatement | FoundAnswer) -> bool:
     """Return whether an answer is probable enough to be given in short."""
     # The value of tick boxes is known, so that only the probability of their label counts.
     has_span = answer.span_score >= SHORT_SPAN or (isinstance(answer, ReadStatement) and answer.has_boxes)
-    return has_span and answer.probability >= SHORT_PROBABILITY
+    return has_span and answer.probability >= (SURE_PROBABILITY if answer.needs_title else SHORT_PROBABILITY)
 
 
 def _find_certain_answer(statement: ReadStatement) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_core.reading.excerpts import Excerpt, Place, select_excerpts
-from rag_core.types import Passage, Reading
+from rag_core.reading.title_names import Read, read_titled_texts
+from rag_core.types import Passage
 from rag_core.types.documents import PageKey
 from rag_core.types.tables import Table
 
@@ -15,8 +16,6 @@ from rag_core.types.tables import Table
 RERANK_WEIGHT, RANK_WEIGHT = 10.0, 0.5
 # Bounds of the probabilities, so that the model alone does not decide.
 LEAST = 1e-6
-
-Read = Callable[[str, Sequence[str]], Iterator[Reading]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +33,8 @@ class FoundAnswer:
         As in `Reading`.
     score : float
         How well it answers in comparison to answers in other excerpts.
+    needs_title : bool
+        Whether only the title of the document contains a name of the question; see `read_titled_texts`.
     """
 
     excerpt: Excerpt
@@ -42,6 +43,7 @@ class FoundAnswer:
     probability: float
     span_score: float
     score: float
+    needs_title: bool = False
 
     @property
     def passage(self) -> Passage:
@@ -70,7 +72,9 @@ def find_answers(
     """
     excerpts = select_excerpts(question, passages, page_texts, tables)
     found = []
-    for excerpt, reading in zip(excerpts, read(question, [one.text for one in excerpts]), strict=True):
+    titles = [one.passage.full_title for one in excerpts]
+    readings = read_titled_texts(question, [one.text for one in excerpts], titles, read)
+    for excerpt, (reading, needs_title) in zip(excerpts, readings, strict=True):
         place = excerpt.locate(reading.start, reading.end)
         if place is None:
             continue
@@ -81,5 +85,5 @@ def find_answers(
             - RANK_WEIGHT * excerpt.rank
         )
         text = place.cell.text if place.cell else " ".join(excerpt.text[reading.start : reading.end].split())
-        found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score))
+        found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score, needs_title))
     return sorted(found, key=lambda one: -one.score)

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_core.reading.answer_finding import LEAST, RANK_WEIGHT, RERANK_WEIGHT, FoundAnswer, Read
+from rag_core.reading.answer_finding import LEAST, RANK_WEIGHT, RERANK_WEIGHT, FoundAnswer
 from rag_core.reading.excerpts import Excerpt
 from rag_core.reading.statements import names_label, split_statements
 from rag_core.reading.tick_boxes import read_boxes
+from rag_core.reading.title_names import Read, read_titled_texts
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import find_quarters
 from rag_core.text.identifiers import contains_identifier, find_identifiers, is_about_similar
@@ -70,6 +71,8 @@ class ReadStatement:
         The answer in the excerpt that contains the statement.
     has_boxes : bool
         Whether the answer is the value of tick boxes.
+    needs_title : bool
+        Whether only the title of the document contains a name of the question; see `read_titled_texts`.
     """
 
     passage: Passage
@@ -82,6 +85,7 @@ class ReadStatement:
     score: float
     found: FoundAnswer
     has_boxes: bool = False
+    needs_title: bool = False
 
 
 def read_statements(question: str, answers: Sequence[FoundAnswer], read: Read, compare: Compare) -> list[ReadStatement]:
@@ -103,7 +107,8 @@ def read_statements(question: str, answers: Sequence[FoundAnswer], read: Read, c
     texts = [f"{label}: {value}" if value else one.text for (label, value), one in zip(boxes, candidates, strict=True)]
     denies, quarters = contains_negation(question), find_quarters(question)
     statements = []
-    for one, text, (_, value), reading in zip(candidates, texts, boxes, read(question, texts), strict=True):
+    readings = read_titled_texts(question, texts, [one.found.passage.full_title for one in candidates], read)
+    for one, text, (_, value), (reading, needs_title) in zip(candidates, texts, boxes, readings, strict=True):
         score = one.prior + _to_log_odds(reading.probability)
         if denies and not contains_negation(one.text):
             score -= POLARITY_WEIGHT
@@ -123,6 +128,7 @@ def read_statements(question: str, answers: Sequence[FoundAnswer], read: Read, c
                 score,
                 one.found,
                 bool(value),
+                needs_title,
             )
         )
     return sorted(statements, key=lambda one: -one.score)

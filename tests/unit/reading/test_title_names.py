@@ -1,0 +1,60 @@
+"""Names that the title of a document contains and its text takes for granted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from rag_core.reading.title_names import read_titled_texts, replace_title_names
+from rag_core.types import Reading
+
+TITLE = "GREENHEATH_2021.pdf GREENHEATH 2021 · Green Heath Mills Ltd."
+OURS = "We employed 83 people in 2021."
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many people did Green Heath employ in 2021?", "How many people did it employ in 2021?"),
+        ("How many people worked at Green Heath’s sites?", "How many people worked at its sites?"),
+        ("What were Green Heath Mills' costs?", "What were its costs?"),
+        ("How many people work for the Green Heath Mills?", "How many people work for it?"),
+        # The brand belongs to the company, and is not in the title.
+        ("What did Green Heath's Harrow Brand earn?", "What did its Harrow Brand earn?"),
+        # A longer name is another name.
+        ("How many people did Green Heath Finance employ?", "How many people did Green Heath Finance employ?"),
+        ("How many people did Acme employ?", "How many people did Acme employ?"),
+        ("How many people were employed in 2021?", "How many people were employed in 2021?"),
+        ("", ""),
+    ],
+)
+def test_names_of_the_title_are_replaced(question: str, expected: str) -> None:
+    assert replace_title_names(question, OURS, TITLE) == expected
+
+
+def test_name_in_the_text_is_kept() -> None:
+    question = "How many people did Green Heath employ?"
+    assert replace_title_names(question, "Green Heath employed 83 people.", TITLE) == question
+    # "Green" alone is another word.
+    assert replace_title_names(question, "Green energy cost 5 euros.", TITLE) == "How many people did it employ?"
+
+
+def test_each_text_is_read_with_its_own_question() -> None:
+    asked: list[tuple[str, list[str]]] = []
+
+    def read(question: str, texts: Sequence[str]) -> Iterator[Reading]:
+        asked.append((question, list(texts)))
+        return iter([Reading(len(text) / 100, 0, 1, 0.0) for text in texts])
+
+    question = "How many people did Green Heath employ?"
+    texts = [OURS, "Green Heath employed 83 people.", "It employed 84 people.", OURS]
+    found = read_titled_texts(question, texts, [TITLE, TITLE, TITLE, "acme.pdf"], read)
+    assert asked == [("How many people did it employ?", [texts[0], texts[2]]), (question, [texts[1], texts[3]])]
+    assert [(reading.probability, needs_title) for reading, needs_title in found] == [
+        (0.3, True),
+        (0.31, False),
+        (0.22, True),
+        (0.3, False),
+    ]
+    assert read_titled_texts(question, [], [], read) == []
