@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.names import annotate, contains_name_form, list_name_words
+from rag_core.text.grammar import AUXILIARIES, BE, FUNCTION_WORDS
+from rag_core.text.languages import detect_language
+from rag_core.text.names import annotate, contains_name_form, is_question_word
 from rag_core.text.noun_phrases import find_names
 from rag_core.text.words import Word
 from rag_core.types import Reading
@@ -16,6 +18,12 @@ Read = Callable[[str, Sequence[str]], Iterator[Reading]]
 
 # The ending of a possessive, as in "Acme's" and "General Mills'".
 _POSSESSIVE = re.compile(r"['’]s?(?!\w)")
+# "Did Acme sell" has a verb after the name, but "were Acme shares" has a noun.
+_AUXILIARY = re.compile(rf"\b(?:{'|'.join(sorted(AUXILIARIES - BE))})\s+$", re.IGNORECASE)
+_WORD_AFTER = re.compile(r"\s+([a-z][\w-]*)")
+_ARTICLE = re.compile(r"the\s+", re.IGNORECASE)
+# A number or another name after a name, as in "the Acme protocol V1.2".
+_GOES_ON = re.compile(r"\s+[A-Z0-9]")
 _NO_TEXT = AnnotatedText("")
 
 
@@ -44,26 +52,46 @@ def read_titled_texts(
 
 
 def replace_title_names(question: str, text: str, title: str) -> str:
-    """Return a question with a pronoun instead of each name that the title contains and the text does not.
+    """Return an English question with a pronoun instead of each name that the title contains and the text does not.
 
-    Of a name such as "Acme's Bridge Fund", the title may contain only the words up to the possessive.
+    Of a name such as "Acme's Bridge Fund", the title may contain only the words up to the possessive. A name before a
+    noun, as in "Acme shares", is left out.
 
     >>> replace_title_names("What were Acme's costs in Peru?", "Our costs were 3 million.", "acme_2021.pdf")
     'What were its costs in Peru?'
     """
+    if detect_language(question):
+        return question
     said, about = annotate(text), annotate(title)
-    parts, end = [], 0
+    parts, position = [], 0
+    for start, end in _list_names(question):
+        words = [one for one in annotate(question).words if start <= one.start < end and not is_question_word(one)]
+        if _contain(words, _NO_TEXT, about) and not _contain(words, said, _NO_TEXT):
+            stand_in, first, last = _choose_stand_in(question, start, end)
+            parts += [question[position:first], stand_in]
+            position = last
+    return "".join([*parts, question[position:]])
+
+
+def _list_names(question: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the names without digits, up to the possessive and with its ending."""
     for name in find_names(question):
-        words = list_name_words(question, name)
-        endings = [_POSSESSIVE.search(question, word.start, word.end + 1) for word in words]
-        owner = next((words[: at + 1] for at, ending in enumerate(endings) if ending), words)
-        for named in (words, owner):
-            if named and _contain(named, _NO_TEXT, about) and not _contain(named, said, _NO_TEXT):
-                ending = endings[len(named) - 1]
-                parts += [question[end : name.start], "its" if ending else "it"]
-                end = ending.end() if ending else named[-1].end
-                break
-    return "".join([*parts, question[end:]])
+        owner = _POSSESSIVE.search(question, name.start, name.end + 2)
+        end = owner.end() if owner else name.end
+        has_digit = any(char.isdigit() for char in question[name.start : end])
+        if not has_digit and (owner or not _GOES_ON.match(question, end)):
+            yield name.start, end
+
+
+def _choose_stand_in(question: str, start: int, end: int) -> tuple[str, int, int]:
+    """Return what stands for a name, and the span that it replaces."""
+    if _POSSESSIVE.search(question, start, end):
+        return "its", start, end
+    article = _ARTICLE.match(question, start, end)
+    noun = _WORD_AFTER.match(question, end)
+    if noun and noun[1] not in FUNCTION_WORDS and (article or not _AUXILIARY.search(question, 0, start)):
+        return "", article.end() if article else start, noun.start(1)
+    return "it", start, end
 
 
 def _contain(name: Sequence[Word], said: AnnotatedText, about: AnnotatedText) -> bool:

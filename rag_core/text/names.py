@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import MONTHS
 from rag_core.text.normalize import normalize
-from rag_core.text.noun_phrases import Phrase, find_names
+from rag_core.text.noun_phrases import find_names
 from rag_core.text.words import LETTERS, STOP_WORDS, Word, stem
 
 # Least fuzzy ratio at which two words count as the same name. Questions misspell names ("Celeron" for "Céloron") and
@@ -93,9 +93,10 @@ def lacks_name(question: str, passage: str, title: str) -> bool:
     >>> lacks_name("How many plants does Acme have in Peru?", "Acme has 83 plants.", "report.pdf")
     True
     """
-    said, about = annotate(passage), annotate(title)
+    asked, said, about = annotate(question), annotate(passage), annotate(title)
     for name in find_names(question):
-        words = list_name_words(question, name)
+        words = [one for one in asked.words if name.start <= one.start < name.end and not is_question_word(one)]
+        words = [one for one in words if len(strip_possessive(one)) >= MIN_SYMBOL_CHARS]
         initials = "".join(one.text[0] for one in words).upper()
         is_abbreviated = (
             len(initials) > 1 and re.search(rf"\b{re.escape(initials)}\b", f"{title} {passage}") is not None
@@ -103,12 +104,6 @@ def lacks_name(question: str, passage: str, title: str) -> bool:
         if words and not is_abbreviated and not any(contains_name_form(one, said, about) for one in words):
             return True
     return False
-
-
-def list_name_words(question: str, name: Phrase) -> list[Word]:
-    """Return the words of a name in a question, except function words, numbers and words of two letters or less."""
-    words = (one for one in annotate(question).words if name.start <= one.start < name.end)
-    return [one for one in words if len(strip_possessive(one)) >= MIN_SYMBOL_CHARS and not is_question_word(one)]
 
 
 def contains_name_form(word: Word, said: AnnotatedText, about: AnnotatedText) -> bool:

@@ -20,6 +20,16 @@ OURS = "We employed 83 people in 2021."
         ("How many people worked at Green Heath’s sites?", "How many people worked at its sites?"),
         ("What were Green Heath Mills' costs?", "What were its costs?"),
         ("How many people work for the Green Heath Mills?", "How many people work for it?"),
+        ("How many Green Heath shares were sold?", "How many shares were sold?"),
+        ("What were Green Heath sales in Peru?", "What were sales in Peru?"),
+        ("What does Green Heath sell in Peru?", "What does it sell in Peru?"),
+        ("Who leads Green Heath in Peru?", "Who leads it in Peru?"),
+        ("What is stated in the Green Heath report on Peru?", "What is stated in the report on Peru?"),
+        ("What does the Green Heath report state?", "What does the report state?"),
+        # Part of the name of a version.
+        ("Who wrote the Green Heath protocol V1.2?", "Who wrote the protocol V1.2?"),
+        ("Who wrote Green Heath V1.2?", "Who wrote Green Heath V1.2?"),
+        ("Wer hat das Werk der Green Heath gebaut?", "Wer hat das Werk der Green Heath gebaut?"),
         # The brand belongs to the company, and is not in the title.
         ("What did Green Heath's Harrow Brand earn?", "What did its Harrow Brand earn?"),
         # A longer name is another name.
