@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_core.reading.cell_values import parse_quantity, remove_unit
-from rag_core.reading.table_rows import find_joined_names, find_lemmas, find_names
+from rag_core.reading.table_rows import find_acronyms, find_joined_names, find_lemmas, find_names
 from rag_core.text.dates import find_periods, match_period
 from rag_core.text.words import find_lemma, tokenize
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -20,6 +20,12 @@ def list_asked_words(question: str, document: str) -> list[str]:
     asked = find_names(question) - find_joined_names(question, document) - find_lemmas(document)
     words = (word for word in tokenize(question) if word.content and find_lemma(word.folded) in asked)
     return list(dict.fromkeys(word.text.casefold() for word in words))
+
+
+def is_section_named(question: str, row: TableRow) -> bool:
+    """Return whether a question contains all words of a section that a row is in."""
+    asked = find_names(question)
+    return any(names and names <= asked for names in (find_names(remove_unit(one)) for one in row.section))
 
 
 def find_named_cells(
@@ -57,7 +63,8 @@ def find_named_cells(
     # "Organic net sales" does not explain "net sales".
     sections = [one for one in row.section if find_names(remove_unit(one)) <= asked]
     known = find_lemmas(" ".join([*captions, *sections, *(headers[one] for one in named)]))
-    if asked - label - known - company - _REPORTING:
+    missing = asked - label - known - company - _REPORTING
+    if missing and missing - find_acronyms(question, "\n".join([*captions, *sections, *headers.values()])):
         return []
     dated = {column: find_periods(headers[column]) for column in named}
     periods = [one for found in dated.values() for one in found]

@@ -9,6 +9,8 @@ from functools import cached_property
 from itertools import pairwise
 
 from rag_core.reading.cell_values import Quantity, parse_quantity, remove_unit, state_value
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.contradictions import expands_acronym
 from rag_core.text.dates import YEAR, Period, blank_periods, find_periods, match_period
 from rag_core.text.figures import keep_letters
 from rag_core.text.names import MIN_SYMBOL_CHARS
@@ -234,6 +236,12 @@ def find_joined_names(question: str, context: str) -> set[str]:
 def find_names(text: str) -> set[str]:
     """Return the lemmas of a text without the words of its periods."""
     return find_lemmas(blank_periods(text))
+
+
+def find_acronyms(question: str, text: str) -> set[str]:
+    """Return the lemmas of the acronyms in a question whose words a text contains, as "Middle East" and "ME"."""
+    source = AnnotatedText(text)
+    return {find_lemma(word.folded) for word in tokenize(question) if expands_acronym(word, source)}
 
 
 def find_numbered(text: str) -> set[tuple[str, str]]:

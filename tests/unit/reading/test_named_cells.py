@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_core.reading.named_cells import find_named_cells
+from rag_core.reading.named_cells import find_named_cells, is_section_named
 from tests.unit.reading.test_table_periods import build
 
 COSTS = (
@@ -47,6 +47,24 @@ def test_cell_of_each_period_is_found(question: str, row: int, cells: list[str])
 )
 def test_other_word_period_or_row_finds_nothing(question: str, row: int) -> None:
     assert find(question, row) == []
+
+
+def test_acronyms_are_explained_by_their_words() -> None:
+    table = replace(build((("", "2021"), ("Apparel", "294"))), caption=("Europe, Middle East & Africa",))
+
+    def found(question: str, *, with_caption: bool = True) -> list[str]:
+        cells = find_named_cells(question, table, table.body[0], "Acme", "", with_caption=with_caption)
+        return [cell.text for cell in cells]
+
+    assert found("What did Acme report for apparel in EMEA in 2021?") == ["294"]
+    assert found("What did Acme report for apparel in EMEA in 2021?", with_caption=False) == []
+    assert found("What did Acme report for apparel in APAC in 2021?") == []
+
+
+def test_section_is_named_by_all_its_words() -> None:
+    row = replace(build((("", "2021"), ("Cloud", "75"))).body[0], section=("Operating income",))
+    assert is_section_named("What was the operating income of Cloud in 2021?", row)
+    assert not is_section_named("What was the income of Cloud in 2021?", row)
 
 
 def test_question_must_name_the_column() -> None:
