@@ -17,6 +17,7 @@ from rag_core.reading.table_questions import parse_table_question
 from rag_core.reading.table_rows import find_joined_names, find_lemmas, find_names
 from rag_core.reading.tick_boxes import contains_box
 from rag_core.text.dates import find_periods
+from rag_core.text.languages import detect_language
 from rag_core.text.words import tokenize
 from rag_core.types import Citation, Passage, Table
 from rag_core.types.tables import TableCell, TableRow
@@ -50,7 +51,9 @@ def quote_row(
     excerpt, read = answer.excerpt, answer.place.cell
     if excerpt.row is None or excerpt.table is None or read is None or contains_box(excerpt.text):
         return None
-    if answer.probability < SHORT_PROBABILITY and not names_cell(question, excerpt.table, excerpt.row, read):
+    # The reading model knows English only.
+    is_read = answer.probability >= SHORT_PROBABILITY and not detect_language(question)
+    if not is_read and not names_cell(question, excerpt.table, excerpt.row, read):
         return None
     citation = cite_span(answer.passage.page_key, excerpt.start, excerpt.end, passages)
     if citation is None:

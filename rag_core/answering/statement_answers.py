@@ -17,11 +17,10 @@ from rag_core.reading.short_answers import (
     is_whole,
     matches_plural,
     names_measure,
-    select_count,
-    select_respective,
 )
 from rag_core.reading.statement_reading import ReadStatement, contains_negation
 from rag_core.reading.statements import names_label, read_label
+from rag_core.reading.value_selection import select_count, select_part, select_respective
 from rag_core.text.languages import detect_language
 from rag_core.text.names import lacks_name
 
@@ -61,6 +60,7 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
     if contains_negation(question) and is_denied_elsewhere(text[start + len(answer) :]):
         return ""
     short = select_count(question, extend_answer(text, start, start + len(answer)), text)
+    short = select_part(question, short, text)
     if ends_before_noun(question, answer, text) or lacks_name(question, excerpt.text, title):
         return ""
     short = select_respective(question, extend_definition(question, short, text), text)

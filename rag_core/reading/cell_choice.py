@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from rag_core.reading.cell_values import parse_quantity, remove_unit
 from rag_core.reading.table_rows import find_lemmas, find_names, find_numbered
 from rag_core.text.dates import find_periods, match_period
+from rag_core.text.words import tokenize
 from rag_core.types.tables import Table, TableCell, TableRow
 
 # A running number, such as "9" and "12.".
@@ -63,7 +64,17 @@ def choose_cell(
         return None
     most = max(map(fit, cells))
     best = [cell for cell in cells if fit(cell) == most]
+    if read in best:
+        alike = [cell for cell in best if find_names(headers[cell.column]) == find_names(headers[read.column])]
+        best = _select_by_function_words(question, {cell: headers[cell.column] for cell in alike})
     return read if read in best else best[0] if len(best) == 1 else None
+
+
+def _select_by_function_words(question: str, headers: Mapping[TableCell, str]) -> list[TableCell]:
+    """Return the cells whose header has the most words of the question: of "For" and "Against", the one it contains."""
+    asked = {word.folded for word in tokenize(question)}
+    shared = {cell: sum(word.folded in asked for word in tokenize(header)) for cell, header in headers.items()}
+    return [cell for cell in shared if shared[cell] == max(shared.values())]
 
 
 def name_row(table: Table, row: TableRow, cell: TableCell) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
+from rag_core.reading.answer_types import is_date_part
 from rag_core.reading.statement_reading import contains_negation
 from rag_core.reading.table_questions import parse_table_question
-from rag_core.text.dates import find_periods, find_quarters, match_period
-from rag_core.text.grammar import ARTICLES, AUXILIARIES, Token, split_tokens
+from rag_core.text.dates import find_periods, find_quarters
+from rag_core.text.grammar import ARTICLES, AUXILIARIES, split_tokens
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import stem
 
@@ -21,6 +22,7 @@ _BEFORE_A_DATE = re.compile(
     r"(?:the )?(?:[a-z]+ )?(?:beginning|start|middle|end|spring|summer|autumn|fall|winter|quarter|half) of)[ -])+$",
     re.IGNORECASE,
 )
+_CLOCK = re.compile(r"\d:\d\d|\d ?[ap]\.?m\b", re.IGNORECASE)
 _BEFORE_A_COUNT = re.compile(
     rf"(?:\b(?:at least|at most|as (?:many|few) as|(?:not? )?(?:more|less|fewer) than|(?:just )?(?:over|under)|only|"
     rf"up to|{_ABOUT}) |[~≈<>≤≥] ?)+$",
@@ -29,7 +31,6 @@ _BEFORE_A_COUNT = re.compile(
 _BOUND_AFTER = re.compile(
     r" (?:or (?:more|less|fewer|later|earlier)|at (?:the )?(?:latest|earliest|most|least)|onwards?)\b"
 )
-_COUNTED = re.compile(r"\bhow many (\w+)", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(?:the|an?) $", re.IGNORECASE)
 # Most words of a further item of a list.
 MAX_ITEM_WORDS = 4
@@ -38,7 +39,6 @@ _LAST = re.compile(r"\b(?:and|or)\b")
 _ITEM = re.compile(r"[^,;:.!?()]*")
 # After the last item of a list: the end of the clause or the verb.
 _AFTER_LIST = re.compile(rf"\W*$|[,;:.!?)]|\s+(?:{'|'.join(sorted(AUXILIARIES))})\b")
-_RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _ASKS_MEANING = re.compile(
     r"\bwhat (?:does|do) .+ mean\b|\bwhat is (?:an?|meant by)\b|\bhow (?:is|are) .+ defined\b", re.IGNORECASE
@@ -60,7 +60,8 @@ _AFTER_A_CHANGE = re.compile(r"\W*(?:more|less|higher|lower|above|below)\b", re.
 # Questions for amounts of money, and words by which a question asks for a change, a rate or a share.
 _ASKS_AMOUNT = re.compile(
     r"\b(?:how much|what (?:is|are|was|were))\b.*\b(?:revenues?|sales|income|profits?|loss(?:es)?|earnings|expenses?|"
-    r"expenditures?|assets|liabilities|equity|debts?|dividends?|cash flows?|costs?|proceeds)\b",
+    r"expenditures?|assets|liabilities|equity|debts?|dividends?|cash flows?|costs?|proceeds)\b"
+    r"|\bwhat (?:\w+ )?price\b",
     re.IGNORECASE,
 )
 _NAMES_CHANGE = re.compile(
@@ -71,7 +72,6 @@ _NAMES_CHANGE = re.compile(
 )
 _PER = re.compile(r"\bper (share|employee|member|user|customer|store|capita)\b", re.IGNORECASE)
 _WHERE = re.compile(r"where\b", re.IGNORECASE)
-_SCALE = re.compile(r"\s(?:thousand|million|billion|trillion)$", re.IGNORECASE)
 _CLAUSE_NUMBER = re.compile(r"\d+(?:\.\d+)+\.?")
 _SUPERLATIVE = re.compile(r"\b(?:(?!interest|forest|request|invest|suggest|guest)\w{3,}est|most|least)\b")
 # The noun that names the figure in "What was the operating margin in 2024".
@@ -112,9 +112,17 @@ def extend_answer(sentence: str, start: int, end: int) -> str:
         last = _find_list_end(sentence, end)
         return sentence[before.start() if before else start : last] if last is not None else ""
     end = max([end, *(one.end for one in parse_numbers(sentence) if one.start < end < one.end)])
-    before = _BEFORE_A_COUNT.search(sentence, 0, start) or _BEFORE_A_DATE.search(sentence, 0, start)
+    before = _BEFORE_A_COUNT.search(sentence, 0, start)
+    if before is None and _is_moment(sentence, start, end):
+        before = _BEFORE_A_DATE.search(sentence, 0, start)
     after = _BOUND_AFTER.match(sentence, end)
     return sentence[before.start() if before else start : after.end() if after else end].strip()
+
+
+def _is_moment(sentence: str, start: int, end: int) -> bool:
+    """Return whether a span contains a part of a date or a time of day."""
+    within = (one for one in parse_numbers(sentence) if start <= one.start < end)
+    return _CLOCK.search(sentence, start, end) is not None or any(is_date_part(one, sentence) for one in within)
 
 
 def extend_definition(question: str, answer: str, sentence: str) -> str:
@@ -128,84 +136,6 @@ def extend_definition(question: str, answer: str, sentence: str) -> str:
     clause_end = _CLAUSE_END.search(sentence, start + len(answer))
     whole = sentence[start : clause_end.start() if clause_end else len(sentence)].strip()
     return whole if len(whole.split()) <= MAX_DEFINITION_WORDS else ""
-
-
-def select_count(question: str, answer: str, sentence: str) -> str:
-    """Return the number before the counted thing if an answer to "How many" has several numbers; empty without one.
-
-    The counted thing is part of the answer if it follows the number.
-
-    >>> select_count("How many species were caught?", "406 beetles of 71", "They caught 406 beetles of 71 species.")
-    '71 species'
-    """
-    counted = _COUNTED.search(question)
-    if counted is None:
-        return answer
-    wanted, several = stem(counted[1].casefold()), len(parse_numbers(answer)) > 1
-    for number in parse_numbers(sentence):
-        following = next(iter(split_tokens(sentence[number.end :])), None)
-        if following is None or stem(following.word) != wanted:
-            continue
-        with_thing = sentence[number.start : number.end + following.end]
-        if several or (number.text in answer and answer in with_thing):
-            return with_thing
-    return "" if several else answer
-
-
-def select_respective(question: str, answer: str, sentence: str) -> str:
-    """Return the value of the period or thing asked for if a sentence gives several values "respectively".
-
-    Return an empty string if the values do not correspond to the periods or to the items of a list before them, or if
-    the question names several or none of these.
-
-    >>> sentence = "It had 815, 795 and 782 shops in 2021, 2020 and 2019, respectively."
-    >>> select_respective("How many shops did it have in 2020?", "782 shops", sentence)
-    '795'
-    """
-    respectively = _RESPECTIVELY.search(sentence)
-    if respectively is None:
-        return answer
-    before = sentence[: respectively.start()]
-    known = find_periods(before)
-    spans = [span for period in known for span in period.spans]
-    numbers = [one for one in parse_numbers(before) if not any(start <= one.start < end for start, end in spans)]
-    if len(numbers) < 2 or not any(one.text in answer or answer in one.text for one in numbers):
-        return answer
-    chosen = [known.index(one) for period in find_periods(question) for one in match_period(period, known)]
-    if len(known) != len(numbers):
-        asked = {token.word for token in split_tokens(question)}
-        items = _list_items(sentence[: numbers[0].start], len(numbers))
-        chosen = [place for place, item in enumerate(items) if item and item <= asked]
-    if len(chosen) != 1:
-        return ""
-    # "$4.1 and $3.2 million": the scale after the last value is that of all.
-    value = numbers[chosen[0]]
-    scale = _SCALE.search(numbers[-1].text) if value.unscaled else None
-    return f"{value.text}{scale[0] if scale else ''}"
-
-
-def _list_items(text: str, count: int) -> list[set[str]]:
-    """Return the words next to the separators of the last list of ``count`` items in a text; empty without such a list.
-
-    Of the first and the last item, only the words with a capital letter next to the separator belong to the list.
-    """
-    separators = list(_SEPARATOR.finditer(text))
-    last = next((at for at in reversed(range(len(separators))) if _LAST.search(separators[at][0])), None)
-    if last is None or last < count - 2:
-        return []
-    bounds = separators[last - count + 2 : last + 1]
-    inner = [text[one.end() : other.start()] for one, other in pairwise(bounds)]
-    before, after = split_tokens(text[: bounds[0].start()]), split_tokens(text[bounds[-1].end() :])
-    names = (list(takewhile(_is_name, reversed(before))), list(takewhile(_is_name, after)))
-    return [
-        {token.word for token in names[0]},
-        *({token.word for token in split_tokens(item)} for item in inner),
-        {token.word for token in names[1]},
-    ]
-
-
-def _is_name(token: Token) -> bool:
-    return token.text[0].isupper()
 
 
 def matches_plural(question: str, answer: str) -> bool:

@@ -49,6 +49,12 @@ def test_cell_of_the_latest_year_is_chosen_if_the_question_names_none(read: int)
     assert chosen("How many people work in Peru?", staff, 0, read) == "42"
 
 
+@pytest.mark.parametrize("read", [1, 2])
+def test_function_words_select_between_headers_that_are_alike_otherwise(read: int) -> None:
+    votes = (("Nominee", "Votes For", "Votes Against"), ("Ana Berg", "540", "160"))
+    assert chosen("How many votes were cast against Ana Berg?", votes, 0, read) == "160"
+
+
 def test_no_cell_is_chosen_for_several_periods() -> None:
     assert chosen("What was the output of the Lathe in H1 2023 and in H1 2024?", HALVES, 1, 1) == ""
 

@@ -1,0 +1,103 @@
+"""The value that is asked for, among several values in a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.reading.value_selection import select_count, select_part, select_respective
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "found", "count"),
+    [
+        ("How many days does it take?", "It takes 30 days.", "30", "30 days"),
+        ("How many guests came?", "500 guests came.", "500 guests", "500 guests"),
+        ("How many guests came?", "They were 500.", "500", "500"),
+        ("How many species are there?", "406 beetles of 71 species", "406 beetles of 71", "71 species"),
+    ],
+)
+def test_count_contains_the_counted_thing(question: str, sentence: str, found: str, count: str) -> None:
+    assert select_count(question, found, sentence) == count
+
+
+MADE = "Plants in Vietnam, Indonesia and China made about 51%, 24% and 21% of the shoes, respectively."
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("What share of the shoes was made in Vietnam?", "51%"),
+        ("What share of the shoes came from Indonesia?", "24%"),
+        ("What share of the shoes was made in China?", "21%"),
+        ("What share of the shoes was made in Peru?", ""),
+        ("What share of the shoes was made in Vietnam and in China?", ""),
+    ],
+)
+def test_value_given_respectively_is_that_of_the_item_asked_for(question: str, found: str) -> None:
+    assert select_respective(question, "21%", MADE) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "sentence"),
+    [
+        (
+            "How many mills did it close in 2020?",
+            "3",
+            "Of 50 and 60 mills in 2019 and 2020, respectively, it closed 3.",
+        ),
+        ("Who audited it in 2020?", "Brigg", "Brigg audited it for $5 and $6 in 2019 and 2020, respectively."),
+    ],
+)
+def test_answer_beside_values_given_respectively_is_kept(question: str, answer: str, sentence: str) -> None:
+    assert select_respective(question, answer, sentence) == answer
+
+
+def test_scale_after_the_last_value_is_that_of_all() -> None:
+    sentence = "Revenue was $4.1 and $3.2 million in 2021 and 2020, respectively."
+    assert select_respective("What was revenue in 2021?", "$4.1", sentence) == "$4.1 million"
+
+
+def test_value_given_respectively_is_that_of_the_period_asked_for() -> None:
+    sentence = "Costs were $12 million and $15 million at 3 May 2021 and 2 May 2020, respectively."
+    assert select_respective("What were costs in 2020?", "$12 million", sentence) == "$15 million"
+    assert select_respective("What were costs in 2019?", "$12 million", sentence) == ""
+    assert select_respective("What were costs?", "$12 million", "Costs were $12 million.") == "$12 million"
+
+
+LISTED = "Rent was $223 million, $239 million and $247 million in 2020, 2019 and 2018."
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("What was rent in 2019?", "$239 million"),
+        ("What was rent?", "$223 million, $239 million and $247 million"),
+        ("What was rent in 2018, 2019 and 2020?", "$223 million, $239 million and $247 million"),
+    ],
+)
+def test_several_values_correspond_to_as_many_periods(question: str, found: str) -> None:
+    assert select_respective(question, "$223 million, $239 million and $247 million", LISTED) == found
+
+
+SHOPS = "At the end of 2021, we had about 815 shops: 564 in Norway, about 105 in Peru and 3 abroad."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "part"),
+    [
+        ("How many shops were in Peru in 2021?", "about 815 shops", "about 105"),
+        ("How many shops were in Peru in 2021?", "about 105", "about 105"),
+        ("How many shops were in 2021?", "about 815 shops", "about 815 shops"),
+        ("How many shops were in Chile?", "about 815 shops", "about 815 shops"),
+        ("How many shops were in Peru and in Norway?", "about 815 shops", ""),
+        ("When were there shops in Peru?", "2021", "2021"),
+        ("Who had shops in Peru?", "we", "we"),
+    ],
+)
+def test_number_of_the_part_that_is_named_is_selected(question: str, answer: str, part: str) -> None:
+    assert select_part(question, answer, SHOPS) == part
+
+
+def test_number_of_another_kind_is_no_part() -> None:
+    sentence = "Sales were 40 million euros, 12% of them in Peru."
+    assert select_part("What were sales in Peru?", "40 million euros", sentence) == "40 million euros"
