@@ -84,10 +84,9 @@ def _find_cells(
     cells = find_named_cells(question, placed.table, placed.row, *names, with_caption=with_caption)
     in_section = is_section_named(question, placed.row)
     for table, row in reader.find_rows(passage.version_id, placed.row.label) if cells else ():
-        # If the section names the measure, a row in a section for another measure does not compete.
-        if in_section and row.section and not is_section_named(question, row):
-            continue
-        found = find_named_cells(question, table, row, *names, with_caption=with_caption)
+        # If the section names the measure, the caption does not make a row in another section a rival.
+        is_elsewhere = in_section and bool(row.section) and not is_section_named(question, row)
+        found = find_named_cells(question, table, row, *names, with_caption=with_caption and not is_elsewhere)
         if found and _read_numbers(found) != _read_numbers(cells):
             return []
     return cells

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
 
 from rag_core.reading.cell_values import parse_quantity, remove_unit
 from rag_core.reading.table_rows import find_lemmas, find_names, find_numbered
-from rag_core.text.dates import find_periods, match_period
+from rag_core.text.dates import Period, find_periods, match_period
 from rag_core.text.words import tokenize
 from rag_core.types.tables import Table, TableCell, TableRow
 
@@ -21,7 +22,7 @@ def choose_cell(
     """Return the cell of a row whose header fits the question best; ``None`` if several fit better than that read.
 
     The result is ``None``, too, if the question names the periods of several columns. If it names no period, the cell
-    is of the latest year.
+    of the latest year is returned.
 
     Only cells like the one that the model read are compared: figures with figures, and texts with texts. Cells whose
     own text is in the question are given by it, so they are no answers. If the columns are periods, the header must
@@ -40,10 +41,7 @@ def choose_cell(
     periods = [one for found in dated.values() for one in found]
     wanted = [match_period(one, periods) for one in find_periods(question)]
     # Without a year in the headers, the period may be in the label of the row or in the caption.
-    has_period = bool(dated[read.column])
-    names_columns = has_period and bool(wanted)
-    if has_period and sum(map(bool, wanted)) > 1:
-        return None
+    names_columns = bool(dated[read.column]) and bool(wanted)
 
     def fit(cell: TableCell) -> int:
         header = headers[cell.column]
@@ -55,11 +53,10 @@ def choose_cell(
         cells = [
             cell
             for cell in cells
-            if dated[cell.column] and all(any(one in fitting for fitting in wanted) for one in dated[cell.column])
+            if dated[cell.column]
+            and all(any(one in fitting for fitting in wanted) for one in dated[cell.column])
+            and all(any(one in dated[cell.column] for one in fitting) for fitting in wanted if fitting)
         ]
-    elif has_period:
-        latest = max(one.year for one in periods)
-        cells = [cell for cell in cells if any(one.year == latest for one in dated[cell.column])]
     if not cells:
         return None
     most = max(map(fit, cells))
@@ -67,7 +64,19 @@ def choose_cell(
     if read in best:
         alike = [cell for cell in best if find_names(headers[cell.column]) == find_names(headers[read.column])]
         best = _select_by_function_words(question, {cell: headers[cell.column] for cell in alike})
+        if not wanted:
+            best = _select_latest({cell: dated[cell.column] for cell in best}) or best
     return read if read in best else best[0] if len(best) == 1 else None
+
+
+def _select_latest(periods: Mapping[TableCell, Sequence[Period]]) -> list[TableCell]:
+    """Return the cells of the latest year up to the present one, given the periods of the cells."""
+    present = date.today().year
+    years = {
+        cell: max((one.year for one in found if one.year <= present), default=0) for cell, found in periods.items()
+    }
+    latest = max(years.values(), default=0)
+    return [cell for cell, year in years.items() if latest and year == latest]
 
 
 def _select_by_function_words(question: str, headers: Mapping[TableCell, str]) -> list[TableCell]:

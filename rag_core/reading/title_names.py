@@ -5,26 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from rag_core.text.annotated import AnnotatedText
-from rag_core.text.grammar import AUXILIARIES, BE, FUNCTION_WORDS
+from rag_core.text.dates import MONTHS
+from rag_core.text.figures import keep_letters
+from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.languages import detect_language
-from rag_core.text.names import annotate, contains_name_form, is_question_word
+from rag_core.text.names import MIN_SYMBOL_CHARS, annotate, contains_name_form, is_question_word
 from rag_core.text.noun_phrases import find_names
-from rag_core.text.words import Word
 from rag_core.types import Reading
 
 # Arguments: question, texts. Returns an iterator over the readings of the texts.
 Read = Callable[[str, Sequence[str]], Iterator[Reading]]
 
-# The ending of a possessive, as in "Acme's" and "General Mills'".
-_POSSESSIVE = re.compile(r"['’]s?(?!\w)")
-# "Did Acme sell" has a verb after the name, but "were Acme shares" has a noun.
-_AUXILIARY = re.compile(rf"\b(?:{'|'.join(sorted(AUXILIARIES - BE))})\s+$", re.IGNORECASE)
-_WORD_AFTER = re.compile(r"\s+([a-z][\w-]*)")
-_ARTICLE = re.compile(r"the\s+", re.IGNORECASE)
+# The ending of a possessive, as in "Acme's", "Acme Corp.'s" and "General Mills'".
+_POSSESSIVE = re.compile(r"\.?['’]s?(?!\w)")
+# Words before a name that stands before a noun, as in "the Acme report" and "how many Acme shares".
+_BEFORE_A_NOUN = re.compile(r"\b(?:how many|which)\s+$", re.IGNORECASE)
+_NOUN = re.compile(r"\s+([a-z][\w-]*)")
+_ARTICLE, _ARTICLE_BEFORE = re.compile(r"the\s+", re.IGNORECASE), re.compile(r"\bthe\s+$", re.IGNORECASE)
 # A number or another name after a name, as in "the Acme protocol V1.2".
 _GOES_ON = re.compile(r"\s+[A-Z0-9]")
-_NO_TEXT = AnnotatedText("")
+# Between the parts of a title: a name begins a part.
+_TITLE_BREAK = re.compile(r"[·_/\d]+")
 
 
 def read_titled_texts(
@@ -54,46 +55,64 @@ def read_titled_texts(
 def replace_title_names(question: str, text: str, title: str) -> str:
     """Return an English question with a pronoun instead of each name that the title contains and the text does not.
 
-    Of a name such as "Acme's Bridge Fund", the title may contain only the words up to the possessive. A name before a
-    noun, as in "Acme shares", is left out.
+    A part of the title must begin with the name. Of "Acme's Bridge Fund", this may be the words up to the possessive. A
+    name before a noun, as in "the Acme report", is left out.
 
     >>> replace_title_names("What were Acme's costs in Peru?", "Our costs were 3 million.", "acme_2021.pdf")
     'What were its costs in Peru?'
     """
     if detect_language(question):
         return question
-    said, about = annotate(text), annotate(title)
     parts, position = [], 0
-    for start, end in _list_names(question):
-        words = [one for one in annotate(question).words if start <= one.start < end and not is_question_word(one)]
-        if _contain(words, _NO_TEXT, about) and not _contain(words, said, _NO_TEXT):
-            stand_in, first, last = _choose_stand_in(question, start, end)
+    for start, end in _find_name_spans(question):
+        name = question[start:end]
+        owner = _POSSESSIVE.sub("", name)
+        if begins_title(owner, title) and not _contains_name(text, question, start, end):
+            # The name may itself end in "'s": "McDonald's".
+            is_possessive = name != owner and not (name.endswith("s") and begins_title(name, title))
+            stand_in, first, last = _choose_stand_in(question, start, end, is_possessive=is_possessive)
             parts += [question[position:first], stand_in]
             position = last
     return "".join([*parts, question[position:]])
 
 
-def _list_names(question: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the names without digits, up to the possessive and with its ending."""
+def begins_title(name: str, title: str) -> bool:
+    """Return whether a part of a title begins with a name.
+
+    >>> begins_title("Best Buy", "BESTBUY_2019.pdf"), begins_title("Ireland", "Bank of Ireland.pdf")
+    (True, False)
+    """
+    letters = keep_letters(name)
+    is_long_enough = len(letters) >= MIN_SYMBOL_CHARS
+    return is_long_enough and any(keep_letters(part).startswith(letters) for part in _TITLE_BREAK.split(title))
+
+
+def _find_name_spans(question: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of names without digits and months, without an article, each up to the end of its possessive."""
     for name in find_names(question):
-        owner = _POSSESSIVE.search(question, name.start, name.end + 2)
-        end = owner.end() if owner else name.end
-        has_digit = any(char.isdigit() for char in question[name.start : end])
-        if not has_digit and (owner or not _GOES_ON.match(question, end)):
-            yield name.start, end
+        article = _ARTICLE.match(question, name.start, name.end)
+        start = article.end() if article else name.start
+        possessive = _POSSESSIVE.search(question, start, name.end + 3)
+        end = possessive.end() if possessive else name.end
+        span = question[start:end]
+        is_name = not any(char.isdigit() for char in span) and span.casefold() not in MONTHS
+        if is_name and (possessive or not _GOES_ON.match(question, end)):
+            yield start, end
 
 
-def _choose_stand_in(question: str, start: int, end: int) -> tuple[str, int, int]:
+def _choose_stand_in(question: str, start: int, end: int, *, is_possessive: bool) -> tuple[str, int, int]:
     """Return what stands for a name, and the span that it replaces."""
-    if _POSSESSIVE.search(question, start, end):
+    if is_possessive:
         return "its", start, end
-    article = _ARTICLE.match(question, start, end)
-    noun = _WORD_AFTER.match(question, end)
-    if noun and noun[1] not in FUNCTION_WORDS and (article or not _AUXILIARY.search(question, 0, start)):
-        return "", article.end() if article else start, noun.start(1)
-    return "it", start, end
+    article = _ARTICLE_BEFORE.search(question, 0, start)
+    noun = _NOUN.match(question, end)
+    if noun and noun[1] not in FUNCTION_WORDS and (article or _BEFORE_A_NOUN.search(question, 0, start)):
+        return "", start, noun.start(1)
+    return "it", article.start() if article else start, end
 
 
-def _contain(name: Sequence[Word], said: AnnotatedText, about: AnnotatedText) -> bool:
-    """Return whether a text (``said``) or a title (``about``) contains a form of each word of a name."""
-    return all(contains_name_form(word, said, about) for word in name)
+def _contains_name(text: str, question: str, start: int, end: int) -> bool:
+    """Return whether a text contains a form of each word of a name in a question."""
+    said, no_title = annotate(text), annotate("")
+    words = [one for one in annotate(question).words if start <= one.start < end and not is_question_word(one)]
+    return all(contains_name_form(one, said, no_title) for one in words)

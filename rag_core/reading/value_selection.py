@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
 from rag_core.reading.short_answers import extend_answer
-from rag_core.text.dates import find_periods, match_period
+from rag_core.text.dates import Period, find_periods, match_period
 from rag_core.text.grammar import Token, split_tokens
 from rag_core.text.noun_phrases import find_names
 from rag_core.text.numbers import Number, parse_numbers
-from rag_core.text.words import stem, tokenize
+from rag_core.text.words import stem
 
 _COUNTED = re.compile(r"\bhow many (\w+)", re.IGNORECASE)
 _SEPARATOR = re.compile(r",? (?:and|or) |, ")
 _LAST = re.compile(r"\b(?:and|or)\b")
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _SCALE = re.compile(r"\s(?:thousand|million|billion|trillion)$", re.IGNORECASE)
-_CLAUSE_END = re.compile(r"[;:]|\.(?=\s|$)")
+# Before the second number of a range, and before a negative number.
+_RANGE = re.compile(r"(?:\b(?:to|or|and)\s+|[-–−]\s?)$")
+# Between the items of a list, and between the list of values and that of their periods.
+_JOINT = re.compile(r",? (?:and|or) |, ")
+_TO_PERIODS = re.compile(r",? (?:(?:in|for|at|during|as of|the|years?|fiscal|ended) )+")
 
 
 def select_count(question: str, answer: str, sentence: str) -> str:
@@ -45,7 +50,7 @@ def select_count(question: str, answer: str, sentence: str) -> str:
 def select_respective(question: str, answer: str, sentence: str) -> str:
     """Return the value of the period or thing asked for if a sentence gives several values "respectively".
 
-    Without this word, several values in the answer correspond to as many periods, if the question names one of these.
+    Without this word, several values in the answer correspond to as many periods directly after them.
     Return an empty string if the values do not correspond to the periods or to the items of a list before them, or if
     the question names several or none of these.
 
@@ -62,7 +67,7 @@ def select_respective(question: str, answer: str, sentence: str) -> str:
     if len(numbers) < 2 or not any(one.text in answer or answer in one.text for one in numbers):
         return answer
     chosen = [known.index(one) for period in find_periods(question) for one in match_period(period, known)]
-    if respectively is None and (len(chosen) != 1 or len(known) != len(numbers)):
+    if respectively is None and (len(chosen) != 1 or not _are_parallel(sentence, numbers, known)):
         return answer
     if len(known) != len(numbers):
         asked = {token.word for token in split_tokens(question)}
@@ -79,8 +84,9 @@ def select_respective(question: str, answer: str, sentence: str) -> str:
 def select_part(question: str, answer: str, sentence: str) -> str:
     """Return the number of the part that a question names if the answer is another number of the sentence.
 
-    A number belongs to the names between it and the next number. Return an empty string if the names of the question
-    belong to several numbers, but not to that of the answer.
+    The number is directly before the name, as in "105 in Peru", "105 shops in Peru" and "105 based in Peru", and the
+    sentence contains the name only once. Return an empty string if it is one end of a range, or if the question names
+    several parts.
 
     >>> sentence = "It had 815 shops in 2021: 564 in Norway and about 105 in Peru."
     >>> select_part("How many shops did it have in Peru?", "815 shops", sentence)
@@ -91,27 +97,39 @@ def select_part(question: str, answer: str, sentence: str) -> str:
     given = [one for one in numbers if start <= one.start < start + len(answer)]
     if start < 0 or not given or len(given) == len(numbers):
         return answer
-    names = [f" {_join_words(name.text.removeprefix('the '))} " for name in find_names(question)]
-    ends = [one.start for one in numbers[1:]] + [len(sentence)]
-    parts = []
-    for one, end in zip(numbers, ends, strict=True):
-        clause_end = _CLAUSE_END.search(sentence, one.end, end)
-        belonging = f" {_join_words(sentence[one.end : clause_end.start() if clause_end else end])} "
-        if (one.kind, one.currency) == (given[0].kind, given[0].currency) and any(name in belonging for name in names):
-            parts.append(one)
-    if not parts or any(one in given for one in parts):
+    counted = _COUNTED.search(question)
+    noun = rf"{re.escape(counted[1])}|[a-z]+ed" if counted else "[a-z]+ed"
+    names = [re.escape(name.text.removeprefix("the ")) for name in find_names(question)]
+    once = [name for name in names if len(re.findall(rf"\b{name}\b", sentence)) == 1]
+    before_name = re.compile(rf"\s+(?:(?:{noun})\s+)?(?:in|at)\s+(?:the\s+)?(?:{'|'.join(once)})\b")
+    kind = given[0].kind, given[0].currency
+    parts = [one for one in numbers if (one.kind, one.currency) == kind and before_name.match(sentence, _find_end(one))]
+    if not once or not parts or any(one in given for one in parts):
         return answer
-    return extend_answer(sentence, parts[0].start, parts[0].end) if len(parts) == 1 else ""
+    is_range = _RANGE.search(sentence, 0, parts[0].start) is not None
+    return "" if is_range or len(parts) > 1 else extend_answer(sentence, parts[0].start, parts[0].end)
+
+
+def _are_parallel(sentence: str, numbers: Sequence[Number], periods: Sequence[Period]) -> bool:
+    """Return whether a list of numbers is directly before a list of as many periods."""
+    spans = [min(period.spans) for period in periods]
+    if len(spans) != len(numbers):
+        return False
+    places = [(one.start, _find_end(one)) for one in numbers]
+    joints = [sentence[one[1] : other[0]] for listed in (places, spans) for one, other in pairwise(listed)]
+    between = sentence[places[-1][1] : spans[0][0]]
+    return all(_JOINT.fullmatch(one) for one in joints) and _TO_PERIODS.fullmatch(between) is not None
+
+
+def _find_end(number: Number) -> int:
+    """Return the end of a number without the blank that may follow its scale word."""
+    return number.start + len(number.text)
 
 
 def _find_figures(text: str) -> list[Number]:
     """Return the numbers of a text that belong to no period."""
     spans = [span for period in find_periods(text) for span in period.spans]
     return [one for one in parse_numbers(text) if not any(start <= one.start < end for start, end in spans)]
-
-
-def _join_words(text: str) -> str:
-    return " ".join(word.folded for word in tokenize(text))
 
 
 def _list_items(text: str, count: int) -> list[set[str]]:

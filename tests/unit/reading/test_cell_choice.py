@@ -55,6 +55,29 @@ def test_function_words_select_between_headers_that_are_alike_otherwise(read: in
     assert chosen("How many votes were cast against Ana Berg?", votes, 0, read) == "160"
 
 
+STAFF = (
+    ("Country", "2023 Actual", "2024 Actual", "2025 Target", "Total", "Change 2023-2024"),
+    ("Peru", "47", "42", "60", "89", "-5"),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "read", "expected"),
+    [
+        ("How many people work in Peru?", 1, "42"),
+        ("How many people are the target for Peru?", 1, "60"),
+        ("What was the total of Peru?", 1, "89"),
+        ("How did Peru change from 2023 to 2024?", 5, "-5"),
+    ],
+)
+def test_latest_year_is_chosen_only_among_headers_that_are_alike(question: str, read: int, expected: str) -> None:
+    assert chosen(question, STAFF, 0, read) == expected
+
+
+def test_columns_of_other_measures_do_not_replace_the_one_read() -> None:
+    assert chosen("When did Ana come?", (("Name", "Joined 2019", "Left 2024"), ("Ana", "14", "17")), 0, 1) == "14"
+
+
 def test_no_cell_is_chosen_for_several_periods() -> None:
     assert chosen("What was the output of the Lathe in H1 2023 and in H1 2024?", HALVES, 1, 1) == ""
 

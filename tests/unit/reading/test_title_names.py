@@ -21,7 +21,9 @@ OURS = "We employed 83 people in 2021."
         ("What were Green Heath Mills' costs?", "What were its costs?"),
         ("How many people work for the Green Heath Mills?", "How many people work for it?"),
         ("How many Green Heath shares were sold?", "How many shares were sold?"),
-        ("What were Green Heath sales in Peru?", "What were sales in Peru?"),
+        ("Which Green Heath sites are in Peru?", "Which sites are in Peru?"),
+        ("When was Green Heath founded?", "When was it founded?"),
+        ("What are Green Heath Mills Ltd.'s costs?", "What are its costs?"),
         ("What does Green Heath sell in Peru?", "What does it sell in Peru?"),
         ("Who leads Green Heath in Peru?", "Who leads it in Peru?"),
         ("What is stated in the Green Heath report on Peru?", "What is stated in the report on Peru?"),
@@ -41,6 +43,24 @@ OURS = "We employed 83 people in 2021."
 )
 def test_names_of_the_title_are_replaced(question: str, expected: str) -> None:
     assert replace_title_names(question, OURS, TITLE) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("What was revenue in March?", "acme_march.pdf"),
+        ("Who is mayor of Berg?", "heidelberg.pdf"),
+        ("What is the population of Ireland?", "Bank of Ireland.pdf"),
+        ("What was Apple revenue?", "Pineapple.pdf"),
+        ("Who wrote it for Al?", "Aldertree.pdf"),
+    ],
+)
+def test_name_that_no_part_of_the_title_begins_with_is_kept(question: str, title: str) -> None:
+    assert replace_title_names(question, OURS, title) == question
+
+
+def test_name_that_ends_like_a_possessive_is_replaced() -> None:
+    assert replace_title_names("How many sites does McDonald's have?", OURS, "mcdonalds.pdf").endswith("does it have?")
 
 
 def test_name_in_the_text_is_kept() -> None:

@@ -98,6 +98,59 @@ def test_number_of_the_part_that_is_named_is_selected(question: str, answer: str
     assert select_part(question, answer, SHOPS) == part
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "sentence", "part"),
+    [
+        (
+            "How much space is in Peru?",
+            "118.9 million square feet",
+            "It has 118.9 million square feet: 83.2 million in the U.S.; 14.9 million in Peru.",
+            "14.9 million",
+        ),
+        ("How many people work in Peru?", "79,000", "Of 79,000 people, 29,000 based in Peru.", "29,000"),
+        ("How many seats are in Peru?", "5", "There are 5 in Chile and 8 to 9 in Peru.", ""),
+        ("What is the change in Peru?", "5", "It is 5 in Chile, -6 in Peru.", ""),
+    ],
+)
+def test_number_directly_before_the_name_is_that_of_the_part(
+    question: str, answer: str, sentence: str, part: str
+) -> None:
+    assert select_part(question, answer, sentence) == part
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "sentence"),
+    [
+        ("How many goals did Berg score for Harrow?", "672 goals", "Berg scored 672 goals in 778 matches for Harrow."),
+        ("How many shops were open in Chile?", "90 shops", "In Peru 105 and in Chile 90 shops were open."),
+        ("How many shops are in Norway?", "105", "It has 300 shops: Peru 100, Norway 105, Chile 95."),
+        ("How many shops did Acme have?", "815 shops", "It had 815 shops in 2021, of which 20 were bought from Acme."),
+        ("How many people has the Mill Fund?", "15", "It has 15 people and 4 funds, including the Mill Fund."),
+        (
+            "What was revenue in Peru in 2021?",
+            "$4.1 million",
+            "It was $4.1 million in 2021 and $3 million in 2020 in Peru.",
+        ),
+        ("How many are in Peru?", "8", "In Peru 8 of 9 are open, as are 5 in Peru West."),
+    ],
+)
+def test_number_that_is_not_directly_before_the_name_is_no_part(question: str, answer: str, sentence: str) -> None:
+    assert select_part(question, answer, sentence) == answer
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Revenue rose to $5 million from $3 million between 2020 and 2021.",
+        "Between 2020 and 2021 revenue reached $5 million, up from $3 million.",
+        "Unlike in 2020, revenue in 2021 was $5 million to $3 million.",
+    ],
+)
+def test_values_that_are_no_list_before_their_periods_are_kept(sentence: str) -> None:
+    given = sentence[sentence.index("$5") : sentence.index("$3") + 10]
+    assert select_respective("What was revenue in 2021?", given, sentence) == given
+
+
 def test_number_of_another_kind_is_no_part() -> None:
     sentence = "Sales were 40 million euros, 12% of them in Peru."
     assert select_part("What were sales in Peru?", "40 million euros", sentence) == "40 million euros"
