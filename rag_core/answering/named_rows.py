@@ -31,7 +31,7 @@ def quote_named_row(
     Return ``None`` if the question does not ask for a figure, if no row is named with all its words, or if the document
     has a row with the same label and another value, such as that of a segment. A row whose own labels explain the
     question is preferred to one that only its caption explains. If no row read is named, pages of the best documents
-    that contain most words of a question for a number are searched.
+    that contain most words of the question are searched.
     """
     kind = find_answer_kind(question)
     if is_yes_no_question(question) or kind in (Kind.REASON, Kind.NAME, Kind.DATE):
@@ -42,7 +42,7 @@ def quote_named_row(
         if one.excerpt.table is not None and one.excerpt.row is not None and not one.passage.lacks_name
     ]
     found = _quote_first_named(question, read, outcome, reader)
-    if found is None and kind is not None:
+    if found is None:
         found = _quote_first_named(question, _list_rows(question, outcome, reader), outcome, reader)
     return found
 

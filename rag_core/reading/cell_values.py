@@ -177,7 +177,9 @@ def _split_clauses(text: str) -> Iterator[tuple[str, str]]:
         if match and match["subject"] and re.fullmatch(_SYMBOL, match["subject"].strip()):
             unit = match["subject"] + unit
         words = [word.casefold() for word in _WORD.findall(unit)]
-        is_short = len(clause.split()) <= _LONGEST_CLAUSE
+        # A single plural in a sentence, such as "…, earnings, …", is no unit.
+        is_whole = bool(match and match["unit"]) or clause.strip() == text.strip(" ()[]:.")
+        is_short = is_whole and len(clause.split()) <= _LONGEST_CLAUSE
         if words and all(len(word) <= 2 or word in _KNOWN or (is_short and word.endswith("s")) for word in words):
             yield (match and match["subject"]) or "", unit
         else:

@@ -11,8 +11,14 @@ from rag_core.text.words import find_lemma, tokenize
 from rag_core.types.tables import Table, TableCell, TableRow
 
 _PERCENT = re.compile(r"%|\b(?:per ?cent(?:age)?|share|proportion|rate|ratio|margin|growth|change)\b", re.IGNORECASE)
-# Words of questions for values that say nothing about the value.
-_REPORTING = frozenset(map(find_lemma, "amount book disclose have much post record report show state".split()))
+# Words of questions for values that say nothing about the value, or only its scale.
+_REPORTING = frozenset(
+    map(find_lemma, "amount billion book disclose have million much post record report show state thousand".split())
+)
+
+
+# The noun after the name of a segment, which tables give without it. "Acme's segment profit" is another measure.
+_NAMED_SEGMENT = re.compile(r"\b[A-Z][\w&-]+ (segment|division)\b")
 
 
 def list_asked_words(question: str, document: str) -> list[str]:
@@ -64,6 +70,7 @@ def find_named_cells(
     sections = [one for one in row.section if find_names(remove_unit(one)) <= asked]
     known = find_lemmas(" ".join([*captions, *sections, *(headers[one] for one in named)]))
     missing = asked - label - known - company - _REPORTING
+    missing -= {find_lemma(noun) for noun in _NAMED_SEGMENT.findall(question)}
     if missing and missing - find_acronyms(question, "\n".join([*captions, *sections, *headers.values()])):
         return []
     dated = {column: find_periods(headers[column]) for column in named}

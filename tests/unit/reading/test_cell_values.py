@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from rag_core.reading.cell_values import find_header_unit, names_cell, parse_quantity, state_value
+from rag_core.reading.cell_values import find_header_unit, find_stated_units, names_cell, parse_quantity, state_value
 from rag_core.types.tables import Table, TableCell, TableRow
 
 
@@ -61,6 +61,11 @@ def test_value_has_the_unit_that_is_stated_for_it(header: str, text: str, unit: 
 def test_currency_of_the_first_row_is_that_of_the_column() -> None:
     sales = table(("Segment", "2023", "Staff"), ("Snacks", "$6,147", "12"), ("Pets", "4,259", "31"))
     assert [value_in(sales, 1, 1), value_in(sales, 1, 2)] == ["$4,259", "31"]
+
+
+def test_word_of_a_sentence_is_no_unit() -> None:
+    assert find_stated_units("earnings. As a result, costs exceed income") == []
+    assert find_stated_units("(litres)") == ["litres"]
 
 
 def test_unit_of_a_row_label() -> None:

@@ -29,6 +29,7 @@ def find(question: str, row: int, lines: tuple[tuple[str, ...], ...] = COSTS, do
         ("What were the membership fees of Acme in 2021?", 0, ["3,877"]),
         ("What were Acme's membership fees in 2020 and 2021?", 0, ["3,541", "3,877"]),
         ("How much were Acme's storage costs in 2020?", 2, ["144"]),
+        ("What were Acme's storage costs in 2020, in millions?", 2, ["144"]),
     ],
 )
 def test_cell_of_each_period_is_found(question: str, row: int, cells: list[str]) -> None:
@@ -65,6 +66,12 @@ def test_section_is_named_by_all_its_words() -> None:
     row = replace(build((("", "2021"), ("Cloud", "75"))).body[0], section=("Operating income",))
     assert is_section_named("What was the operating income of Cloud in 2021?", row)
     assert not is_section_named("What was the income of Cloud in 2021?", row)
+
+
+def test_noun_after_the_name_of_a_segment_is_not_in_the_table() -> None:
+    lines = (("", "2021"), ("Space", "403"), ("Costs", "91"))
+    assert find("What did Acme report for the Space segment in 2021?", 0, lines) == ["403"]
+    assert find("What were Acme's segment costs in 2021?", 1, lines) == []
 
 
 def test_question_must_name_the_column() -> None:
