@@ -18,6 +18,7 @@ from rag_core.reading.table_rows import find_joined_names, find_lemmas, find_nam
 from rag_core.reading.tick_boxes import contains_box
 from rag_core.text.dates import find_periods
 from rag_core.text.languages import detect_language
+from rag_core.text.names import lacks_name
 from rag_core.text.words import tokenize
 from rag_core.types import Citation, Passage, Table
 from rag_core.types.tables import TableCell, TableRow
@@ -54,6 +55,9 @@ def quote_row(
     # The reading model knows English only.
     is_read = answer.probability >= SHORT_PROBABILITY and not detect_language(question)
     if not is_read and not names_cell(question, excerpt.table, excerpt.row, read):
+        return None
+    title = f"{answer.passage.full_title} {answer.passage.heading}"
+    if lacks_name(question, excerpt.text, title):
         return None
     citation = cite_span(answer.passage.page_key, excerpt.start, excerpt.end, passages)
     if citation is None:

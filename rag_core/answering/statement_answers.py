@@ -14,13 +14,14 @@ from rag_core.reading.short_answers import (
     is_denied_elsewhere,
     is_figure_asked_for,
     is_of_other_period,
+    is_of_other_year,
     is_whole,
     matches_plural,
     names_measure,
 )
 from rag_core.reading.statement_reading import ReadStatement, contains_negation
 from rag_core.reading.statements import names_label, read_label
-from rag_core.reading.value_selection import select_count, select_part, select_respective
+from rag_core.reading.value_selection import has_other_period, select_count, select_part, select_respective
 from rag_core.text.languages import detect_language
 from rag_core.text.names import lacks_name
 
@@ -51,7 +52,8 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
     context = f"{title} {excerpt.text}"
     # The cells of a row without their headers do not show which of them is asked for, and a heading states nothing.
     is_heading = not is_sentence(text) and not read_label(text)[0]
-    if excerpt.row is not None or is_heading or is_of_other_period(question, context):
+    is_of_other = is_of_other_period(question, context) or is_of_other_year(question, text, statement.passage.document)
+    if excerpt.row is not None or is_heading or is_of_other:
         return ""
     is_sure = statement.probability >= SURE_PROBABILITY
     if not is_sure and not names_measure(question, context if refers_back(text) else text):
@@ -64,6 +66,8 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
     if ends_before_noun(question, answer, text) or lacks_name(question, excerpt.text, title):
         return ""
     short = select_respective(question, extend_definition(question, short, text), text)
+    if has_other_period(question, short, text):
+        return ""
     is_kind = answers_kind(question, short) and matches_plural(question, short) and is_whole(short, text)
     return short if is_kind and is_figure_asked_for(question, short, text) else ""
 

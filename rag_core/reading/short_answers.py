@@ -237,6 +237,18 @@ def is_of_other_period(question: str, text: str) -> bool:
     return bool(years and not years & _find_years(text)) or bool(quarters and not quarters & find_quarters(text))
 
 
+def is_of_other_year(question: str, statement: str, title: str) -> bool:
+    """Return whether a question names a year, and a statement or the title of its document only others.
+
+    A statement without a year is of the year in the title.
+
+    >>> is_of_other_year("How many mills did it have in 2018?", "It has 112 mills.", "report_2019.pdf")
+    True
+    """
+    asked, known = _find_years(question), _find_years(f"{statement} {title}")
+    return bool(asked and known) and not asked & known
+
+
 def _find_years(text: str) -> set[int]:
     return {period.year for period in find_periods(text) if period.year}
 

@@ -22,7 +22,7 @@ _SCALE = re.compile(r"\s(?:thousand|million|billion|trillion)$", re.IGNORECASE)
 _RANGE = re.compile(r"(?:\b(?:to|or|and)\s+|[-–−]\s?)$")
 # Between the items of a list, and between the list of values and that of their periods.
 _JOINT = re.compile(r",? (?:and|or) |, ")
-_TO_PERIODS = re.compile(r",? (?:(?:in|for|at|during|as of|the|years?|fiscal|ended) )+")
+_TO_PERIODS = re.compile(r",? (?:(?:in|for|at|during|as of|the|both|years?|fiscal|ended) )+")
 
 
 def select_count(question: str, answer: str, sentence: str) -> str:
@@ -108,6 +108,35 @@ def select_part(question: str, answer: str, sentence: str) -> str:
         return answer
     is_range = _RANGE.search(sentence, 0, parts[0].start) is not None
     return "" if is_range or len(parts) > 1 else extend_answer(sentence, parts[0].start, parts[0].end)
+
+
+def has_other_period(question: str, answer: str, sentence: str) -> bool:
+    """Return whether the periods directly after a number are none of those in the question.
+
+    >>> sentence = "It was 27% in 2022 and 28% in 2021."
+    >>> has_other_period("What was it in 2021?", "27%", sentence)
+    True
+    """
+    asked, start = find_periods(question), sentence.find(answer)
+    numbers = _find_figures(sentence)
+    given = [one for one in numbers if start <= one.start < start + len(answer)]
+    if not asked or start < 0 or len(given) != 1:
+        return False
+    (number,) = given
+    after = [one for one in find_periods(sentence) if min(one.spans)[0] >= number.end]
+    is_next = bool(after) and _TO_PERIODS.fullmatch(sentence[_find_end(number) : min(after[0].spans)[0]]) is not None
+    listed = _list_joined(sentence, after) if is_next else []
+    return is_next and not any(match_period(one, listed) for one in asked)
+
+
+def _list_joined(sentence: str, periods: Sequence[Period]) -> list[Period]:
+    """Return the first periods that only commas or conjunctions separate, as "2022 and 2021"."""
+    listed = list(periods[:1])
+    for one, other in pairwise(periods):
+        if not _JOINT.fullmatch(sentence[max(one.spans)[1] : min(other.spans)[0]]):
+            break
+        listed.append(other)
+    return listed
 
 
 def _are_parallel(sentence: str, numbers: Sequence[Number], periods: Sequence[Period]) -> bool:

@@ -11,6 +11,7 @@ from rag_core.reading.short_answers import (
     is_denied_elsewhere,
     is_figure_asked_for,
     is_of_other_period,
+    is_of_other_year,
     names_measure,
 )
 
@@ -129,6 +130,21 @@ def test_long_answer_with_several_figures_is_no_figure() -> None:
 )
 def test_text_may_be_about_another_period(question: str, text: str, is_other: bool) -> None:
     assert is_of_other_period(question, text) is is_other
+
+
+@pytest.mark.parametrize(
+    ("statement", "title", "is_other"),
+    [
+        ("It has 112 mills.", "report_2019.pdf", True),
+        ("It has 112 mills.", "report_2018.pdf", False),
+        ("In 2018, it had 112 mills.", "report_2019.pdf", False),
+        ("It has 112 mills.", "report.pdf", False),
+        ("In 2020, it had 112 mills.", "report.pdf", True),
+    ],
+)
+def test_statement_without_a_year_is_of_that_in_the_title(statement: str, title: str, is_other: bool) -> None:
+    assert is_of_other_year("How many mills did it have in 2018?", statement, title) is is_other
+    assert not is_of_other_year("How many mills did it have?", statement, title)
 
 
 def test_noun_of_the_measure_is_in_the_text() -> None:

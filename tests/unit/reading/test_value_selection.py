@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.reading.value_selection import select_count, select_part, select_respective
+from rag_core.reading.value_selection import has_other_period, select_count, select_part, select_respective
 
 
 @pytest.mark.parametrize(
@@ -149,6 +149,28 @@ def test_number_that_is_not_directly_before_the_name_is_no_part(question: str, a
 def test_values_that_are_no_list_before_their_periods_are_kept(sentence: str) -> None:
     given = sentence[sentence.index("$5") : sentence.index("$3") + 10]
     assert select_respective("What was revenue in 2021?", given, sentence) == given
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "is_other"),
+    [
+        ("What was the share in 2021?", "28%", True),
+        ("What was the share in 2021?", "27%", False),
+        ("What was the share in 2022?", "27%", False),
+        ("What was the share in 2020?", "28%", False),
+        ("What was the share in 2020?", "27%", True),
+        ("What was the share?", "28%", False),
+        ("What was the share in 2021?", "the share", False),
+    ],
+)
+def test_period_directly_after_a_number_is_its_period(question: str, answer: str, is_other: bool) -> None:
+    sentence = "The share was 27% during both 2022 and 2021 and 28% during 2020."
+    assert has_other_period(question, answer, sentence) is is_other
+
+
+def test_period_elsewhere_is_not_that_of_the_number() -> None:
+    sentence = "In 2017 it paid $5 million for the warrant dated May 2012."
+    assert not has_other_period("How much did it pay in 2017?", "$5 million", sentence)
 
 
 def test_number_of_another_kind_is_no_part() -> None:
