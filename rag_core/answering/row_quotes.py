@@ -54,10 +54,9 @@ def quote_row(
         return None
     # The reading model knows English only.
     is_read = answer.probability >= SHORT_PROBABILITY and not detect_language(question)
-    if not is_read and not names_cell(question, excerpt.table, excerpt.row, read):
-        return None
     title = f"{answer.passage.full_title} {answer.passage.heading}"
-    if lacks_name(question, excerpt.text, title):
+    is_about_names = is_read and not lacks_name(question, excerpt.text, title)
+    if not is_about_names and not names_cell(question, excerpt.table, excerpt.row, read):
         return None
     citation = cite_span(answer.passage.page_key, excerpt.start, excerpt.end, passages)
     if citation is None:

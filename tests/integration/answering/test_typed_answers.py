@@ -33,6 +33,11 @@ DOCUMENTS = {
         "It was repaired by the Nordhavn shipyard.",
         "The crossing takes 35 minutes in calm weather.",
     ],
+    "harrow_2021.pdf": [
+        "At the end of the year we had 815 shops worldwide: 564 in Norway and 105 in Peru.",
+        "Dividends declared totaled 12.98 euros per share.",
+        "We leased 27 boats in 2021 and 31 boats in 2020.",
+    ],
 }
 
 
@@ -41,6 +46,19 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     documents = {name: [lines] for name, lines in DOCUMENTS.items()}
     with open_library(tmp_path_factory.mktemp("typed") / "data", documents) as engine:
         yield engine
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("How many shops did Harrow have in Peru?", "105"),
+        ("How much did Harrow declare in dividends per share in 2021?", "12.98 euros"),
+        ("How much did Harrow declare in dividends per share in 2019?", ""),
+        ("How much did Bolt declare in dividends per share in 2021?", ""),
+    ],
+)
+def test_text_need_not_repeat_the_name_in_the_title(library: Engine, question: str, short: str) -> None:
+    assert library.answer(question).short == short
 
 
 @pytest.mark.parametrize(
