@@ -19,7 +19,7 @@ _LAST = re.compile(r"\b(?:and|or)\b")
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _SCALE = re.compile(r"\s(?:thousand|million|billion|trillion)$", re.IGNORECASE)
 # Before the second number of a range, and before a negative number.
-_RANGE = re.compile(r"(?:\b(?:to|or|and)\s+|[-–−]\s?)$")
+_RANGE = re.compile(r"(?:\b(?:to|or|between \S+ and)\s+|[-–−]\s?)$")
 # Between the items of a list, and between the list of values and that of their periods.
 _JOINT = re.compile(r",? (?:and|or) |, ")
 _TO_PERIODS = re.compile(r",? (?:(?:in|for|at|during|as of|the|both|years?|fiscal|ended) )+")

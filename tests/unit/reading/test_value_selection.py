@@ -108,7 +108,9 @@ def test_number_of_the_part_that_is_named_is_selected(question: str, answer: str
             "14.9 million",
         ),
         ("How many people work in Peru?", "79,000", "Of 79,000 people, 29,000 based in Peru.", "29,000"),
+        ("How many seats are in Peru?", "5", "There are 5 in Chile and 9 in Peru.", "9"),
         ("How many seats are in Peru?", "5", "There are 5 in Chile and 8 to 9 in Peru.", ""),
+        ("How many seats are in Peru?", "5", "There are 5 in Chile and between 8 and 9 in Peru.", ""),
         ("What is the change in Peru?", "5", "It is 5 in Chile, -6 in Peru.", ""),
     ],
 )
