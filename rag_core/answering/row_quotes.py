@@ -52,11 +52,12 @@ def quote_row(
     excerpt, read = answer.excerpt, answer.place.cell
     if excerpt.row is None or excerpt.table is None or read is None or contains_box(excerpt.text):
         return None
-    # The reading model knows English only.
-    is_read = answer.probability >= SHORT_PROBABILITY and not detect_language(question)
-    title = f"{answer.passage.full_title} {answer.passage.heading}"
-    is_about_names = is_read and not lacks_name(question, excerpt.text, title)
-    if not is_about_names and not names_cell(question, excerpt.table, excerpt.row, read):
+    # The reading model and the search for names know English only.
+    is_english = not detect_language(question)
+    is_read = is_english and answer.probability >= SHORT_PROBABILITY
+    if not is_read and not names_cell(question, excerpt.table, excerpt.row, read):
+        return None
+    if is_english and lacks_name(question, excerpt.text, f"{answer.passage.full_title} {answer.passage.heading}"):
         return None
     citation = cite_span(answer.passage.page_key, excerpt.start, excerpt.end, passages)
     if citation is None:
