@@ -12,7 +12,7 @@ from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_types import Kind, find_answer_kind
 from rag_core.reading.cell_choice import name_row
 from rag_core.reading.cell_values import parse_quantity, state_value
-from rag_core.reading.named_cells import find_named_cells, is_section_named, list_asked_words
+from rag_core.reading.named_cells import find_named_cells, list_asked_words, list_named_sections
 from rag_core.reading.table_rows import PlacedRow
 from rag_core.types import Passage
 from rag_core.types.searches import SearchOutcome
@@ -82,10 +82,12 @@ def _find_cells(
     """Return the cells that the question names, unless the document has another value with the same labels."""
     names = passage.full_title, passage.heading
     cells = find_named_cells(question, placed.table, placed.row, *names, with_caption=with_caption)
-    in_section = is_section_named(question, placed.row)
-    for table, row in reader.find_rows(passage.version_id, placed.row.label) if cells else ():
+    if not cells:
+        return []
+    in_section = bool(list_named_sections(question, placed.row))
+    for table, row in reader.find_rows(passage.version_id, placed.row.label):
         # If the section names the measure, the caption does not make a row in another section a rival.
-        is_elsewhere = in_section and bool(row.section) and not is_section_named(question, row)
+        is_elsewhere = in_section and bool(row.section) and not list_named_sections(question, row)
         found = find_named_cells(question, table, row, *names, with_caption=with_caption and not is_elsewhere)
         if found and _read_numbers(found) != _read_numbers(cells):
             return []

@@ -57,7 +57,7 @@ def quote_row(
     is_read = is_english and answer.probability >= SHORT_PROBABILITY
     if not is_read and not names_cell(question, excerpt.table, excerpt.row, read):
         return None
-    if is_english and lacks_name(question, excerpt.text, f"{answer.passage.full_title} {answer.passage.heading}"):
+    if is_english and lacks_name(question, excerpt.text, answer.passage.full_heading):
         return None
     citation = cite_span(answer.passage.page_key, excerpt.start, excerpt.end, passages)
     if citation is None:

@@ -48,7 +48,7 @@ def find_statement_answer(question: str, statement: ReadStatement) -> str:
     if is_yes_no_question(question) or not has_superlative(question, statement.text):
         return ""
     text, excerpt = statement.text, statement.found.excerpt
-    title = f"{statement.passage.full_title} {statement.passage.heading}"
+    title = statement.passage.full_heading
     context = f"{title} {excerpt.text}"
     # The cells of a row without their headers do not show which of them is asked for, and a heading states nothing.
     is_heading = not is_sentence(text) and not read_label(text)[0]

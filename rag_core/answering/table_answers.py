@@ -74,7 +74,6 @@ def _find_tables(outcome: SearchOutcome, reader: PageReader) -> Iterator[tuple[P
     """Yield each table on the pages of the first passages, with its parts on other pages."""
     seen: set[tuple[str, int, int]] = set()
     for passage in outcome.passages[:_PASSAGES]:
-        context = f"{passage.full_title} {passage.heading}"
         _, tables = reader.read_pages(passage.version_id, [passage.page_index]).get(passage.page_index, ("", []))
         for table in tables:
             first = passage.page_index if table.first_page is None else table.first_page
@@ -82,7 +81,7 @@ def _find_tables(outcome: SearchOutcome, reader: PageReader) -> Iterator[tuple[P
             parts = [] if key in seen else _load_parts(passage, table, first, reader)
             seen.add(key)
             if sum(len(part.body) for _, part in parts) > 1:
-                yield passage, TableRows(parts, context, outcome.result.question)
+                yield passage, TableRows(parts, passage.full_heading, outcome.result.question)
 
 
 def _load_parts(passage: Passage, table: Table, first: int, reader: PageReader) -> list[tuple[int, Table]]:

@@ -28,10 +28,10 @@ def list_asked_words(question: str, document: str) -> list[str]:
     return list(dict.fromkeys(word.text.casefold() for word in words))
 
 
-def is_section_named(question: str, row: TableRow) -> bool:
-    """Return whether a question contains all words of a section that a row is in."""
+def list_named_sections(question: str, row: TableRow) -> list[str]:
+    """Return the sections of a row of which a question contains all words."""
     asked = find_names(question)
-    return any(names and names <= asked for names in (find_names(remove_unit(one)) for one in row.section))
+    return [one for one in row.section if (names := find_names(remove_unit(one))) and names <= asked]
 
 
 def find_named_cells(
@@ -67,7 +67,7 @@ def find_named_cells(
     named = {column for column, header in headers.items() if find_names(header) <= asked - company}
     captions = table.caption if with_caption else ()
     # "Organic net sales" does not explain "net sales".
-    sections = [one for one in row.section if find_names(remove_unit(one)) <= asked]
+    sections = list_named_sections(question, row)
     known = find_lemmas(" ".join([*captions, *sections, *(headers[one] for one in named)]))
     missing = asked - label - known - company - _REPORTING
     missing -= {find_lemma(noun) for noun in _NAMED_SEGMENT.findall(question)}

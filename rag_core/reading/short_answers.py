@@ -34,8 +34,8 @@ _BOUND_AFTER = re.compile(
 _ARTICLE = re.compile(r"\b(?:the|an?) $", re.IGNORECASE)
 # Most words of a further item of a list.
 MAX_ITEM_WORDS = 4
-_SEPARATOR = re.compile(r",? (?:and|or) |, ")
-_LAST = re.compile(r"\b(?:and|or)\b")
+SEPARATOR = re.compile(r",? (?:and|or) |, ")
+CONJUNCTION = re.compile(r"\b(?:and|or)\b")
 _ITEM = re.compile(r"[^,;:.!?()]*")
 # After the last item of a list: the end of the clause or the verb.
 _AFTER_LIST = re.compile(rf"\W*$|[,;:.!?)]|\s+(?:{'|'.join(sorted(AUXILIARIES))})\b")
@@ -145,7 +145,7 @@ def matches_plural(question: str, answer: str) -> bool:
     False
     """
     asked = parse_table_question(question)
-    is_several = _SEPARATOR.search(answer) or answer.rstrip(".").endswith("s") or _DIGIT.search(answer)
+    is_several = SEPARATOR.search(answer) or answer.rstrip(".").endswith("s") or _DIGIT.search(answer)
     return asked is None or not asked.is_plural_list or bool(is_several)
 
 
@@ -273,12 +273,12 @@ def _find_list_end(sentence: str, end: int) -> int | None:
     "panels and goods made to order".
     """
     at = end
-    while separator := _SEPARATOR.match(sentence, at):
+    while separator := SEPARATOR.match(sentence, at):
         words = split_tokens(_ITEM.match(sentence, separator.end())[0])  # type: ignore[index]
         item = list(takewhile(lambda word: not word.is_function or word.word in ARTICLES, words))
         if not item or len(item) > MAX_ITEM_WORDS:
             break
         at = separator.end() + item[-1].end
-        if _LAST.search(separator[0]):
+        if CONJUNCTION.search(separator[0]):
             return at if _AFTER_LIST.match(sentence, at) else None
     return end

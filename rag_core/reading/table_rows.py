@@ -239,7 +239,11 @@ def find_names(text: str) -> set[str]:
 
 
 def find_acronyms(question: str, text: str) -> set[str]:
-    """Return the lemmas of the acronyms in a question whose words a text contains, as "Middle East" and "ME"."""
+    """Return the lemmas of the acronyms in a question whose words a text contains.
+
+    >>> find_acronyms("What were sales in EMEA?", "Europe, Middle East & Africa")
+    {'emea'}
+    """
     source = AnnotatedText(text)
     return {find_lemma(word.folded) for word in tokenize(question) if expands_acronym(word, source)}
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from rag_core.text.dates import MONTHS
 from rag_core.text.figures import keep_letters
 from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.languages import detect_language
-from rag_core.text.names import MIN_SYMBOL_CHARS, annotate, contains_name_form, is_question_word
+from rag_core.text.names import MIN_SYMBOL_CHARS, annotate, contains_name_form, list_name_words
 from rag_core.text.noun_phrases import find_names
 from rag_core.types import Reading
 
@@ -87,8 +88,11 @@ def begins_title(name: str, title: str) -> bool:
     return is_long_enough and any(keep_letters(part).startswith(letters) for part in _TITLE_BREAK.split(title))
 
 
-def _find_name_spans(question: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of names without digits and months, without an article, each up to the end of its possessive."""
+# Cached, because a question is read with many texts.
+@lru_cache(maxsize=32)
+def _find_name_spans(question: str) -> tuple[tuple[int, int], ...]:
+    """Return the spans of names without digits and months, without an article, each up to the end of its possessive."""
+    spans = []
     for name in find_names(question):
         article = _ARTICLE.match(question, name.start, name.end)
         start = article.end() if article else name.start
@@ -97,7 +101,8 @@ def _find_name_spans(question: str) -> Iterator[tuple[int, int]]:
         span = question[start:end]
         is_name = not any(char.isdigit() for char in span) and span.casefold() not in MONTHS
         if is_name and (possessive or not _GOES_ON.match(question, end)):
-            yield start, end
+            spans.append((start, end))
+    return tuple(spans)
 
 
 def _choose_stand_in(question: str, start: int, end: int, *, is_possessive: bool) -> tuple[str, int, int]:
@@ -114,5 +119,4 @@ def _choose_stand_in(question: str, start: int, end: int, *, is_possessive: bool
 def _contains_name(text: str, question: str, start: int, end: int) -> bool:
     """Return whether a text contains a form of each word of a name in a question."""
     said, no_title = annotate(text), annotate("")
-    words = [one for one in annotate(question).words if start <= one.start < end and not is_question_word(one)]
-    return all(contains_name_form(one, said, no_title) for one in words)
+    return all(contains_name_form(one, said, no_title) for one in list_name_words(question, start, end))

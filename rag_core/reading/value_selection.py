@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
-from rag_core.reading.short_answers import extend_answer
+from rag_core.reading.short_answers import CONJUNCTION, SEPARATOR, extend_answer
 from rag_core.text.dates import Period, find_periods, match_period
 from rag_core.text.grammar import Token, split_tokens
 from rag_core.text.noun_phrases import find_names
@@ -14,14 +14,11 @@ from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import stem
 
 _COUNTED = re.compile(r"\bhow many (\w+)", re.IGNORECASE)
-_SEPARATOR = re.compile(r",? (?:and|or) |, ")
-_LAST = re.compile(r"\b(?:and|or)\b")
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _SCALE = re.compile(r"\s(?:thousand|million|billion|trillion)$", re.IGNORECASE)
 # Before the second number of a range, and before a negative number.
 _RANGE = re.compile(r"(?:\b(?:to|or|between \S+ and)\s+|[-–−]\s?)$")
-# Between the items of a list, and between the list of values and that of their periods.
-_JOINT = re.compile(r",? (?:and|or) |, ")
+# Between a list of values and that of their periods.
 _TO_PERIODS = re.compile(r",? (?:(?:in|for|at|during|as of|the|both|years?|fiscal|ended) )+")
 
 
@@ -92,10 +89,8 @@ def select_part(question: str, answer: str, sentence: str) -> str:
     >>> select_part("How many shops did it have in Peru?", "815 shops", sentence)
     'about 105'
     """
-    numbers = _find_figures(sentence)
-    start = sentence.find(answer)
-    given = [one for one in numbers if start <= one.start < start + len(answer)]
-    if start < 0 or not given or len(given) == len(numbers):
+    numbers, given = _find_figures(sentence), _find_given(answer, sentence)
+    if not given or len(given) == len(numbers):
         return answer
     counted = _COUNTED.search(question)
     noun = rf"{re.escape(counted[1])}|[a-z]+ed" if counted else "[a-z]+ed"
@@ -117,10 +112,8 @@ def has_other_period(question: str, answer: str, sentence: str) -> bool:
     >>> has_other_period("What was it in 2021?", "27%", sentence)
     True
     """
-    asked, start = find_periods(question), sentence.find(answer)
-    numbers = _find_figures(sentence)
-    given = [one for one in numbers if start <= one.start < start + len(answer)]
-    if not asked or start < 0 or len(given) != 1:
+    asked, given = find_periods(question), _find_given(answer, sentence)
+    if not asked or len(given) != 1:
         return False
     (number,) = given
     after = [one for one in find_periods(sentence) if min(one.spans)[0] >= number.end]
@@ -133,7 +126,7 @@ def _list_joined(sentence: str, periods: Sequence[Period]) -> list[Period]:
     """Return the first periods that only commas or conjunctions separate, as "2022 and 2021"."""
     listed = list(periods[:1])
     for one, other in pairwise(periods):
-        if not _JOINT.fullmatch(sentence[max(one.spans)[1] : min(other.spans)[0]]):
+        if not SEPARATOR.fullmatch(sentence[max(one.spans)[1] : min(other.spans)[0]]):
             break
         listed.append(other)
     return listed
@@ -147,7 +140,7 @@ def _are_parallel(sentence: str, numbers: Sequence[Number], periods: Sequence[Pe
     places = [(one.start, _find_end(one)) for one in numbers]
     joints = [sentence[one[1] : other[0]] for listed in (places, spans) for one, other in pairwise(listed)]
     between = sentence[places[-1][1] : spans[0][0]]
-    return all(_JOINT.fullmatch(one) for one in joints) and _TO_PERIODS.fullmatch(between) is not None
+    return all(SEPARATOR.fullmatch(one) for one in joints) and _TO_PERIODS.fullmatch(between) is not None
 
 
 def _find_end(number: Number) -> int:
@@ -161,13 +154,19 @@ def _find_figures(text: str) -> list[Number]:
     return [one for one in parse_numbers(text) if not any(start <= one.start < end for start, end in spans)]
 
 
+def _find_given(answer: str, sentence: str) -> list[Number]:
+    """Return the numbers of a sentence that are in the answer and belong to no period."""
+    start = sentence.find(answer)
+    return [one for one in _find_figures(sentence) if start >= 0 and start <= one.start < start + len(answer)]
+
+
 def _list_items(text: str, count: int) -> list[set[str]]:
     """Return the words next to the separators of the last list of ``count`` items in a text; empty without such a list.
 
     Of the first and the last item, only the words with a capital letter next to the separator belong to the list.
     """
-    separators = list(_SEPARATOR.finditer(text))
-    last = next((at for at in reversed(range(len(separators))) if _LAST.search(separators[at][0])), None)
+    separators = list(SEPARATOR.finditer(text))
+    last = next((at for at in reversed(range(len(separators))) if CONJUNCTION.search(separators[at][0])), None)
     if last is None or last < count - 2:
         return []
     bounds = separators[last - count + 2 : last + 1]

@@ -93,9 +93,9 @@ def lacks_name(question: str, passage: str, title: str) -> bool:
     >>> lacks_name("How many plants does Acme have in Peru?", "Acme has 83 plants.", "report.pdf")
     True
     """
-    asked, said, about = annotate(question), annotate(passage), annotate(title)
+    said, about = annotate(passage), annotate(title)
     for name in find_names(question):
-        words = [one for one in asked.words if name.start <= one.start < name.end and not is_question_word(one)]
+        words = list_name_words(question, name.start, name.end)
         words = [one for one in words if len(strip_possessive(one)) >= MIN_SYMBOL_CHARS]
         initials = "".join(one.text[0] for one in words).upper()
         is_abbreviated = (
@@ -104,6 +104,11 @@ def lacks_name(question: str, passage: str, title: str) -> bool:
         if words and not is_abbreviated and not any(contains_name_form(one, said, about) for one in words):
             return True
     return False
+
+
+def list_name_words(question: str, start: int, end: int) -> list[Word]:
+    """Return the words of a name in a question, given its span, except words that only phrase the question."""
+    return [one for one in annotate(question).words if start <= one.start < end and not is_question_word(one)]
 
 
 def contains_name_form(word: Word, said: AnnotatedText, about: AnnotatedText) -> bool:
