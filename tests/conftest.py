@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -53,6 +55,12 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, value in INDEPENDENT.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("RAG_DATA_DIR", str(tmp_path / "data"))
+
+
+@pytest.fixture(autouse=True)
+def _enough_disk_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Report 100 GB of free disk space, so that no test depends on the disk of the machine."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100_000_000_000))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -67,9 +67,10 @@ def test_killed_download_continues_where_it_stopped(server: FileServer, folder: 
     server.sends_at_most, server.pauses = 500_000, True
     code = (
         "import sys; from pathlib import Path; from rag_core.llm.model_catalogue import CatalogueModel; "
-        "from rag_core.llm.model_download import download_model; "
+        "from rag_core.llm import model_download; model_download._DISK_RESERVE_BYTES = 0; "
         "name, file, size, memory, licence, url, sha256, folder = sys.argv[1:]; "
-        "download_model(CatalogueModel(name, file, int(size), int(memory), licence, url, sha256), Path(folder))"
+        "model = CatalogueModel(name, file, int(size), int(memory), licence, url, sha256); "
+        "model_download.download_model(model, Path(folder))"
     )
     model = server.model()
     values = [str(getattr(model, name)) for name in model.__dataclass_fields__]
