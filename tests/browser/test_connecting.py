@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.support.app import BRIDGE, LENGTH
 from tests.support.browser import OpenApp, add_document, ask, quiet, serve
@@ -54,8 +54,8 @@ def address(folder: Path, ollama: ScriptedEndpoint) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def library(browser: Browser, address: str) -> None:
-    add_document(browser, address, "bridge.pdf", BRIDGE)
+def library(profile: BrowserContext, address: str) -> None:
+    add_document(profile, address, "bridge.pdf", BRIDGE)
 
 
 @pytest.fixture

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.test_evaluate import ROWS
 from tests.support.app import BRIDGE, LENGTH
-from tests.support.browser import PATIENCE_MS, OpenApp, ask, evaluate_rows, quiet, upload
+from tests.support.browser import OpenApp, ask, evaluate_rows, quiet, upload
 from tests.support.contrast import find_faint_text
 
 PATHS = ("documents", "evaluate", f"lab?question={LENGTH}", "admin")
 
 
 @pytest.fixture(scope="module")
-def conversation(browser: Browser, address: str) -> Iterator[str]:
+def conversation(profile: BrowserContext, address: str) -> Iterator[str]:
     """Add documents, run an evaluation and ask two questions; return the address of the conversation."""
-    context = browser.new_context(locale="en-GB")
-    context.set_default_timeout(PATIENCE_MS)
-    page = context.new_page()
+    page = profile.new_page()
     page.goto(f"{address}/documents")
     quiet(page)
     upload(page, "bridge.pdf", BRIDGE)
@@ -37,7 +35,7 @@ def conversation(browser: Browser, address: str) -> Iterator[str]:
     expect(page.get_by_role("button", name="Source 1").first).to_be_visible()
     quiet(page)
     yield page.url
-    context.close()
+    page.close()
 
 
 @pytest.mark.parametrize("dark", [False, True])

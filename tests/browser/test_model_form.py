@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.support.browser import OpenApp, add_document, ask, quiet, width_overflow
 from tests.support.model_form import choose_kind, press, type_connection, type_model
@@ -19,8 +19,8 @@ HEIGHT = "The Vardo tower is 88 metres tall"
 
 
 @pytest.fixture(scope="module")
-def library(browser: Browser, address: str) -> None:
-    add_document(browser, address, "tower.pdf", TOWER)
+def library(profile: BrowserContext, address: str) -> None:
+    add_document(profile, address, "tower.pdf", TOWER)
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ def test_only_the_endpoint_is_contacted_and_gets_only_what_is_named(
 
     # The hook runs in the app and in its parser processes, and has seen the app's requests to the endpoint.
     started = guard.started()
-    assert any("streamlit run" in command for command in started)
+    assert any("run_app" in command for command in started)
     assert any("rag_core.parsing.workers.child" in command for command in started)
     port = urlsplit(endpoint.url).port
     assert ("127.0.0.1", port) in guard.connections()

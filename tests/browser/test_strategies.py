@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.support.browser import OpenApp, add_document, ask, quiet, serve
 from tests.support.pdfs import make_pdf
@@ -59,9 +59,9 @@ def address(endpoint: ScriptedEndpoint, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture(scope="module")
-def library(browser: Browser, address: str) -> None:
-    add_document(browser, address, "tower.pdf", TOWER)
-    add_document(browser, address, "canal.pdf", CANAL)
+def library(profile: BrowserContext, address: str) -> None:
+    add_document(profile, address, "tower.pdf", TOWER)
+    add_document(profile, address, "canal.pdf", CANAL)
 
 
 @pytest.fixture

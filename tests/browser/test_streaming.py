@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.support.browser import OpenApp, add_document, ask, quiet, serve
 from tests.support.pdfs import make_pdf
@@ -66,8 +66,8 @@ def address(writer: SlowModel, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 @pytest.fixture(scope="module")
-def library(browser: Browser, address: str) -> None:
-    add_document(browser, address, "tower.pdf", TOWER)
+def library(profile: BrowserContext, address: str) -> None:
+    add_document(profile, address, "tower.pdf", TOWER)
 
 
 @pytest.fixture

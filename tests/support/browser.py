@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.support.environment import INDEPENDENT
 
@@ -31,6 +31,8 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # All pages share one process, which keeps the compiled scripts.
+    "--process-per-site",
 ]
 # Generous, for busy machines.
 PATIENCE_MS = 60_000
@@ -51,7 +53,7 @@ def serve(folder: Path, **variables: str) -> Iterator[str]:
         port = probe.getsockname()[1]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("RAG_", "OPENAI_"))}
     environment = inherited | INDEPENDENT | {"RAG_DATA_DIR": str(folder)} | variables
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "tests.support.run_app", "--server.port", str(port)]
     log = (folder.parent / f"app-{port}.log").open("wb")
     with log, subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) as process:
         try:
@@ -82,6 +84,15 @@ def _leaves(url: str) -> bool:
     return parts.scheme not in ("data", "blob") and parts.hostname not in ("localhost", "127.0.0.1")
 
 
+def clear_storage(page: Page, url: str) -> None:
+    """Remove the cookies, and what the origin of the URL has stored."""
+    page.context.clear_cookies()
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(url))
+    session = page.context.new_cdp_session(page)
+    session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
+    session.detach()
+
+
 def quiet(page: Page) -> None:
     """Wait until no script runs."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
@@ -102,13 +113,13 @@ def upload(page: Page, name: str, data: bytes) -> None:
     quiet(page)
 
 
-def add_document(browser: Browser, address: str, name: str, data: bytes) -> None:
-    """Upload a PDF in a new browser context, and close the context."""
-    page = browser.new_context().new_page()
+def add_document(profile: BrowserContext, address: str, name: str, data: bytes) -> None:
+    """Upload a PDF in a new page, and close the page."""
+    page = profile.new_page()
     page.goto(f"{address}/documents")
     quiet(page)
     upload(page, name, data)
-    page.context.close()
+    page.close()
 
 
 def evaluate_rows(page: Page, address: str, rows: Sequence[dict[str, object]]) -> None:
