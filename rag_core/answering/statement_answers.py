@@ -82,9 +82,11 @@ def is_certain(answer: ReadStatement | FoundAnswer) -> bool:
 def _find_certain_answer(statement: ReadStatement) -> str:
     """Return the answer in a statement as the model reads it alone or in its excerpt, if it is probable enough.
 
-    A statement such as "Its cost is 20 euros" does not say whose cost it gives, so that it is not read alone.
+    A statement such as "Its cost is 20 euros" does not say whose cost it gives, so that it is read only in its excerpt.
+    For other statements, the reading of the excerpt is not enough.
     """
-    found = statement.found
-    if is_certain(statement) and not refers_back(statement.text):
+    found, needs_excerpt = statement.found, refers_back(statement.text)
+    if is_certain(statement) and not needs_excerpt:
         return statement.answer
-    return found.text if is_certain(found) and found.text in statement.text else ""
+    is_found = is_certain(found) and found.text in statement.text
+    return found.text if is_found and (needs_excerpt or statement.probability >= SHORT_PROBABILITY) else ""

@@ -9,10 +9,12 @@ from itertools import pairwise, takewhile
 from rag_core.reading.short_answers import CONJUNCTION, SEPARATOR, extend_answer
 from rag_core.text.dates import Period, find_periods, match_period
 from rag_core.text.grammar import Token, split_tokens
-from rag_core.text.noun_phrases import find_names
+from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import stem
 
+# Before the name of what a question excludes.
+_OUTSIDE = re.compile(r"\boutside(?:\s+of)?\s+$", re.IGNORECASE)
 _COUNTED = re.compile(r"\bhow many (\w+)", re.IGNORECASE)
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _SCALE = re.compile(r"\s(?:thousand|million|billion|trillion)$", re.IGNORECASE)
@@ -66,10 +68,14 @@ def select_respective(question: str, answer: str, sentence: str) -> str:
     chosen = [known.index(one) for period in find_periods(question) for one in match_period(period, known)]
     if respectively is None and (len(chosen) != 1 or not _are_parallel(sentence, numbers, known)):
         return answer
+    asked = {token.word for token in split_tokens(question)}
+    items = _list_items(sentence[: numbers[0].start], len(numbers))
+    of_items = [place for place, item in enumerate(items) if item and item <= asked]
     if len(known) != len(numbers):
-        asked = {token.word for token in split_tokens(question)}
-        items = _list_items(sentence[: numbers[0].start], len(numbers))
-        chosen = [place for place, item in enumerate(items) if item and item <= asked]
+        chosen = of_items
+    elif of_items:
+        # The values may be those of the periods or of the items.
+        chosen = [place for place in chosen if place in of_items]
     if len(chosen) != 1:
         return ""
     # "$4.1 and $3.2 million": the scale after the last value is that of all.
@@ -81,8 +87,9 @@ def select_respective(question: str, answer: str, sentence: str) -> str:
 def select_part(question: str, answer: str, sentence: str) -> str:
     """Return the number of the part that a question names if the answer is another number of the sentence.
 
-    The number is directly before the name, as in "105 in Peru", "105 shops in Peru" and "105 based in Peru", and the
-    sentence contains the name only once. Return an empty string if it is one end of a range, or if the question names
+    The number is before the name, as in "105 in Peru", "105 shops in Peru" and "105 based in Peru"; between them are
+    only words of the question and a participle. The sentence contains "in Peru" only once. For a question about "outside
+    Peru", the number is before these words. Return an empty string if it is one end of a range, or if the question names
     several parts.
 
     >>> sentence = "It had 815 shops in 2021: 564 in Norway and about 105 in Peru."
@@ -92,17 +99,22 @@ def select_part(question: str, answer: str, sentence: str) -> str:
     numbers, given = _find_figures(sentence), _find_given(answer, sentence)
     if not given or len(given) == len(numbers):
         return answer
-    counted = _COUNTED.search(question)
-    noun = rf"{re.escape(counted[1])}|[a-z]+ed" if counted else "[a-z]+ed"
-    names = [re.escape(name.text.removeprefix("the ")) for name in find_names(question)]
-    once = [name for name in names if len(re.findall(rf"\b{name}\b", sentence)) == 1]
-    before_name = re.compile(rf"\s+(?:(?:{noun})\s+)?(?:in|at)\s+(?:the\s+)?(?:{'|'.join(once)})\b")
+    places = [_match_place(question, name) for name in find_names(question)]
+    once = [place for place in places if len(re.findall(rf"\b{place}", sentence, re.IGNORECASE)) == 1]
+    words = "|".join(re.escape(token.word) for token in split_tokens(question) if not token.is_function)
+    before_place = re.compile(rf"\s+(?:(?:{words}|[a-z]+ed)\s+){{0,3}}(?:{'|'.join(once)})")
     kind = given[0].kind, given[0].currency
-    parts = [one for one in numbers if (one.kind, one.currency) == kind and before_name.match(sentence, _find_end(one))]
+    parts = [one for one in numbers if (one.kind, one.currency) == kind and before_place.match(sentence, _find_end(one))]
     if not once or not parts or any(one in given for one in parts):
         return answer
     is_range = _RANGE.search(sentence, 0, parts[0].start) is not None
     return "" if is_range or len(parts) > 1 else extend_answer(sentence, parts[0].start, parts[0].end)
+
+
+def _match_place(question: str, name: Phrase) -> str:
+    """Return a pattern for "in" and a name, or for "outside" and the name if the question contains it."""
+    preposition = r"outside(?:\s+of)?" if _OUTSIDE.search(question, 0, name.start) else "(?:in|at)"
+    return rf"{preposition}\s+(?:the\s+)?{re.escape(name.text.removeprefix('the '))}\b"
 
 
 def has_other_period(question: str, answer: str, sentence: str) -> bool:

@@ -79,6 +79,13 @@ def test_several_values_correspond_to_as_many_periods(question: str, found: str)
     assert select_respective(question, "$223 million, $239 million and $247 million", LISTED) == found
 
 
+def test_values_of_as_many_periods_as_items_are_those_of_neither() -> None:
+    sentence = "In 2021 and 2020, Acme and Bolt bought 17% and 13%, respectively."
+    assert select_respective("What share did Acme buy in 2020?", "17%", sentence) == ""
+    assert select_respective("What share was bought in 2020?", "17%", sentence) == "13%"
+    assert select_respective("What share did Bolt buy in 2020?", "17%", sentence) == "13%"
+
+
 SHOPS = "At the end of 2021, we had about 815 shops: 564 in Norway, about 105 in Peru and 3 abroad."
 
 
@@ -108,6 +115,24 @@ def test_number_of_the_part_that_is_named_is_selected(question: str, answer: str
             "14.9 million",
         ),
         ("How many people work in Peru?", "79,000", "Of 79,000 people, 29,000 based in Peru.", "29,000"),
+        (
+            "How many full-time employees are outside the U.S.?",
+            "5,400",
+            "It had 5,400 full-time employees worldwide with 660 full-time employees outside of the U.S.",
+            "660",
+        ),
+        (
+            "How many people work in Peru?",
+            "32,500",
+            "It has 32,500 employees, with 15,000 in Peru and 17,500 outside of Peru.",
+            "15,000",
+        ),
+        (
+            "How many people work outside Peru?",
+            "32,500",
+            "It has 32,500 employees, with 15,000 in Peru and 17,500 outside of Peru.",
+            "17,500",
+        ),
         ("How many seats are in Peru?", "5", "There are 5 in Chile and 9 in Peru.", "9"),
         ("How many seats are in Peru?", "5", "There are 5 in Chile and 8 to 9 in Peru.", ""),
         ("How many seats are in Peru?", "5", "There are 5 in Chile and between 8 and 9 in Peru.", ""),
