@@ -87,9 +87,9 @@ def select_respective(question: str, answer: str, sentence: str) -> str:
 def select_part(question: str, answer: str, sentence: str) -> str:
     """Return the number of the part that a question names if the answer is another number of the sentence.
 
-    The number is before the name, as in "105 in Peru", "105 shops in Peru" and "105 based in Peru"; between them are
-    only words of the question and a participle. The sentence contains "in Peru" only once. For a question about "outside
-    Peru", the number is before these words. Return an empty string if it is one end of a range, or if the question names
+    The number is before the name, as in "105 in Peru" and "105 shops based in Peru"; between them are only words of the
+    question and a participle. If the question says "outside Peru", the number is before these words. The sentence
+    contains the phrase only once. Return an empty string if the number is one end of a range, or if the question names
     several parts.
 
     >>> sentence = "It had 815 shops in 2021: 564 in Norway and about 105 in Peru."
@@ -102,9 +102,10 @@ def select_part(question: str, answer: str, sentence: str) -> str:
     places = [_match_place(question, name) for name in find_names(question)]
     once = [place for place in places if len(re.findall(rf"\b{place}", sentence, re.IGNORECASE)) == 1]
     words = "|".join(re.escape(token.word) for token in split_tokens(question) if not token.is_function)
-    before_place = re.compile(rf"\s+(?:(?:{words}|[a-z]+ed)\s+){{0,3}}(?:{'|'.join(once)})")
+    before = re.compile(rf"\s+(?:(?:{words}|[a-z]+ed)\s+){{0,3}}(?:{'|'.join(once)})")
     kind = given[0].kind, given[0].currency
-    parts = [one for one in numbers if (one.kind, one.currency) == kind and before_place.match(sentence, _find_end(one))]
+    alike = [one for one in numbers if (one.kind, one.currency) == kind]
+    parts = [one for one in alike if before.match(sentence, _find_end(one))]
     if not once or not parts or any(one in given for one in parts):
         return answer
     is_range = _RANGE.search(sentence, 0, parts[0].start) is not None
