@@ -27,8 +27,8 @@ from rag_core.text.names import lacks_name
 
 # Minimum probability, and minimum log-odds of the span, of an answer that is given in short.
 SHORT_PROBABILITY, SHORT_SPAN = 0.5, 0.0
-# With a lower probability, a statement must contain the noun for the figure that is asked for, and all names of the
-# question that are in the title of its document.
+# With a lower probability, a statement must answer when read alone, and contain the noun for the figure that is asked
+# for and all names of the question that are in the title of its document.
 SURE_PROBABILITY = 0.9
 
 
@@ -82,11 +82,12 @@ def is_certain(answer: ReadStatement | FoundAnswer) -> bool:
 def _find_certain_answer(statement: ReadStatement) -> str:
     """Return the answer in a statement as the model reads it alone or in its excerpt, if it is probable enough.
 
-    A statement such as "Its cost is 20 euros" does not say whose cost it gives, so that it is read only in its excerpt.
-    For other statements, the reading of the excerpt is not enough.
+    A statement such as "Its cost is 20 euros" does not say whose cost it gives, so that it is not read alone. If another
+    statement does not answer alone, the answer in its excerpt must be sure.
     """
     found, needs_excerpt = statement.found, refers_back(statement.text)
     if is_certain(statement) and not needs_excerpt:
         return statement.answer
-    is_found = is_certain(found) and found.text in statement.text
-    return found.text if is_found and (needs_excerpt or statement.probability >= SHORT_PROBABILITY) else ""
+    answers_alone = needs_excerpt or statement.probability >= SHORT_PROBABILITY
+    is_enough = is_certain(found) and (answers_alone or found.probability >= SURE_PROBABILITY)
+    return found.text if is_enough and found.text in statement.text else ""
