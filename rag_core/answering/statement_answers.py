@@ -82,8 +82,8 @@ def is_certain(answer: ReadStatement | FoundAnswer) -> bool:
 def _find_certain_answer(statement: ReadStatement) -> str:
     """Return the answer in a statement as the model reads it alone or in its excerpt, if it is probable enough.
 
-    A statement such as "Its cost is 20 euros" does not say whose cost it gives, so that it is not read alone. If another
-    statement does not answer alone, the answer in its excerpt must be sure.
+    A statement such as "Its cost is 20 euros" does not say whose cost it gives, so that it is not read alone. If
+    another statement does not answer alone, the answer in its excerpt must be sure.
     """
     found, needs_excerpt = statement.found, refers_back(statement.text)
     if is_certain(statement) and not needs_excerpt:
