@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
 from rag_core.finance.arithmetic import ArithmeticProblem, find_names, parse_arithmetic
-from rag_core.finance.expressions import Expression, evaluate
+from rag_core.finance.expressions import evaluate
 from rag_core.reading.cell_lookup import FoundCell
 from rag_core.retrieval.passages import build_passage
 from rag_core.text.numbers import CURRENCIES
@@ -151,25 +151,26 @@ class Evidence:
             raise ComputationProblem(f"the table of {unscaled[0].name} does not say in what unit its figures are")
         try:
             expression = parse_arithmetic(text, {name: cell.value for name, cell in used.items()})
-            tenfold = parse_arithmetic(text, {name: _enlarge(cell) for name, cell in used.items()})
         except ArithmeticProblem as problem:
             raise ComputationProblem(str(problem)) from None
         value = evaluate(expression, {})
         if value is None:
             raise ComputationProblem("the divisor is zero")
-        computed = ComputedValue(_format(value, _is_amount(value, tenfold), list(used.values())), text, used)
+        computed = ComputedValue(_format(value, _is_amount(text, used), list(used.values())), text, used)
         if used and computed not in self.computed:
             self.computed.append(computed)
         return computed
 
 
-def _enlarge(cell: NamedCell) -> Decimal:
-    return cell.value * 10 if cell.found.is_scaled else cell.value
+def _is_amount(text: str, used: Mapping[str, NamedCell]) -> bool:
+    """Return whether a computed value grows with the amounts in it, so that it has their unit; a ratio does not.
 
-
-def _is_amount(value: Decimal, tenfold: Expression) -> bool:
-    """Return whether the value grows with the amounts in it, so that it has their unit; a ratio does not."""
-    return value != 0 and evaluate(tenfold, {}) == value * 10
+    The values of the cells are replaced by others, because the difference of equal amounts is zero, as is ten times it.
+    """
+    examples = {name: Decimal("7.3") ** power for power, name in enumerate(used, 1)}
+    tenfold = {name: one * 10 if used[name].found.is_scaled else one for name, one in examples.items()}
+    value = evaluate(parse_arithmetic(text, examples), {})
+    return value is not None and value != 0 and evaluate(parse_arithmetic(text, tenfold), {}) == value * 10
 
 
 def _format(value: Decimal, is_amount: bool, cells: Sequence[NamedCell]) -> str:

@@ -123,7 +123,7 @@ def _has_demonstrative(question: str, words: Sequence[Token]) -> bool:
 def _has_place(question: str, words: Sequence[Token]) -> bool:
     for position, token in enumerate(words):
         beside = {word.word for word in words[max(0, position - 1) : position + 2]}
-        if token.word != "there" or not token.is_function or beside & (BE | AUXILIARIES):
+        if token.word != "there" or not token.is_function or beside & AUXILIARIES:
             continue
         if not find_names(question[: token.start]) and not _has_earlier_antecedent(question, words, position):
             return True

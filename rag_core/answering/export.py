@@ -28,28 +28,35 @@ _MISSING_GLYPHS = "Characters that are missing in this PDFâ€™s font appear as â€
 
 def export_markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
     """Return a conversation as Markdown: each question as a heading, then its answer with the sources."""
-    lines = [f"# {_escape_markdown(conversation.title)}", f"{_format_date(conversation)}"]
+
+    def escape(text: str) -> str:
+        return _escape_markdown(_remove_secrets(settings, text))
+
+    def escape_links(text: str) -> str:
+        return _escape_links(_remove_secrets(settings, text))
+
+    lines = [f"# {escape(conversation.title)}", f"{_format_date(conversation)}"]
     for message in messages:
         if message.role == "user":
-            lines.append(f"## {_escape_markdown(' '.join(message.text.split()))}")
+            lines.append(f"## {escape(' '.join(message.text.split()))}")
             continue
         answer = message.answer
         if answer and answer.rewritten:
-            lines.append(f"*Searched for: {_escape_markdown(answer.rewritten)}*")
+            lines.append(f"*Searched for: {escape(answer.rewritten)}*")
         by_model = answer is not None and answer.generator != "extractive"
         if answer and answer.short and not answer.opens_with_short:
-            lines.append(f"**{_escape_markdown(answer.short)}**")
+            lines.append(f"**{escape(answer.short)}**")
         text = answer.marked_text if answer else message.text
         quotes = answer.text[answer.quotes_start :] if answer and answer.quotes_start is not None else ""
         cited = [answer.short, *(one.quote for one in answer.citations)] if answer else []
-        lines.append(_format_text(text.removesuffix(quotes), cited, _escape_links if by_model else _escape_markdown))
-        lines.append(_format_text(quotes, cited, _escape_markdown))
+        lines.append(_format_text(text.removesuffix(quotes), cited, escape_links if by_model else escape))
+        lines.append(_format_text(quotes, cited, escape))
         if answer:
-            lines += [f"*{_escape_markdown(note)}*" for note in _describe_origin(answer)]
+            lines += [f"*{escape(note)}*" for note in _describe_origin(answer)]
             for title, table in _list_tables(answer):
-                lines += [_escape_markdown(title), _format_table(table, _escape_markdown)]
-            lines.append("\n".join(f"- {_escape_markdown(line)}" for line in _list_sources(answer)))
-    return _remove_secrets(settings, "\n\n".join(line for line in lines if line) + "\n")
+                lines += [escape(title), _format_table(table, escape)]
+            lines.append("\n".join(f"- {escape(line)}" for line in _list_sources(answer)))
+    return "\n\n".join(line for line in lines if line) + "\n"
 
 
 def export_pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
@@ -213,8 +220,8 @@ def _remove_secrets(settings: Settings, text: str) -> str:
     """Remove the values of secret settings; a user may have typed them, or an endpoint may have repeated them."""
     for secret in (settings.openai_api_key, settings.database_url):
         value = secret.get_secret_value() if secret else ""
-        for form in (value, _escape_markdown(value)) if len(value) >= SHORTEST_SECRET else ():
-            text = text.replace(form, REMOVED)
+        if len(value) >= SHORTEST_SECRET:
+            text = text.replace(value, REMOVED)
     return text
 
 

@@ -43,12 +43,13 @@ def bridge_languages(query: Query, quotes: Quotes, searcher: Searcher, notices: 
         return quotes
     if not quotes.answer.refused:
         cited = {one.passage_rank for one in quotes.answer.citations}
-        other = _find_other_language(language, [one for one in quotes.passages if one.rank in cited])
+        first = next((one for one in quotes.passages if one.rank in cited), None)
+        other = _find_other_language(language, first) if first else ""
         if other:
             notices.append(f"{_describe(language, other)} The quotes were not compared with the question as a whole.")
         return replace(quotes, answer=replace(quotes.answer, short="")) if other else quotes
     terms = _find_terms(query.text, language)
-    same = [one for one in quotes.passages if not _find_other_language(language, [one])]
+    same = [one for one in quotes.passages if not _find_other_language(language, one)]
     if not terms or len(same) == len(quotes.passages):
         return quotes
     if any(
@@ -60,10 +61,11 @@ def bridge_languages(query: Query, quotes: Quotes, searcher: Searcher, notices: 
     if outcome.ranked.embedder.identity.name != BUNDLED_EMBEDDER:
         # Another embedding model may compare texts in several languages, and its gate decides.
         return quotes
-    passages = [one for one in outcome.passages[:_MAX_PASSAGES] if _find_other_language(language, [one])]
+    languages = [(one, _find_other_language(language, one)) for one in outcome.passages[:_MAX_PASSAGES]]
+    passages = [one for one, other in languages if other]
     if not passages:
         return quotes
-    other = _find_other_language(language, passages)
+    other = next(other for _, other in languages if other)
     notices.append(f"{_describe(language, other)} {_SEARCHED} {_MULTILINGUAL}")
     found = max(passages, key=lambda one: len(_find_crossing(terms, f"{one.document} {one.text}")))
     crossing = _find_crossing(terms, found.first_page_text)
@@ -76,10 +78,10 @@ def _describe(language: str, other: str) -> str:
     return f"The question is in {language}, and the passages are in {other}."
 
 
-def _find_other_language(language: str, passages: Sequence[Passage]) -> str:
-    """Return the language of the first passages, if it is known and not that of the question; else an empty string."""
-    found = [identify_language(one.text, _LEAST_WORDS) for one in passages]
-    return found[0] if found and found[0] not in ("", language) else ""
+def _find_other_language(language: str, passage: Passage) -> str:
+    """Return the language of a passage if it is not that of the question; empty also if it is unknown."""
+    found = identify_language(passage.text, _LEAST_WORDS)
+    return found if found != language else ""
 
 
 def _find_terms(question: str, language: str) -> list[Word]:

@@ -96,7 +96,10 @@ class NamedDocuments:
         return dated or matched
 
     def find_kind(self, noun: str, *, by_cover: bool) -> list[DocumentInfo]:
-        """Return the documents whose name, or with ``by_cover`` whose title or first page, contains a noun."""
+        """Return the documents whose name contains a noun.
+
+        With ``by_cover``, titles and first pages are searched instead if fewer than two names contain it.
+        """
         wanted = stem(normalize(noun))
         named = [one for one in self.documents if wanted in _stems(one.name)]
         if len(named) < 2 and by_cover:
@@ -114,11 +117,14 @@ class NamedDocuments:
 
 
 def contains_name(text: str, name: str) -> bool:
-    """Return whether a text contains a name, in any case and with any separators: OAK-STREET contains "Oak Street"."""
+    """Return whether a text contains a name, in any case and with any separators: OAK-STREET contains "Oak Street".
+
+    The name begins at a word of the text: "oakstreet_lease" contains it, "royaloakstreet" does not.
+    """
     words, parts = ALPHANUMERIC.findall(normalize(text)), ALPHANUMERIC.findall(normalize(name))
     wanted = "".join(parts)
-    joined = len(wanted) >= MIN_NAME_CHARS and wanted in "".join(words)
-    return bool(parts) and (joined or set(parts) <= set(words))
+    begins = any("".join(words[at:]).startswith(wanted) for at in range(len(words)))
+    return bool(parts) and ((len(wanted) >= MIN_NAME_CHARS and begins) or set(parts) <= set(words))
 
 
 def contains_file_name(text: str, stem: str) -> bool:

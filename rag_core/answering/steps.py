@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import TypeVar
 
 from rag_core.answering.trace import AnswerTrace
@@ -50,14 +51,15 @@ def run_search(text: str, trace: AnswerTrace, work: Callable[[], T], where: str 
 def report_tokens(name: str, label: str, steps: Generator[None, None, T]) -> Generator[Stage, None, T]:
     """Run a generator that yields after each token; yield an event each time, so that the user can stop the work."""
     yield Stage(name, label)
-    try:
-        while True:
-            try:
+    with closing(steps):
+        try:
+            while True:
                 next(steps)
-            except StopIteration as end:
-                result: T = end.value
-                return result
-            yield Stage(name, label)
-    finally:
-        steps.close()
-        yield Stage(name, label, done=True)
+                yield Stage(name, label)
+        except StopIteration as end:
+            result: T = end.value
+        except Exception:
+            yield Stage(name, label, done=True)
+            raise
+    yield Stage(name, label, done=True)
+    return result

@@ -29,9 +29,11 @@ def answer_over_rows(
 ) -> tuple[VerifiedAnswer, SearchOutcome] | None:
     """Return the answer to a question over the rows of a table, and the outcome with the passages that it cites.
 
-    Return ``None`` if no table determines the answer, or if tables that explain equally many words of the question
-    give different answers, or if the document has another table with the same columns that the question does not tell
-    apart. The gate does not decide, because it judges passages.
+    The gate does not decide, because it judges passages. Return ``None`` in three cases:
+
+    - No table determines the answer.
+    - Tables that explain equally many words of the question give different answers.
+    - The document has another table with the same columns, and the question does not tell which of them it means.
     """
     found = _find_answer(question, outcome, reader)
     if found is None:

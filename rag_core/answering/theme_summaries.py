@@ -24,7 +24,7 @@ from rag_core.types.answers import strip_markers
 from rag_core.types.themes import StatementSource, StoredTheme, SummarySentence, ThemeEntity
 from rag_core.verification.support import create_text_encoder
 
-# Words of an extractive summary, and the most statements of one document in it if the theme has several documents.
+# Words of an extractive summary, and most statements of one document in it if there are more documents.
 _SUMMARY_WORDS, _MOST_OF_DOCUMENT = 90, 2
 # The statements that a language model reads for a summary.
 _MOST_READ = 12

@@ -95,26 +95,24 @@ class Themes:
         order = {"definition": 0, "sentence": 1, "row": 2}
         turns: Counter[tuple[str, str]] = Counter()
         ranked = []
-        for entity in graph.find([key]):
-            for position in graph.by_entity[entity]:
-                statement = graph.statements[position]
-                turn = statement.kind, statement.source.version_id
-                ranked.append((order.get(statement.kind, 1), turns[turn], position))
-                turns[turn] += 1
-            sources = [graph.statements[position].source for _, _, position in sorted(ranked)[: _MAX_READ * most]]
-            rows = self._stores.documents.visible_chunks([one.chunk_id for one in sources])
-            # Reports of two years repeat sentences, which may differ in their quotation marks.
-            spans = {normalize(row.text[start:end]): (row, start, end) for row, start, end in load_spans(sources, rows)}
-            telling = [
-                words for words, (row, start, end) in spans.items() if not is_cross_reference(row.text[start:end])
-            ]
-            telling = telling or list(spans)
-            text = CitedText()
-            for words in telling[:most]:
-                text.begin_paragraph()
-                text.add(*spans[words])
-            return _build_summary(graph.name(entity), text, "extractive") if text.citations else None
-        return None
+        entity = next(iter(graph.find([key])), None)
+        if entity is None:
+            return None
+        for position in graph.by_entity[entity]:
+            statement = graph.statements[position]
+            turn = statement.kind, statement.source.version_id
+            ranked.append((order.get(statement.kind, 1), turns[turn], position))
+            turns[turn] += 1
+        sources = [graph.statements[position].source for _, _, position in sorted(ranked)[: _MAX_READ * most]]
+        rows = self._stores.documents.visible_chunks([one.chunk_id for one in sources])
+        # Reports of two years repeat sentences, which may differ in their quotation marks.
+        spans = {normalize(row.text[start:end]): (row, start, end) for row, start, end in load_spans(sources, rows)}
+        telling = [words for words, (row, start, end) in spans.items() if not is_cross_reference(row.text[start:end])]
+        text = CitedText()
+        for words in (telling or list(spans))[:most]:
+            text.begin_paragraph()
+            text.add(*spans[words])
+        return _build_summary(graph.name(entity), text, "extractive") if text.citations else None
 
     def links(self, keys: Sequence[str]) -> Sequence[EntityLink]:
         """Return the links between entities, given by their keys; those of the most statements first."""

@@ -58,7 +58,7 @@ def select_respective(question: str, answer: str, sentence: str) -> str:
     '795'
     """
     respectively = _RESPECTIVELY.search(sentence)
-    if respectively is None and len(parse_numbers(answer)) < 2:
+    if not answer or (respectively is None and len(parse_numbers(answer)) < 2):
         return answer
     before = sentence[: respectively.start()] if respectively else sentence
     known = find_periods(before)

@@ -147,6 +147,15 @@ def test_secrets_are_not_exported(tmp_path: Path) -> None:
         assert REMOVED in text
 
 
+@pytest.mark.parametrize("generator", ["extractive", "small"])
+def test_secret_with_special_characters_is_not_exported(tmp_path: Path, generator: str) -> None:
+    url = "postgresql://user:pass_word@host/db?sslmode=require&application_name=[x]"
+    settings = settings_in(tmp_path, database_url=url)
+    for text in exports(settings, talk(f"The base is {url}, as **{url}** says [1].", generator)):
+        assert "sslmode" not in text
+        assert text.count("removed") == 2
+
+
 def test_key_that_is_a_common_word_is_not_removed(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, openai_api_key="none")
     messages = talk("It was none other than Ada Smith, nonetheless [1].")

@@ -104,3 +104,9 @@ def test_value_without_cells_is_no_evidence() -> None:
     evidence = Evidence()
     assert evidence.compute("12 * 12").text == "144.0000"
     assert evidence.computed == []
+
+
+def test_difference_of_equal_amounts_is_an_amount() -> None:
+    evidence = collect(("total assets", "2022", INFO, 6), ("total assets", "2022", OTHER, 6))
+    assert evidence.compute("c1 - c2").text == "$0 million"
+    assert evidence.compute("c1 / c2").text == "1.0000 (100.00%)"

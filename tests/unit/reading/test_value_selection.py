@@ -79,6 +79,11 @@ def test_several_values_correspond_to_as_many_periods(question: str, found: str)
     assert select_respective(question, "$223 million, $239 million and $247 million", LISTED) == found
 
 
+def test_rejected_answer_stays_rejected() -> None:
+    sentence = "It had 815, 795 and 782 shops in 2021, 2020 and 2019, respectively, with 100 to 105 in Peru."
+    assert select_respective("How many shops did it have in Peru in 2020?", "", sentence) == ""
+
+
 def test_values_of_as_many_periods_as_items_are_those_of_neither() -> None:
     sentence = "In 2021 and 2020, Acme and Bolt bought 17% and 13%, respectively."
     assert select_respective("What share did Acme buy in 2020?", "17%", sentence) == ""

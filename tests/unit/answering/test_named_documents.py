@@ -1,0 +1,22 @@
+"""Names of documents in questions."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.answering.named_documents import contains_name
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "contains"),
+    [
+        ("OAK-STREET.pdf", "Oak Street", True),
+        ("lease_oakstreet_2021.pdf", "Oak Street", True),
+        ("oak_street_lease.pdf", "Oakstreet", True),
+        ("cambridge_lease.pdf", "Bridge", False),
+        ("savanna.pdf", "Anna", False),
+        ("lease.pdf", "Oak Street", False),
+    ],
+)
+def test_name_begins_at_a_word(text: str, name: str, contains: bool) -> None:
+    assert contains_name(text, name) is contains

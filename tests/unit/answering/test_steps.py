@@ -1,0 +1,52 @@
+"""Progress events of generators."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from rag_core.answering.steps import report_tokens
+from rag_core.types import Stage
+
+
+def write_tokens(closed: list[bool], problem: Exception | None = None) -> Generator[None, None, str]:
+    try:
+        yield
+        yield
+        if problem is not None:
+            raise problem
+        return "done"
+    finally:
+        closed.append(True)
+
+
+def test_last_event_says_that_the_work_is_done() -> None:
+    closed: list[bool] = []
+    events: list[Stage] = []
+    steps = report_tokens("write", "Writing", write_tokens(closed))
+    with pytest.raises(StopIteration) as end:
+        while True:
+            events.append(next(steps))
+    assert end.value.value == "done"
+    assert [one.done for one in events] == [False, False, False, True]
+    assert closed == [True]
+
+
+def test_stopped_work_is_closed_without_a_further_event() -> None:
+    closed: list[bool] = []
+    steps = report_tokens("write", "Writing", write_tokens(closed))
+    next(steps)
+    next(steps)
+    steps.close()
+    assert closed == [True]
+
+
+def test_problem_is_raised_after_the_last_event() -> None:
+    closed: list[bool] = []
+    steps = report_tokens("write", "Writing", write_tokens(closed, ValueError("no tokens")))
+    events = [next(steps) for _ in range(4)]
+    assert events[-1].done
+    with pytest.raises(ValueError, match="no tokens"):
+        next(steps)
+    assert closed == [True]
