@@ -39,7 +39,7 @@ class NamedCell:
     chunk_id : int or None
         The chunk that contains its row.
     scale : int or None
-        Power of ten of the figures of its table; ``None`` if it is not stated or does not apply to the cell.
+        Power of ten of its figure, from the cell or else its table; ``None`` if it is not stated or does not apply.
     """
 
     name: str
@@ -61,7 +61,7 @@ class NamedCell:
     @property
     def text(self) -> str:
         """The text of the cell with its unit."""
-        scale = _SCALE_WORDS.get(self.scale, "")
+        scale = "" if self.found.power else _SCALE_WORDS.get(self.scale, "")
         return self.found.text if not scale or scale in self.found.text.casefold() else f"{self.found.text} {scale}"
 
     @property
@@ -132,7 +132,8 @@ class Evidence:
         self.add_chunks(around[:1])
         name = f"c{len(self.cells) + 1}"
         chunk_id = around[0].id if around else None
-        self.cells[name] = NamedCell(name, found, document, chunk_id, scale if found.is_scaled else None)
+        power = (found.power or scale) if found.is_scaled else None
+        self.cells[name] = NamedCell(name, found, document, chunk_id, power)
         return self.cells[name]
 
     def compute(self, text: str) -> ComputedValue:

@@ -141,7 +141,7 @@ def find_answer_kind(question: str) -> Kind | None:
 
 
 def answers_kind(question: str, answer: str) -> bool:
-    """Return whether an answer is a percentage, a date or a number if the question asks for one.
+    """Return ``False`` only if the question clearly requires a value and the answer has none.
 
     >>> answers_kind("How many arches does it have?", "the mayor")
     False

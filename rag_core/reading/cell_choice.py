@@ -19,14 +19,14 @@ _NUMBER = re.compile(r"\d{1,3}[.)]?")
 def choose_cell(
     question: str, table: Table, row: TableRow, read: TableCell, ignored: Collection[str] = ()
 ) -> TableCell | None:
-    """Return the cell of a row whose header fits the question best; ``None`` if several fit better than that read.
+    """Return the cell of a row whose header fits the question best.
 
-    The result is ``None``, too, if the question names the periods of several columns. If it names no period, the cell
-    of the latest year is returned.
+    The result is ``None`` if several cells fit equally well and the cell read is not among them, or if the question
+    names the periods of several columns. If it names no period, the cell of the latest year is returned.
 
-    Only cells like the one that the model read are compared: figures with figures, and texts with texts. Cells whose
-    own text is in the question are given by it, so they are no answers. If the columns are periods, the header must
-    have the one that the question names. The lemmas ``ignored``, such as those of the document's name, name no column.
+    Only cells like the one that the model read are compared: figures with figures, and texts with texts. A cell whose
+    text is in the question cannot be the answer. If the columns are periods, the header must have the one that the
+    question names. The lemmas ``ignored``, such as those of the document's name, name no column.
     """
     asked, numbered = find_lemmas(question).difference(ignored), find_numbered(question)
     is_figure = parse_quantity(read.text) is not None

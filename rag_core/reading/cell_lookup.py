@@ -51,9 +51,15 @@ class FoundCell:
 
     @property
     def number(self) -> Decimal | None:
-        """The number of the cell, without the scale of its table; ``None`` if it contains no single number."""
+        """The number of the cell, without its scale; ``None`` if it contains no single number."""
         quantity = parse_quantity(self.cell.text)
-        return quantity.value if quantity else None
+        return quantity.value.scaleb(-quantity.power) if quantity else None
+
+    @property
+    def power(self) -> int:
+        """The power of ten of the scale in the cell, as in "€1.2bn"; 0 without one."""
+        quantity = parse_quantity(self.cell.text)
+        return quantity.power if quantity else 0
 
     @property
     def is_scaled(self) -> bool:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from rag_core.text.dates import YEAR
-from rag_core.text.numbers import CURRENCIES, SCALES, parse_numbers
+from rag_core.text.numbers import CURRENCIES, CURRENCY_CODE, SCALES, parse_numbers
+from rag_core.text.tables import parse_scale
 from rag_core.text.words import tokenize
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.tables import Table, TableCell, TableRow
 
 _SYMBOL = r"(?:US\$|[$€£¥])"
+_CURRENCY = rf"(?:{_SYMBOL}|{CURRENCY_CODE})"
 _DIGITS = r"\d[\d.,\u00a0\u2009\u202f]*"
 # A figure without a unit of its own, except for a currency symbol.
 _FIGURE = re.compile(rf"[(−–-]?\s?(?P<symbol>{_SYMBOL})?\s?[(−–-]?(?P<digits>{_DIGITS})\)?")
-_NEGATIVE = re.compile(rf"(?:{_SYMBOL}\s?)?[(−–-]\s?(?:{_SYMBOL}\s?)?\d")
+_NEGATIVE = re.compile(rf"(?:{_CURRENCY}\s?)?[(−–-]\s?(?:{_CURRENCY}\s?)?\d")
 _YEAR = re.compile(YEAR)
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 _FOOTNOTE = re.compile(r"[a-f*†]|[ivx]+|.*\d.*|(?:note|see)\b.*", re.IGNORECASE)
@@ -37,10 +39,20 @@ _SCALE_WORD = re.compile(r"\b(thousand|million|billion|trillion)(?:s(?:\sof\b)?)
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """The number of a cell; ``unit`` is the rest of its text in lower case, such as ``mm`` or ``%``."""
+    """The number of a cell.
+
+    Attributes
+    ----------
+    value : Decimal
+    unit : str
+        The currency before the number, or else the rest of the text in lower case, such as ``mm`` or ``%``.
+    power : int
+        The power of ten of the scale in an amount such as "€1.2bn", by which ``value`` is multiplied; 0 without one.
+    """
 
     value: Decimal
     unit: str
+    power: int = field(default=0, repr=False)
 
 
 def parse_quantity(text: str) -> Quantity | None:
@@ -48,6 +60,8 @@ def parse_quantity(text: str) -> Quantity | None:
 
     >>> parse_quantity("(1,234)"), parse_quantity("4 years")
     (Quantity(value=Decimal('-1234'), unit=''), Quantity(value=Decimal('4'), unit='year'))
+    >>> parse_quantity("US$5 million").value == 5_000_000
+    True
     >>> parse_quantity("5 to 8 bar"), parse_quantity("14 March")
     (None, None)
     """
@@ -59,11 +73,25 @@ def parse_quantity(text: str) -> Quantity | None:
     before, after = text[: match.start()].strip(" (−–-"), text[match.end() :].strip(" )")
     # Without its unit: "400 m" may be 400 metres or 400 million.
     values = parse_numbers(match[0].rstrip(".,"), spaced=False)[0].values
-    if len(values) != 1 or re.search(r"[^\W\d_]", before) or text[match.end() :][:1] in (":", "/", "-"):
+    is_amount = re.fullmatch(_CURRENCY, before) is not None
+    is_word = not is_amount and re.search(r"[^\W\d_]", before) is not None
+    if len(values) != 1 or is_word or text[match.end() :][:1] in (":", "/", "-"):
         return None
     (value,) = values
+    scaled = max(numbers[0].values) if is_amount else value
+    power = scaled.adjusted() - value.adjusted()
     unit = (before or after).casefold().removesuffix("s")
-    return Quantity(-value if _NEGATIVE.match(text) else value, CURRENCIES.get(unit, unit))
+    return Quantity(-scaled if _NEGATIVE.match(text) else scaled, CURRENCIES.get(unit, unit), power)
+
+
+def count_decimals(figure: str) -> int:
+    """Return the number of decimal places of a figure with a decimal point or a decimal comma.
+
+    >>> count_decimals("1,234.50"), count_decimals("1.234,5"), count_decimals("12,4"), count_decimals("1,234")
+    (2, 1, 1, 0)
+    """
+    values = (value for one in parse_numbers(figure, spaced=False) for value in one.values)
+    return max((len(f"{value:f}".partition(".")[2]) for value in values), default=0)
 
 
 def find_header_unit(label: str) -> str:
@@ -122,6 +150,18 @@ def remove_unit(label: str) -> str:
 def find_table_unit(table: Table) -> str:
     """Return the text that states the unit of a table: its unit, or the nearest line of its caption with one."""
     return table.unit or next((line for line in reversed(table.caption) if find_stated_units(line)), "")
+
+
+def find_column_scale(table: Table, column: int) -> int:
+    """Return the power of ten that the header of a column, or else the caption, states; 0 if they state none.
+
+    A unit that is in the headers of other columns is none of the caption. That of the labels is one of all columns.
+    """
+    header = table.column_header(column)
+    headers = [table.column_header(other) for other in range(1, len(table.columns)) if other != column]
+    lines = [table.unit, *(line for line in reversed(table.caption) if find_stated_units(line))]
+    above = next((line for line in lines if line and not any(line in other for other in headers)), "")
+    return parse_scale(header) or parse_scale(above) or 0
 
 
 def names_cell(question: str, table: Table, row: TableRow, cell: TableCell) -> bool:
@@ -193,7 +233,7 @@ def _find_decimals(table: Table) -> set[int]:
         cells = [cell.text for row in table.body if (cell := row.cell(column)) is not None]
         figures = [match["digits"] for text in cells if (match := _FIGURE.fullmatch(text))]
         if figures and len(figures) == len(cells) and not all(map(_YEAR.fullmatch, cells)):
-            found.add(max(len(one.partition(".")[2]) for one in figures))
+            found.add(max(map(count_decimals, figures)))
     return found
 
 

@@ -221,7 +221,7 @@ class ColumnSelector:
 
     def _read_column(self, question: TableQuestion, rows: TableRows, left: _Unexplained, phrase: str) -> int | None:
         """Return the column in which the model finds the value that some words of the question are about."""
-        if any(_is_name(word, question) for word in left.words) or not (left.words or question.adjective):
+        if any(_is_name(word) for word in left.words) or not (left.words or question.adjective):
             return None
         adjective = question.adjective
         if question.after_most is not None and left.words == [question.after_most]:
@@ -350,9 +350,9 @@ def _selects_rows(
     Only verbs such as "marked" may be left, at most one for each text or date.
     """
     number = len(texts) + (dated is not None)
-    is_explained = len(left.words) <= number and not any(_is_name(word, question) for word in left.words)
+    is_explained = len(left.words) <= number and not any(_is_name(word) for word in left.words)
     return number > 0 and is_explained and (dated is not None or _is_of_table(question.periods, rows, texts))
 
 
-def _is_name(word: Word, question: TableQuestion) -> bool:
+def _is_name(word: Word) -> bool:
     return any(char.isdigit() for char in word.text) or (word.start > 0 and word.text[:1].isupper())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 from decimal import Decimal
 
 from rag_core.text.dates import find_written_date
@@ -18,9 +18,12 @@ _DAYS = {
 # A month has 28 to 31 days, so durations in different units are compared only if they differ by more than this share.
 _CLEARLY = Decimal("0.1")
 _UNIT = re.compile(r"[)\s-]*(?:[-\s]?(?:calendar|full|consecutive)\s)?\s*-?((?:business|working)\s\w+|[^\W\d_]+|°\w)?")
-_RATE = re.compile(r"(?:\b(?:per|a|an|each|every)\s+|/\s?)([^\W\d_]+)|\b(dai|week|month|quarter|annual|year)ly\b", re.I)
-_DATE_FORMATS = ("%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y", "%B %Y", "%b %Y", "%Y-%m-%d")
-_DAY_ENDING = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b|\bof\b|\.")
+_RATE = re.compile(
+    r"(?:\b(?P<per>per|an?|each|every)\s+|/\s?)(?P<noun>[^\W\d_]+)"
+    r"|\b(?P<adverb>hour|dai|week|month|quarter|annual|year)ly\b",
+    re.IGNORECASE,
+)
+_RATES = {"dai": "day", "annual": "year", "annum": "year"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,8 @@ def parse_value(text: str, context: str = "") -> ComparableValue | None:
     True
     >>> parse_value("between 10 and 20 percent")
     """
-    if date := find_written_date(text):
-        return _parse_date(date)
+    if written := find_written_date(text):
+        return _parse_date(written)
     numbers = parse_numbers(text)
     values = frozenset[Decimal]().union(*(one.values for one in numbers))
     if len(values) != 1 or len({(one.kind, one.currency) for one in numbers if one.kind or one.currency}) > 1:
@@ -58,13 +61,17 @@ def parse_value(text: str, context: str = "") -> ComparableValue | None:
     word = (match[1] or "").casefold().removesuffix("s") if match else ""
     kind = next((one.kind or one.currency for one in numbers if one.kind or one.currency), "")
     rate = _RATE.search(text, last.end)
-    rates = (rate[1] or rate[2]).casefold() if rate else ""
+    unit_of_rate = (rate["noun"] or rate["adverb"]).casefold() if rate else ""
+    unit_of_rate = _RATES.get(unit_of_rate, unit_of_rate)
     if kind:
         scales = sorted(find_table_scales(context)) if all(one.unscaled for one in numbers) else []
-        return ComparableValue(number, (kind, rates, *map(str, scales)), kind)
+        return ComparableValue(number, (kind, unit_of_rate, *map(str, scales)), kind)
     if word in _DAYS:
-        return ComparableValue(number * _DAYS[word], ("day",), word)
-    return ComparableValue(number, ("", word, rates), word)
+        # In "30 days after the end of each month", the article begins no rate.
+        follows = rate is not None and match is not None and not text[match.end() : rate.start()].strip()
+        is_rate = follows or (rate is not None and (rate["per"] or "").casefold() == "per")
+        return ComparableValue(number * _DAYS[word], ("day", unit_of_rate if is_rate else ""), word)
+    return ComparableValue(number, ("", word, unit_of_rate), word)
 
 
 def find_extreme(values: Sequence[ComparableValue | None], direction: int) -> int | None:
@@ -82,10 +89,15 @@ def find_extreme(values: Sequence[ComparableValue | None], direction: int) -> in
 
 
 def _parse_date(text: str) -> ComparableValue | None:
-    plain = " ".join(_DAY_ENDING.sub("", text).split())
-    for written in _DATE_FORMATS:
-        try:
-            return ComparableValue(Decimal(datetime.strptime(plain, written).toordinal()), ("date",), "date")
-        except ValueError:
-            continue
-    return None
+    """Return the day of a date, which is the first one of a month; ``None`` if it is ambiguous, as in "07/01/2023"."""
+    numbers = parse_numbers(text)
+    months = [one for one in numbers if one.kind == "month"]
+    others = [int(value) for one in numbers if not one.kind for value in one.values]
+    if len(months) != 1 or len(months[0].values) != 1 or len(others) not in (1, 2):
+        return None
+    year, day = max(others), min(others) if len(others) == 2 else 1
+    try:
+        found = date(year, int(next(iter(months[0].values))), day)
+    except ValueError:
+        return None
+    return ComparableValue(Decimal(found.toordinal()), ("date",), "date")

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_core.text.adjectives import ADJECTIVES, TIMES
-from rag_core.text.dates import MONTH, QUARTER, YEAR
+from rag_core.text.dates import MONTH, QUARTER, YEAR, blank_periods
 from rag_core.text.grammar import AUXILIARIES, COORDINATORS, DO, FUNCTION_WORDS, PREPOSITIONS, WH, split_tokens
 from rag_core.text.noun_phrases import Phrase, find_names
-from rag_core.text.words import find_lemma
+from rag_core.text.words import find_lemma, stem
 
 _COUNTS = {"more": 1, "most": 1, "fewer": -1, "fewest": -1, "less": -1, "least": -1}
 _MOST_PARTS = 6
@@ -66,6 +66,7 @@ _OF_NAME = re.compile(
     r"\s+(?:of|in|for|at|by|under|from|with)\s+(?:the\s+)?\{\}(?!\w|['’\s]+s\b)|(?:\bthe\s+)?\{\}['’]s?(?=\s)"
 )
 _SUBJECT = re.compile(r"(?:\bthe\s+)?\{\}")
+_PLURAL = re.compile(r"(?:[^s]s|\b(?:people|children|\w*men))\b", re.IGNORECASE)
 # The name of a file, such as "lease.pdf" or "lease_2021".
 _FILE = re.compile(r"[^\s,;()“”\"]+\.pdf\b|\w+_\w+", re.IGNORECASE)
 
@@ -196,14 +197,16 @@ def _compare_documents(text: str) -> Comparison | None:
 
 
 def _find_parts(text: str, known: Sequence[str]) -> list[Phrase]:
-    """Return the names in a question, in order, without years and without names that occur before."""
+    """Return the names in a question, in order, without periods and without names that occur before."""
     found = [Phrase(match[0], match.start(), match.end()) for match in _FILE.finditer(text)]
     for name in known:
         start = text.find(name)
         if start >= 0 and not any(one.start < start + len(name) and start < one.end for one in found):
             found.append(Phrase(name, start, start + len(name)))
+    without_periods = blank_periods(text)
     for one in find_names(text):
-        if _PERIOD.fullmatch(one.text):
+        is_period = not re.sub(r"^the\b", "", without_periods[one.start : one.end], flags=re.IGNORECASE).strip()
+        if is_period or _PERIOD.fullmatch(one.text):
             continue
         if not any(other.start < one.end and one.start < other.end for other in found):
             found.append(one)
@@ -235,6 +238,19 @@ def _find_base(word: str) -> str:
     return next((form for form in forms if form in ADJECTIVES), "")
 
 
+def _ask_with_verb(verb: str) -> str:
+    """Return the end of a question with a verb after its subject: "does {} carry" for "carries", "has {} produced"."""
+    word = verb.casefold()
+    if (lemma := find_lemma(word)) != stem(word):
+        return f"does {{}} {lemma}"
+    # The past form shows no base form: "used" is of "use" and "opened" of "open". "Need" and "exceed" are base forms.
+    if re.search(r"(?<![cfns]e)ed$", word):
+        return f"has {{}} {word}"
+    if re.search(r"\w[^aeiou]ies$", word):
+        return f"does {{}} {word[:-3]}y"
+    return f"does {{}} {re.sub(r'(?<=ch|sh|ss)es$|(?<=[ox])es$|(?<!s)s$', '', word)}"
+
+
 def _ask_for_scale(text: str, comparative: str) -> str:
     """Return a question for the measure that a comparative such as "longer" compares, with ``{}`` for the name."""
     before, _, after = text.partition(comparative)
@@ -244,17 +260,15 @@ def _ask_for_scale(text: str, comparative: str) -> str:
     after = next(filter(None, map(_trim, compared.split(","))), "")
     base = _find_base(comparative.casefold())
     if base in _COUNTS:
-        verb = find_lemma(before) if before and " " not in before else "have"
-        many = "many" if re.search(r"[^s]s\b", after) else "much"
-        return f"How {many} {after} does {{}} {verb}?" if after else ""
+        verb = before if before and " " not in before else "have"
+        many = "many" if _PLURAL.search(after) else "much"
+        return f"How {many} {after} {_ask_with_verb(verb)}?" if after else ""
     measure = f"{before} {after}".strip()
     if COORDINATORS & set(measure.split()):
         return ""
     if base in TIMES:
         is_verb = bool(before) and " " not in before and not after
-        return (
-            f"When does {{}} {find_lemma(before)}?" if is_verb else (f"When is the {measure} of {{}}?" * bool(measure))
-        )
+        return f"When {_ask_with_verb(before)}?" if is_verb else f"When is the {measure} of {{}}?" * bool(measure)
     base = ADJECTIVES[base].measured_as
     return f"How {base} is the {measure} of {{}}?" if measure else f"How {base} is {{}}?"
 

@@ -50,7 +50,11 @@ class Value:
         return self.statement.passage.document_id
 
     def differs(self, other: Value) -> bool:
-        """Return whether the two values have the same unit, and none is equal to the other or its rounded form."""
+        """Return whether two values with the same unit differ.
+
+        Both have numbers of the same kinds, and at least one number of this value equals no number of the other, not
+        even in rounded form.
+        """
         kinds = [number.kind for number in self.numbers]
         if self.unit != other.unit or sorted(kinds) != sorted(number.kind for number in other.numbers):
             return False

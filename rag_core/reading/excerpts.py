@@ -109,7 +109,7 @@ def select_excerpts(
     scored.sort(key=lambda pair: -pair[0])
     best = [excerpt for _, excerpt in scored[:MAX_EXCERPTS]]
     lengths = accumulate(len(one.text) for one in best)
-    return [excerpt for excerpt, length in zip(best, lengths, strict=True) if length <= MAX_CHARS]
+    return [excerpt for excerpt, length in zip(best, lengths, strict=True) if length <= MAX_CHARS] or best[:1]
 
 
 def _split_page(
@@ -133,7 +133,7 @@ def _split_page(
 
 
 def add_caption(table: Table, page_text: str) -> Table:
-    """Return a table without a caption with the short lines above it in the text of its page as its caption.
+    """If a table has no caption, return it with the short lines above it as caption.
 
     The parser finds only captions that are above the columns, not those at the margin above a centred table.
     """
@@ -177,9 +177,9 @@ def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) 
 
 
 def split_windows(text: str, without: Sequence[tuple[int, int]] = ()) -> list[tuple[int, int]]:
-    """Return spans of whole sentences, each of at most `WINDOW_WORDS` words; about half of each is in the next one.
+    """Return spans of whole sentences, each of at most `WINDOW_WORDS` words unless a single sentence is longer.
 
-    The spans ``without`` are left out: no window contains a part of them.
+    About half of each span is in the next one. The spans ``without`` are left out: no window contains a part of them.
     """
     windows: list[tuple[int, int]] = []
     first = 0

@@ -39,9 +39,9 @@ def find_named_cells(
 ) -> list[TableCell]:
     """Return the cells with figures that a question asks for, one for each period that it names.
 
-    The list is empty unless the question contains all words of the label of the row and of the headers of the cells,
-    and the name of the document, its sections, its headers and, with ``with_caption``, its caption contain all others.
-    The heading above the table explains only names.
+    The question must contain all words of the row label and of the headers. Each other content word of the question
+    must be in the name of the document, the sections, the headers or, with ``with_caption``, the caption. The heading
+    above the table explains only names.
 
     Parameters
     ----------

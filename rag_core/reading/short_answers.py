@@ -1,4 +1,4 @@
-"""Words that belong to a value: an article, and words that limit it, such as "at least"."""
+"""Extend short answers, and check that they are what a question asks for."""
 
 from __future__ import annotations
 
@@ -73,7 +73,12 @@ _NAMES_CHANGE = re.compile(
 _PER = re.compile(r"\bper (share|employee|member|user|customer|store|capita)\b", re.IGNORECASE)
 _WHERE = re.compile(r"where\b", re.IGNORECASE)
 _CLAUSE_NUMBER = re.compile(r"\d+(?:\.\d+)+\.?")
-_SUPERLATIVE = re.compile(r"\b(?:(?!interest|forest|request|invest|suggest|guest)\w{3,}est|most|least)\b")
+# Other words in "est" are nouns, verbs, or names, such as "Budapest".
+_SUPERLATIVE = re.compile(
+    r"\b(?!\w*(?:interest|forest|quest|honest|harvest)\b|(?:arrest|invest|suggest|contest|protest|modest|priest)\b)"
+    r"(?:\w{3,}est|(?<!\bat )(?<!\bat the )(?:most|least))\b"
+)
+_NAME = re.compile(r"(?<!^)\b[A-Z][a-z]+")
 # The noun that names the figure in "What was the operating margin in 2024".
 _MEASURE = re.compile(
     r"\bwhat (?:is|are|was|were) (?:the |its |their )?(?:[\w'’-]+ ){0,4}?([\w'’-]+)"
@@ -223,7 +228,7 @@ def has_superlative(question: str, text: str) -> bool:
     >>> has_superlative("Which mill had the largest output?", "The table shows output by mill.")
     False
     """
-    asked = set(_SUPERLATIVE.findall(question.casefold()))
+    asked = set(_SUPERLATIVE.findall(_NAME.sub("", question).casefold()))
     return not asked or bool(asked & set(_SUPERLATIVE.findall(text.casefold())))
 
 

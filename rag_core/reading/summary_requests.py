@@ -58,7 +58,7 @@ def asks_for_summary(question: str) -> bool:
     >>> asks_for_summary("Give me an overview of the report"), asks_for_summary("Who wrote the summary?")
     (True, False)
     """
-    return _REQUEST.search(question) is not None
+    return parse_summary_request(question) is not None
 
 
 def parse_summary_request(question: str) -> SummaryRequest | None:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_core.reading.cell_values import find_table_unit
+from rag_core.reading.cell_values import Quantity, count_decimals, find_column_scale
 from rag_core.reading.column_selection import ColumnSelector, Selection
 from rag_core.reading.table_questions import Operation, TableQuestion
 from rag_core.reading.table_rows import PlacedRow, TableRows
 from rag_core.reading.table_transposition import transpose_row
+from rag_core.text.numbers import SCALES
 from rag_core.text.tables import parse_scale
 
 _RELATIONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
@@ -20,7 +21,8 @@ _RELATIONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
 }  # fmt: skip
 # Most rows that a list names, that a count names, and that share the largest value.
 MAX_LISTED, MAX_NAMED, MAX_TIED = 40, 12, 3
-_FIGURE = re.compile(r"\d[\d.,\u00a0\u2009\u202f]*")
+_MARKS = ".,\u00a0\u2009\u202f"
+_FIGURE = re.compile(rf"\d[\d{_MARKS}]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,17 +146,27 @@ def _name(row: PlacedRow, column: int, selection: Selection, with_value: bool) -
 
 
 def _find_limit(question: TableQuestion, rows: TableRows, selection: Selection) -> Decimal | None:
-    """Return the number of the condition in the scale of the table; ``None`` if the scale is not clear."""
+    """Return the number of the condition in the scale of the column; ``None`` if the scale is not clear."""
     condition = question.condition
     if condition is None or selection.column is None:
         return None
-    scale = parse_scale(find_table_unit(rows.table)) or 0
+    scale = _find_scale(rows, selection.column)
     values = sorted(condition.number.values)
     if condition.number.currency:
         values = values[-1:] if len(values) > 1 else values
     if scale and not condition.number.unscaled:
         return values[-1].scaleb(-scale)
     return None if scale and condition.number.currency else values[0]
+
+
+def _find_scale(rows: TableRows, column: int) -> int:
+    """Return the power of ten of the numbers of a column, from its cells, its header or the caption."""
+    quantities = rows.quantities(column) or []
+    if any(one.power for one in quantities):
+        return 0
+    scales = (SCALES.get(one.unit, parse_scale(one.unit)) for one in quantities)
+    own = next((scale for scale in scales if scale is not None), None)
+    return find_column_scale(rows.table, column) if own is None else own
 
 
 def _subtract(question: TableQuestion, rows: TableRows, selection: Selection) -> TableAnswer | None:
@@ -177,14 +189,14 @@ def _subtract_cells(
     question: TableQuestion, rows: TableRows, cells: Sequence[PlacedRow], columns: tuple[int, int], explained: int
 ) -> TableAnswer | None:
     """Return the difference of two cells: later less earlier period, or the row that is named first less the other."""
-    values = [_value(rows, row, column) for row, column in zip(cells, columns, strict=True)]
-    first, second = values
-    if first is None or second is None:
+    quantities = [_read_quantity(rows, row, column) for row, column in zip(cells, columns, strict=True)]
+    if quantities[0] is None or quantities[1] is None:
         return None
+    first, second = quantities[0].value, quantities[1].value
     written = [row.state_value(column) for row, column in zip(cells, columns, strict=True)]
     is_change = cells[0] is cells[1] or rows.is_by_period
     difference = second - first if is_change else first - second
-    shown = _write_like(written, abs(difference))
+    shown = _write_like(written, abs(difference), [quantities[0].power, quantities[1].power])
     if is_change:
         sign = "+" if difference > 0 else "−" if difference < 0 else ""
         short = f"{sign}{shown}"
@@ -230,18 +242,26 @@ def _find_largest_change(question: TableQuestion, rows: TableRows, selection: Se
     return TableAnswer(short, (start, second, end), tuple(kept), selection.explained)
 
 
-def _value(rows: TableRows, row: PlacedRow, column: int) -> Decimal | None:
+def _read_quantity(rows: TableRows, row: PlacedRow, column: int) -> Quantity | None:
     quantities = rows.quantities(column)
-    return None if quantities is None else quantities[rows.rows.index(row)].value
+    return None if quantities is None else quantities[rows.rows.index(row)]
 
 
-def _write_like(written: Sequence[str], value: Decimal) -> str:
-    """Return a difference with the decimals, the digit groups and the unit of the given cells."""
-    figures = [match[0] for text in written if (match := _FIGURE.search(text))]
-    decimals = max(len(figure.partition(".")[2]) for figure in figures)
-    groups = any("," in figure for figure in figures)
-    number = f"{value:,.{decimals}f}" if groups or value < 1000 else f"{value:.{decimals}f}"
-    text = written[-1].replace("(", "").replace(")", "").lstrip("−–-")
+def _write_like(written: Sequence[str], value: Decimal, powers: Sequence[int]) -> str:
+    """Return a difference with the decimals, the digit groups and the unit of the given cells.
+
+    If the cells have different scales, as in "€1.2bn" and "€300m", it is written with the lower one.
+    """
+    figures = [match[0].rstrip(_MARKS) for text in written if (match := _FIGURE.search(text))]
+    least = min(powers)
+    places = [count_decimals(figure) for figure in figures]
+    decimals = max(0, *(place + least - power for place, power in zip(places, powers, strict=True)))
+    wholes = [figure[:-place] if place else figure for figure, place in zip(figures, places, strict=True)]
+    point = next((whole[-1] for whole, place in zip(wholes, places, strict=True) if place), ".")
+    group = next((mark for whole in wholes for mark in whole if mark in _MARKS and mark != point), "")
+    number = f"{value.scaleb(-least):,.{decimals}f}".translate({ord(","): group, ord("."): point})
+    like = next(text for text, power in zip(reversed(written), reversed(powers), strict=True) if power == least)
+    text = like.replace("(", "").replace(")", "").lstrip("−–-")
     return re.sub(r"\s?%$", " percentage points", _FIGURE.sub(lambda _: number, text, count=1))
 
 

@@ -18,7 +18,8 @@ from rag_core.text.words import Word, find_lemma, tokenize
 from rag_core.types.tables import Table, TableRow
 
 # Labels of rows that sum up the other rows.
-_SUMMARY = frozenset("total subtotal average mean sum overall all".split())
+_TOTALS = frozenset("total subtotal".split())
+_SUMMARY = _TOTALS | frozenset("average mean sum overall all".split())
 # Labels of rows that are no segment, region or business, but reconcile them with the total.
 _RECONCILING = re.compile(
     r"(?:corporate|group|head office|central|holding)\s+(?:costs?|expenses?|functions?|items?)\b"
@@ -83,14 +84,14 @@ class TableRows:
         self.rows = [
             one
             for one in placed
-            if not _is_summary(one.row.label)
+            if not _is_summary(one)
             and not (_RECONCILING.match(one.row.label) and not find_lemmas(one.row.label) <= asked)
         ]
         section = _find_section({one.row.section for one in self.rows}, question)
         if section is not None:
             self.rows = [one for one in self.rows if one.row.section == section]
         kept = {one.row.section for one in self.rows}
-        totals = [one.row.label for one in placed if _is_summary(one.row.label) and one.row.section in kept]
+        totals = [one.row.label for one in placed if _is_summary(one) and one.row.section in kept]
         sections = [label for one in kept for label in one]
         above = " ".join([*self.table.caption, self.table.unit, *totals, *sections])
         self.context = find_lemmas(f"{context} {above}") | find_joined_names(question, context)
@@ -156,8 +157,9 @@ class TableRows:
         found = [parse_quantity(row.text(column)) for row in self.rows]
         known = [one for one in found if one is not None]
         units = {one.unit for one in known}
-        # A currency symbol often stands in the first row only.
-        return known if len(known) == len(found) and len(units - {""}) <= 1 else None
+        # A currency symbol often stands in the first row only, but "900" below "€300m" may be in any scale.
+        is_clear = "" not in units or not any(one.power for one in known)
+        return known if len(known) == len(found) and len(units - {""}) <= 1 and is_clear else None
 
     def unit(self, column: int) -> str:
         """Return the unit of a column in lower case, from its cells or its header; it may be empty."""
@@ -270,6 +272,14 @@ def _find_section(sections: Collection[tuple[str, ...]], question: str) -> tuple
     return best[0] if len(best) == 1 and len(sections) > 1 else None
 
 
-def _is_summary(label: str) -> bool:
-    words = [word.folded for word in tokenize(label)]
-    return bool(words) and (words[0] in _SUMMARY or words[-1] in {"total", "subtotal"})
+def _is_summary(placed: PlacedRow) -> bool:
+    """Return whether a label has "total" at an end, or only summary words and words of headers, section and caption.
+
+    "All Nippon Airways" is no summary.
+    """
+    words = [word.folded for word in tokenize(placed.row.label)]
+    if not words or words[0] in _TOTALS or words[-1] in _TOTALS:
+        return bool(words)
+    headers = map(placed.table.column_header, range(len(placed.table.columns)))
+    known = find_lemmas(" ".join([*headers, *placed.row.section, *placed.table.caption]))
+    return words[0] in _SUMMARY and find_lemmas(" ".join(word for word in words if word not in _SUMMARY)) <= known

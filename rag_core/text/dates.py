@@ -24,8 +24,8 @@ YEAR = r"(?:19|20)\d\d"
 ANY_YEAR = r"(?:1\d{3}|20\d\d)"
 # A quarter as written in column headers, such as "Q2".
 QUARTER = r"Q[1-4]"
-# The name of a month, or its first three letters.
-MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
+# The name of a month, or its first three letters, or "Sept".
+MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS).replace("(?:tember)", "(?:t(?:ember)?)")
 # The day of a date, such as "3" and "3rd".
 DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _WRITTEN_DATE = re.compile(
@@ -64,7 +64,7 @@ _ITEM = re.compile(
     (?:
         (?P<quarter>Q\s?[1-4]|[1-4]Q|quarter\s[1-4]|(?:{_ORDINAL})[\s-]quarters?|
             (?:{_ORDINAL})(?=\s(?:and|to|or)\s(?:{_ORDINAL})[\s-]quarters?)) |
-        (?P<half>HY?\s?[12]|[12]HY?|(?:{_ORDINAL})[\s-]half(?:[\s-]years?)?) | (?P<month>{MONTH}|sept)\.?
+        (?P<half>HY?\s?[12]|[12]HY?|(?:{_ORDINAL})[\s-]half(?:[\s-]years?)?) | (?P<month>{MONTH})\.?
     )(?:['’/-]?(?P<two>\d\d)(?![^\W_]|[.,/-]\d))? |
     (?P<interim>HY|half[\s-]years?) | (?P<count>[69])M |
     (?P<start>first\s)?(?P<months>three|six|nine|twelve|3|6|9|12|13|26|39|52|53)[\s-](?:months?|weeks?)
@@ -121,7 +121,7 @@ class Period:
             return True
         if self.part[0] not in "qh":
             return False
-        # In a calendar year.
+        # Quarters and half-years are those of the calendar year.
         last = int(part.part[1:3]) if part.part[0] == "m" else 3 * int(part.part[1]) if part.part[0] == "q" else 0
         length = 3 if self.part[0] == "q" else 6
         return bool(last) and (last - 1) // length + 1 == int(self.part[1])
@@ -202,9 +202,10 @@ def find_quarters(text: str) -> set[str]:
 
 
 def match_period(asked: Period, known: Iterable[Period]) -> list[Period]:
-    """Return the periods that are the one asked for: equal ones, or else dates, for a year, and years, for a date.
+    """Return the known periods equal to ``asked``.
 
-    A quarter never stands for its year. A date or a month matches the other one if both are in the same month.
+    If none is equal: for a year, its dates; for a date, its year and its month; for a month, its dates; for a number of
+    months, those that end in a named month, or the reverse. A quarter never stands for its year.
     """
     known = list(known)
     equal = [one for one in known if one.part == asked.part and asked.year in (0, one.year)]
@@ -230,6 +231,9 @@ def _read_item(match: re.Match[str]) -> tuple[str, Period] | None:
         return "date", Period(int(year), f"m{month}-{day}", spans)
     if match["numeric"]:
         day, month, year = re.split(r"[./]", match["numeric"])
+        # The month comes first in America; without a number above 12, the day is taken to be first.
+        if int(month) > 12 >= int(day):
+            day, month = month, day
         return "date", Period(int(year), f"m{month:0>2}-{day:0>2}", spans)
     if name := match["of_month"] or match["month_of"]:
         day = re.sub(r"\D", "", match["day"] or match["nth"])
@@ -273,7 +277,10 @@ def _month_number(name: str) -> int:
 
 
 def _share_years(text: str, found: list[Period]) -> list[Period]:
-    """Return the periods with the years that only other periods name, without a year that stands only for them."""
+    """Give each part without a year the year of the part that it is joined to, or else the only year of the text.
+
+    That only year is then no period of its own.
+    """
     for position in range(len(found) - 2, -1, -1):
         one, following = found[position], found[position + 1]
         between = text[one.spans[-1][1] : following.spans[0][0]]

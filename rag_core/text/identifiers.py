@@ -64,19 +64,22 @@ def contains_identifier(text: str, wanted: Collection[str]) -> bool:
 def is_about_similar(text: str, wanted: Collection[str]) -> bool:
     """Return whether a text contains an identifier that resembles one of ``wanted``, but none of ``wanted``.
 
-    Two identifiers resemble each other if they begin with the same letters, or if both are numbers.
+    Two identifiers resemble each other if they begin with the same letters, if both are numbers, or if both are codes
+    that begin with a digit.
 
     >>> is_about_similar("Valve FT-204-91 is in bay 12.", find_identifiers("Where is valve FT-204-19?"))
     True
     """
     if not wanted or contains_identifier(text, wanted):
         return False
-    beginnings = {_first_letters(one) for one in wanted}
-    return any(_first_letters(one) in beginnings for one in find_identifiers(text))
+    kinds = {_find_kind(one) for one in wanted}
+    return any(_find_kind(one) in kinds for one in find_identifiers(text))
 
 
-def _first_letters(identifier: str) -> str:
-    return identifier[: next((place for place, char in enumerate(identifier) if char.isdigit()), 0)]
+def _find_kind(identifier: str) -> tuple[str, bool]:
+    """Return the letters with which an identifier begins, and whether it is a number."""
+    first_digit = next((place for place, char in enumerate(identifier) if char.isdigit()), 0)
+    return identifier[:first_digit], identifier.isdecimal()
 
 
 def _is_code(text: str) -> bool:

@@ -29,7 +29,7 @@ _LOOKALIKES = str.maketrans(
     "a6bredhijlkmoonpqrstywxcABE3IJKMHOPQSTYWXCoaivkptuxABEZHIKMNOPTYXgil",
 )
 _TAG = re.compile("[\U000e0020-\U000e007e]")
-_FOREIGN = re.compile(r"[^\x00-\x7f]")
+_NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _BLANKS = re.compile(r"[^\S\n]+")
 # Characters that hide text from readers: directional overrides display letters in another order, and tag characters are
 # invisible. Ordinary right-to-left text needs no overrides.
@@ -127,7 +127,7 @@ def remove_obfuscation(text: str) -> str:
     """Return the text as a model may read it, with tag characters decoded and invisible characters removed."""
     if not text.isascii():
         shown = _TAG.sub(lambda tag: chr(ord(tag[0]) - 0xE0000), text)
-        text = _FOREIGN.sub(_visible, unicodedata.normalize("NFKC", shown)).replace("’", "'")
+        text = _NON_ASCII.sub(_visible, unicodedata.normalize("NFKC", shown)).replace("’", "'")
     return _BLANKS.sub(" ", text)
 
 

@@ -149,7 +149,8 @@ NO_LONGER = re.compile(r"\b(?:ne\s+|n['’])[\w'’]+\s+plus$", re.IGNORECASE)
 INTERJECTION = re.compile(
     r"[\s*_\"'“„«]*\b(?:yes|no|ja|nein|oui|non|sí|si|sì)\b[*_\"'”“»]*\s*[,.:;!–—-]+[*_]*(?:\s+(?!\d)|$)", re.IGNORECASE
 )
-_LEAST_TELLING = 2
+# Fewer frequent words do not identify a language: "in" is English, German and Italian.
+_MIN_FREQUENT_WORDS = 2
 # Words with which questions begin.
 _ASKING = {
     "en": "what when where who whose why how many much does did",
@@ -158,8 +159,10 @@ _ASKING = {
     "es": "qué cuál cuáles cuándo cuánto cuánta cuántos cuántas dónde cómo quién quiénes",
     "it": "quale quali quanto quanta quanti quante quando dove come chi perché cosa qual",
 }
-# Least share of frequent words in a text of a language, and how many times as many they are as those of another one.
-_TELLING_SHARE, _CLEARER = 0.12, 1.3
+# In a text of a language, at least this share of the words are frequent words of the language.
+_MIN_FREQUENT_SHARE = 0.12
+# A text has more than this many times as many frequent words of its language as of any other language.
+_MIN_RATIO_TO_SECOND = 1.3
 _NAMES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian"}
 
 
@@ -178,9 +181,10 @@ NEGATIVE_VERBS: Mapping[str, frozenset[str]] = {language: _stems(listed) for lan
 ANTONYMS: Mapping[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
     language: tuple((_stems(one), _stems(other)) for one, other in pairs) for language, pairs in _OPPOSITES.items()
 }
-# "in", "per" and "come" are Italian words too, so that English questions are known by their interrogatives.
-_TELLING = {"en": _words(_ENGLISH) | _words(_ASKING["en"]), **COMMON}
-_IDENTIFYING = {language: words | _words(_ASKING[language]) for language, words in _TELLING.items()}
+# The most frequent words of each language, English included. English needs its question words too, because some English
+# words, such as "in", "per" and "come", are frequent words of Italian.
+_FREQUENT_WORDS = {"en": _words(_ENGLISH) | _words(_ASKING["en"]), **COMMON}
+_IDENTIFYING = {language: words | _words(_ASKING[language]) for language, words in _FREQUENT_WORDS.items()}
 
 
 @lru_cache(maxsize=2000)
@@ -191,7 +195,7 @@ def detect_language(text: str) -> str:
     ('de', '')
     """
     words = [normalize(word) for word in LETTERS.findall(text)]
-    counts = {language: sum(word in telling for word in words) for language, telling in _TELLING.items()}
+    counts = {language: sum(word in frequent for word in words) for language, frequent in _FREQUENT_WORDS.items()}
     most = max(counts.values())
     found = [language for language, count in counts.items() if count == most]
     return found[0] if most and len(found) == 1 and found != ["en"] else ""
@@ -202,9 +206,8 @@ def languages_differ(text: str, source: str) -> bool:
     if _is_latin(text) != _is_latin(source):
         return True
     language = detect_language(text)
-    telling = sum(normalize(word) in _TELLING[language or "en"] for word in LETTERS.findall(text))
-    # A single word does not identify a language: "in" is English, German and Italian.
-    return telling >= _LEAST_TELLING and language != detect_language(source)
+    frequent = sum(normalize(word) in _FREQUENT_WORDS[language or "en"] for word in LETTERS.findall(text))
+    return frequent >= _MIN_FREQUENT_WORDS and language != detect_language(source)
 
 
 def _is_latin(text: str) -> bool:
@@ -223,7 +226,7 @@ def _without(word: Word, elided: re.Match[str]) -> Word:
     return Word(word.start + elided.end(), word.end, text, normalize(text), stem(normalize(text)))
 
 
-def identify_language(text: str, least: int = _LEAST_TELLING) -> str:
+def identify_language(text: str, least: int = _MIN_FREQUENT_WORDS) -> str:
     """Return the name of a text's language, in English; empty for languages that are not known, and in doubt.
 
     Unlike `detect_language`, this needs ``least`` different frequent words, and distinguishes English from unknown
@@ -234,7 +237,7 @@ def identify_language(text: str, least: int = _LEAST_TELLING) -> str:
     """
     # Single letters are labels as often as words.
     words = [normalize(word) for word in LETTERS.findall(text) if len(word) > 1]
-    found = {language: [word for word in words if word in telling] for language, telling in _IDENTIFYING.items()}
+    found = {language: [word for word in words if word in known] for language, known in _IDENTIFYING.items()}
     first, second = sorted(found, key=lambda one: -len(found[one]))[:2]
-    is_clear = len(set(found[first])) >= least and len(found[first]) > _CLEARER * len(found[second])
-    return _NAMES[first] if is_clear and len(found[first]) >= _TELLING_SHARE * len(words) else ""
+    is_clear = len(set(found[first])) >= least and len(found[first]) > _MIN_RATIO_TO_SECOND * len(found[second])
+    return _NAMES[first] if is_clear and len(found[first]) >= _MIN_FREQUENT_SHARE * len(words) else ""

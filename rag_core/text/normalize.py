@@ -20,7 +20,7 @@ PUNCTUATION_MAP |= dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), "")
 STROKES = str.maketrans("łŁøØđĐħĦŧŦ", "lLoOdDhHtT")
 
 _MARK = re.compile(f"[{''.join(map(chr, PUNCTUATION_MAP))}]")
-_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 # Markdown characters that a model may put around words. Comparisons with a source ignore them.
 _EMPHASIS = "*`"
@@ -103,7 +103,7 @@ def normalize(text: str) -> str:
         return text.lower()
     marked = _MARK.sub(lambda found: PUNCTUATION_MAP[ord(found[0])], text)
     parts = unicodedata.normalize("NFKD", marked.casefold())
-    return parts if parts.isascii() else _FOREIGN.sub(_uncombined, parts).translate(STROKES)
+    return parts if parts.isascii() else _NON_ASCII.sub(_uncombined, parts).translate(STROKES)
 
 
 def _uncombined(found: re.Match[str]) -> str:

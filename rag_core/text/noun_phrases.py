@@ -33,7 +33,7 @@ def find_names(text: str) -> list[Phrase]:
     words = split_tokens(text)
     found: list[tuple[int, int]] = []
     for token in words:
-        if found and _continues(text, found[-1][1], token) and _was_whole(text, found[-1][1]):
+        if found and _continues(text, found[-1][1], token):
             found[-1] = found[-1][0], token.stem_end
         elif _is_name(text, token):
             found.append((token.start, token.stem_end))
@@ -69,10 +69,6 @@ def _continues(text: str, end: int, token: Token) -> bool:
     if between in ("'s ", "’s "):
         return True
     return bool(_LINK.fullmatch(between))
-
-
-def _was_whole(text: str, end: int) -> bool:
-    return not text[end:].startswith((",", ";"))
 
 
 def _with_head(text: str, words: Sequence[Token], start: int, end: int) -> int:

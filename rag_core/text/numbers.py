@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_core.text.dates import FOREIGN_MONTHS, MONTH, MONTHS, YEAR
+from rag_core.text.dates import FOREIGN_MONTHS, MONTH, MONTHS, YEAR, is_year
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS, normalize
 
 SCALES = {
@@ -75,14 +75,14 @@ _AFTER = re.compile(
 # Superscript digits between a figure and its unit are footnote marks. Only after the number 10 are they an exponent.
 _RAISED = re.compile(rf"[{SUPERSCRIPT_DIGITS}]+(?:,[{SUPERSCRIPT_DIGITS}]+)*")
 _POWER = re.compile(rf"[{SUPERSCRIPT_DIGITS}]{{1,2}}")
-_WORDS = re.compile(
-    r"\b(?:"
-    + "|".join([*_SPELLED, "hundred"])
-    + r")(?:[\s-](?:and\s)?(?:"
-    + "|".join([*_SPELLED, "hundred"])
-    + r"))*\b",
-    re.I,
+_BELOW_HUNDRED = (
+    rf"(?:(?:{'|'.join(_TENS)})[\s-](?:{'|'.join([*_UNITS[1:10], *_ORDINALS[1:10]])})|"
+    rf"{'|'.join(word for word, value in _SPELLED.items() if value)})\b"
 )
+# A number may follow "hundred" unless it begins another one: "one hundred and two hundred" are two numbers.
+_HUNDRED = rf"hundred\b(?:[\s-](?:and\s)?(?>{_BELOW_HUNDRED})(?![\s-]hundred\b))?"
+_WORDS = re.compile(rf"\b(?:{_BELOW_HUNDRED}(?:[\s-]{_HUNDRED})?|{_HUNDRED}|zero(?:th)?\b)", re.I)
+_AND = re.compile(r"[\s-](and\s)?", re.I)
 _YEARS = re.compile(r"(?<!\d)(\d{2})(\d{2})\s?[-–/]\s?(\d{2})(?![\d.,]\d|\d)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 # "07/01/2023" is a day in July in America and a day in January elsewhere. In a date with full stops, the month comes
@@ -237,31 +237,44 @@ def _values(written: str) -> frozenset[Decimal]:
     return frozenset({Decimal(plain.replace(",", ""))})
 
 
-def _spelled(text: str) -> Iterator[Number]:
+def _spelled(text: str) -> list[Number]:
+    found: list[Number] = []
+    # The power of ten and the end of the scale word of the number before, as in "two thousand five hundred".
+    power = scale_end = 0
     for match in _WORDS.finditer(text):
-        total = current = 0
-        for word in re.findall(r"[a-z]+", normalize(match[0])):
+        total = 0
+        # The dotless i of Turkish also matches "i" if letter case is ignored.
+        for word in re.findall(r"[a-z]+", normalize(match[0]).replace("ı", "i")):
             if word == "hundred":
-                current = max(current, 1) * 100
+                total = max(total, 1) * 100
             elif word != "and":
-                current += _SPELLED[word]
-        total += current
+                total += _SPELLED[word]
         after = _AFTER.match(text, match.end())
         scale = ((after and after["scale"]) or "").casefold()
         if scale == "m":
             scale = ""
         end = after.end() if after and (scale or after["percent"] or after["currency"]) else match.end()
         named = ((after and after["currency"]) or "").casefold()
-        yield Number(
-            match.start(),
-            end,
-            text[match.start() : end].strip(),
-            frozenset({Decimal(total).scaleb(SCALES.get(scale, 0))}),
-            "percent" if after and after["percent"] else "",
-            CURRENCIES.get(named, ""),
-            unscaled=not scale,
-            hedged=bool(_HEDGE.search(text, 0, match.start())),
+        value, start, unscaled = Decimal(total).scaleb(SCALES.get(scale, 0)), match.start(), not scale
+        joint = _AND.fullmatch(text, scale_end, start) if power else None
+        # English has "and" only before the last two digits: "two thousand and five", but "two thousand five hundred".
+        if joint and value < (100 if joint[1] else Decimal(10) ** power):
+            first = found.pop()
+            value, start, unscaled = value + min(first.values), first.start, False
+        power, scale_end = SCALES.get(scale, 0), after.end("scale") if after else 0
+        found.append(
+            Number(
+                start,
+                end,
+                text[start:end].strip(),
+                frozenset({value}),
+                "percent" if after and after["percent"] else "",
+                CURRENCIES.get(named, ""),
+                unscaled=unscaled,
+                hedged=bool(_HEDGE.search(text, 0, start)),
+            )
         )
+    return found
 
 
 def _dates(text: str) -> Iterator[Number]:
@@ -297,9 +310,12 @@ def _month(match: re.Match[str], group: int) -> Number:
 
 
 def _as_range(text: str, one: Number, following: Number) -> Number:
-    """Return a number as a percentage if it begins a range of percentages, as in "3 to 5 %"; else unchanged."""
-    if one.kind or one.currency or not one.unscaled or not _RANGE.fullmatch(text, one.end, following.start):
+    """Return a number as a percentage if it begins a range of percentages, as in "3 to 5 %"; else unchanged.
+
+    A year begins no range: "In 2020, 5 % were sold".
+    """
+    if one.kind or one.currency or not one.unscaled or is_year(one.text):
         return one
-    if following.kind == "percent":
+    if following.kind == "percent" and _RANGE.fullmatch(text, one.end, following.start):
         return replace(one, kind="percent")
     return one

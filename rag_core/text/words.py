@@ -37,15 +37,15 @@ PRONOUNS = frozenset("he him his she her hers it its they them their theirs this
 _PORTER = Stemmer.Stemmer("porter", 0)
 
 
-# Forms of irregular verbs, and synonyms of "begin" and "end".
+# Irregular verbs, each before its irregular forms and nouns. A slash joins synonyms, which are inflected as well.
 _FORMS = (
-    "bear bore born borne, become became, begin began begun start commence, bind bound, break broke broken, "
+    "bear bore born borne, become became, begin/start/commence began begun, bind bound, break broke broken, "
     "bring brought, build built, burn burnt, buy bought, catch caught, choose chose chosen, come came, deal dealt, "
-    "die died dead death, draw drew drawn, drive drove driven, eat ate eaten, end finish expire, fall fell fallen, "
-    "feed fed, fight fought, find found, fly flew flown, get got gotten, give gave given, go went gone, "
-    "grow grew grown, hide hid hidden, hold held, keep kept, know knew known, lay laid, lead led, leave left, "
-    "lend lent, lose lost, make made, meet met, pay paid, rise rose risen, run ran, say said, see saw seen, "
-    "sell sold, send sent, shoot shot, show shown, sing sang sung, sink sank sunk, sleep slept, "
+    "die dies died dead death, draw drew drawn, drive drove driven, eat ate eaten, end/finish/expire, "
+    "fall fell fallen, feed fed, fight fought, find found, fly flew flown, get got gotten, give gave given, "
+    "go went gone, grow grew grown, hide hid hidden, hold held, keep kept, know knew known, lay laid, lead led, "
+    "leave left, lend lent, lose lost, make made, meet met, pay paid, rise rose risen, run ran, say said, "
+    "see saw seen, sell sold, send sent, shoot shot, show shown, sing sang sung, sink sank sunk, sleep slept, "
     "speak spoke spoken, spend spent, stand stood, steal stole stolen, strike struck, swim swam swum, "
     "take took taken, teach taught, tell told, think thought, throw threw thrown, understand understood, "
     "use used using, wear wore worn, win won, write wrote written"
@@ -96,7 +96,10 @@ def stem(word: str) -> str:
     return _PORTER.stemWord(word) if word.isascii() and word.isalpha() else word
 
 
-_BASES = {stem(form): group.split()[0] for group in _FORMS.split(", ") for form in group.split()}
+_GROUPS = [(verbs.split("/"), forms) for verbs, *forms in map(str.split, _FORMS.split(", "))]
+_BASES = {stem(verb): verbs[0] for verbs, _ in _GROUPS for verb in verbs}
+# The irregular forms and their plurals as nouns, as in "thoughts". Other endings make another verb: "founded", "bored".
+_IRREGULAR = {form + ending: verbs[0] for verbs, forms in _GROUPS for form in forms for ending in ("", "s")}
 
 
 def find_lemma(word: str) -> str:
@@ -104,7 +107,7 @@ def find_lemma(word: str) -> str:
 
     >>> find_lemma("left") == find_lemma("leaving"), find_lemma("began") == find_lemma("starts")
     (True, True)
-    >>> find_lemma("open") == find_lemma("operated")
-    False
+    >>> find_lemma("open") == find_lemma("operated"), find_lemma("find") == find_lemma("founded")
+    (False, False)
     """
-    return _BASES.get(stem(word), stem(word))
+    return _IRREGULAR.get(word) or _BASES.get(stem(word), stem(word))

@@ -100,6 +100,16 @@ def test_problem_is_explained(expression: str, problem: str) -> None:
         collect(("total assets", "2022", INFO, 6)).compute(expression)
 
 
+def test_scale_in_a_cell_replaces_that_of_its_table() -> None:
+    evidence = Evidence()
+    table = build((("", "2022", "2021"), ("Assets", "€1.2bn", "€300m")))
+    for column in ("2022", "2021"):
+        (found,) = find_cells([(3, table)], "assets", column, 1)
+        evidence.name_cell(found, INFO, 3, [chunk(7)])
+    assert [cell.text for cell in evidence.cells.values()] == ["€1.2bn", "€300m"]
+    assert evidence.compute("c1 / c2").text == "4.0000 (400.00%)"
+
+
 def test_value_without_cells_is_no_evidence() -> None:
     evidence = Evidence()
     assert evidence.compute("12 * 12").text == "144.0000"

@@ -21,14 +21,19 @@ def write_tokens(closed: list[bool], problem: Exception | None = None) -> Genera
         closed.append(True)
 
 
+def run_steps(steps: Generator[Stage, None, str]) -> tuple[list[Stage], str]:
+    events: list[Stage] = []
+    while True:
+        try:
+            events.append(next(steps))
+        except StopIteration as end:
+            return events, end.value
+
+
 def test_last_event_says_that_the_work_is_done() -> None:
     closed: list[bool] = []
-    events: list[Stage] = []
-    steps = report_tokens("write", "Writing", write_tokens(closed))
-    with pytest.raises(StopIteration) as end:
-        while True:
-            events.append(next(steps))
-    assert end.value.value == "done"
+    events, result = run_steps(report_tokens("write", "Writing", write_tokens(closed)))
+    assert result == "done"
     assert [one.done for one in events] == [False, False, False, True]
     assert closed == [True]
 

@@ -83,6 +83,11 @@ def test_number_of_excerpts_is_limited() -> None:
     assert 0.9 * MAX_CHARS < sum(len(one.text) for one in excerpts) <= MAX_CHARS
 
 
+def test_best_excerpt_is_kept_however_long_it_is() -> None:
+    text = " ".join(["bridge"] * MAX_CHARS) + "."
+    assert [one.text for one in select_excerpts("bridges", [on_page(text)], {KEY: text}, {})] == [text]
+
+
 @pytest.mark.parametrize("words", [1, 69, 70, 71, 400])
 def test_windows_cover_every_sentence(words: int) -> None:
     text = " ".join(f"A{number} b c d e f." for number in range(words // 6 + 1))

@@ -88,6 +88,41 @@ def test_number_of_a_cell(text: str, value: str | None) -> None:
     assert (found and found.value) == (value and Decimal(value))
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("€1.2bn", "1200000000", "euro"),
+        ("€300m", "300000000", "euro"),
+        ("$5 million", "5000000", "dollar"),
+        ("(€1.2bn)", "-1200000000", "euro"),
+        ("$5 per share", "5", "dollar"),
+        ("5 million", "5", "million"),
+        ("400 m", "400", "m"),
+        ("US$5", "5", "dollar"),
+        ("EUR 5", "5", "euro"),
+        ("CHF 1,250", "1250", "CHF"),
+        ("(EUR 5)", "-5", "euro"),
+        ("EUR -5", "-5", "euro"),
+    ],
+)
+def test_currency_before_a_number_keeps_its_scale(text: str, value: str, unit: str) -> None:
+    found = parse_quantity(text)
+    assert found is not None
+    assert (found.value, found.unit) == (Decimal(value), unit)
+
+
+@pytest.mark.parametrize("text", ["Try 5", "Euro 5", "Zone 5"])
+def test_words_before_a_number_are_no_currency(text: str) -> None:
+    assert parse_quantity(text) is None
+
+
+def test_decimal_comma_counts_as_decimals() -> None:
+    prices = table(("Item", "Weight", "Price"), ("Bolt", "7,2", "0,8"), unit="Prices in euros.")
+    assert value_in(prices, 0, 2) == "0,8 euros"
+    stock = table(("Item", "Length", "Width"), ("Bolt", "7,25", "0,8"), unit="(litres)")
+    assert value_in(stock, 0, 2) == "0,8"
+
+
 def test_cell_is_named_by_its_label_and_its_header() -> None:
     tariff = table(("Weight", "Zone 1", "Zone 6"), ("up to 5 kg", "5.79", "65.07"))
     row = tariff.body[0]

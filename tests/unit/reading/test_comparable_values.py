@@ -17,6 +17,19 @@ from rag_core.reading.comparable_values import find_extreme, parse_value
         (["31 March 2026", "September 30, 2025"], -1, 1),
         (["35 litres per minute", "20 litres per minute"], 1, 0),
         (["twelve (12) months", "2 years"], 1, 1),
+        (["8 hours per day", "6 hours daily"], 1, 0),
+        (["8 hours a week", "two days each week"], 1, 1),
+        (["24 months after a breach", "12 months after each order"], 1, 0),
+        (["30 days after the end of each month", "20 days"], 1, 0),
+        (["10 litres per day", "20 litres daily"], 1, 1),
+        (["$5 annually", "$6 per year"], 1, 1),
+        (["$5 per annum", "$6 yearly"], 1, 1),
+        (["$5 hourly", "$6 an hour"], 1, 1),
+        (["31.12.2023", "30 December 2023"], 1, 0),
+        (["12/31/2023", "13/12/2023"], 1, 0),
+        (["Sept. 3, 2023", "2 Sept 2023"], 1, 0),
+        (["2023-09-30", "1st of October 2023"], 1, 1),
+        (["May 2024", "Apr 30, 2024"], 1, 0),
     ],
 )
 def test_extreme_of_values(texts: list[str], direction: int, best: int) -> None:
@@ -34,6 +47,11 @@ def test_extreme_of_values(texts: list[str], direction: int, best: int) -> None:
         ["5 to 10 days", "7 days"],
         ["10 business days", "12 days"],
         ["$5", "no fee"],
+        ["8 hours per day", "20 hours per week"],
+        ["8 hours of work per day", "20 hours of work per week"],
+        ["30 days a year", "three months"],
+        ["07/01/2023", "3 March 2024"],
+        ["31.02.2023", "3 March 2024"],
     ],
 )
 def test_values_that_cannot_be_told_apart_have_no_extreme(texts: list[str]) -> None:

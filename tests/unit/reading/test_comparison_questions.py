@@ -23,6 +23,30 @@ from rag_core.reading.comparison_questions import parse_comparison
             1,
         ),
         ("net sales of Amcor and of Boeing in 2022", ("Amcor", "Boeing"), "What is the net sales of {} in 2022?", 0),
+        (
+            "Compare the sales of Amcor and Boeing in FY 2023",
+            ("Amcor", "Boeing"),
+            "What is the sales of {} in FY 2023?",
+            0,
+        ),
+        (
+            "Compare the sales of Amcor and Boeing in H1 2023",
+            ("Amcor", "Boeing"),
+            "What is the sales of {} in H1 2023?",
+            0,
+        ),
+        (
+            "Compare the sales of Amcor and Boeing in the H1 2023",
+            ("Amcor", "Boeing"),
+            "What is the sales of {} in the H1 2023?",
+            0,
+        ),
+        (
+            "Compare the sales of Vision March and Boeing in FY 2023",
+            ("Vision March", "Boeing"),
+            "What is the sales of {} in FY 2023?",
+            0,
+        ),
         ("What were 3M's and AMD's sales in FY2022?", ("3M", "AMD"), "What were {}'s sales in FY2022?", 0),
         ("How do Amcor and Boeing differ in their staffing?", ("Amcor", "Boeing"), "What is the staffing of {}?", 0),
         ("Who pays more rent, Amcor or Boeing?", ("Amcor", "Boeing"), "How much rent does {} pay?", 1),
@@ -136,3 +160,32 @@ def test_question_within_a_document_omits_its_name(question: str, within: str) -
     found = parse_comparison(question)
     assert found is not None
     assert found.question_within() == within
+
+
+@pytest.mark.parametrize(
+    ("verb", "asked"),
+    [
+        ("employs more people", "How many people does {} employ?"),
+        ("employed more women", "How many women has {} employed?"),
+        ("produces more steel", "How much steel does {} produce?"),
+        ("produced more steel", "How much steel has {} produced?"),
+        ("carries less debt", "How much debt does {} carry?"),
+        ("carried less debt", "How much debt has {} carried?"),
+        ("reaches more customers", "How many customers does {} reach?"),
+        ("owes more tax", "How much tax does {} owe?"),
+        ("shipped more cars", "How many cars has {} shipped?"),
+        ("needs fewer children", "How many children does {} need?"),
+        ("operates more mills", "How many mills does {} operate?"),
+        ("guaranteed more loans", "How many loans has {} guaranteed?"),
+        ("discovers more gold", "How much gold does {} discover?"),
+        ("sells more cars", "How many cars does {} sell?"),
+        ("sold more cars", "How many cars does {} sell?"),
+        ("has more business", "How much business does {} have?"),
+        ("opened earlier", "When has {} opened?"),
+        ("closes later", "When does {} close?"),
+    ],
+)
+def test_verb_after_the_name_is_a_word(verb: str, asked: str) -> None:
+    found = parse_comparison(f"Which of Amcor and Boeing {verb}?")
+    assert found is not None
+    assert found.template == asked

@@ -8,6 +8,7 @@ from rag_core.reading.short_answers import (
     extend_answer,
     extend_definition,
     has_limit,
+    has_superlative,
     is_denied_elsewhere,
     is_figure_asked_for,
     is_of_other_period,
@@ -151,3 +152,36 @@ def test_noun_of_the_measure_is_in_the_text() -> None:
     assert names_measure("What was the operating margin in 2024?", "The margins fell.")
     assert not names_measure("What was the operating margin in 2024?", "Revenue fell.")
     assert names_measure("Who led it?", "Revenue fell.")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the population of Budapest?",
+        "When does the harvest begin?",
+        "How many people were under arrest?",
+        "Who won the contest?",
+        "What did the protest demand?",
+        "Does it have at least 500 seats?",
+        "Who paid at most 20 euros?",
+        "Who was interested in the forest?",
+    ],
+)
+def test_question_without_superlative_needs_none(question: str) -> None:
+    assert has_superlative(question, "It has 1.7 million inhabitants.")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which is the oldest mill?",
+        "What is the nearest town?",
+        "Which mill has the most workers?",
+        "Which bank is the least profitable?",
+        "What was the longest strike?",
+        "Which is the flattest region?",
+        "Largest mill?",
+    ],
+)
+def test_superlative_of_the_question_must_be_in_the_text(question: str) -> None:
+    assert not has_superlative(question, "It has at least 20 workers, at most 30.")

@@ -14,6 +14,7 @@ from rag_core.reading.summary_requests import SummaryRequest, asks_for_summary, 
         ("Please give me a short summary of the main points of the file.", SummaryRequest()),
         ("What is this document about?", SummaryRequest()),
         ("What are these about?", SummaryRequest()),
+        ("What's it about?", SummaryRequest()),
         ("Summarize the lease of Oak Street in three sentences", SummaryRequest(("Oak Street",), "lease", ("three",))),
         ("Executive summary of the contract", SummaryRequest((), "contract", ())),
         ("What is the lease about?", SummaryRequest((), "lease", ())),
@@ -23,6 +24,7 @@ from rag_core.reading.summary_requests import SummaryRequest, asks_for_summary, 
 )
 def test_request(question: str, request_: SummaryRequest) -> None:
     assert parse_summary_request(question) == request_
+    assert asks_for_summary(question)
 
 
 @pytest.mark.parametrize("question", ["Who wrote the summary?", "What is the rent?", "What does it say about rent?"])

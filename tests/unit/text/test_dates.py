@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.text.dates import Period, find_periods, match_period, names_part_of_year
+from rag_core.text.dates import Period, find_periods, find_written_date, match_period, names_part_of_year
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,11 @@ from rag_core.text.dates import Period, find_periods, match_period, names_part_o
         ("2022/23", [(2022, "/23")]),
         ("23 May 2025", [(2025, "m05-23")]),
         ("31.12.2024", [(2024, "m12-31")]),
+        ("12/31/2023", [(2023, "m12-31")]),
+        ("3/4/2023", [(2023, "m04-03")]),
+        ("Sept. 30, 2023", [(2023, "m09-30")]),
+        ("30 Sept 2023", [(2023, "m09-30")]),
+        ("Sept 2023", [(2023, "m09")]),
         ("in may 2025", [(2025, "m05")]),
         ("Mar-24", [(2024, "m03")]),
         ("report_q1_2025.pdf", [(2025, "q1")]),
@@ -111,3 +116,8 @@ def test_spans_are_those_of_the_words() -> None:
 )
 def test_part_of_a_year_is_no_date(text: str, expected: bool) -> None:
     assert names_part_of_year(text) is expected
+
+
+@pytest.mark.parametrize("date", ["Sept. 30, 2023", "30 Sept. 2023", "Sept 2023", "Sep 2023", "September 2023"])
+def test_september_has_two_abbreviations(date: str) -> None:
+    assert find_written_date(f"As of {date} it was sold.") == date

@@ -20,6 +20,13 @@ from rag_core.text.numbers import find_table_scales, numbers_equal, parse_number
         ("forty million", [40_000_000]),
         ("two hundred and five", [205]),
         ("twenty-one", [21]),
+        ("two thousand five hundred", [2500]),
+        ("two thousand and five", [2005]),
+        ("one million two hundred thousand and twelve", [1_200_012]),
+        ("one hundred and two thousand", [102_000]),
+        ("twenty-five hundred", [2500]),
+        ("sıx and SİX", [6, 6]),
+        ("the twenty-first of three hundred and first", [21, 301]),
         ("$5.2¹ million and 2021²,³", [5_200_000, 2021]),
         ("10⁶ kg and 10¹,² others", [1_000_000, 10]),
         ("the 17th and the seventeenth", [17, 17]),
@@ -42,6 +49,8 @@ def test_numbers_are_parsed_by_value(text: str, values: list[object]) -> None:
     [
         ("5 %, 5 per cent, 5, the 1960s, June 5", ["percent", "percent", "", "decade", "month", ""]),
         ("3 to 5 %", ["percent", "percent"]),
+        ("In 2020, 5% of sales", ["", "percent"]),
+        ("five and six percent", ["percent", "percent"]),
     ],
 )
 def test_kinds_of_numbers(text: str, kinds: list[str]) -> None:
@@ -54,6 +63,32 @@ def test_kinds_of_numbers(text: str, kinds: list[str]) -> None:
 )
 def test_currencies_of_numbers(text: str, currencies: list[str]) -> None:
     assert [number.currency for number in parse_numbers(text)] == currencies
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("between five and six people", [5, 6]),
+        ("the second and third quarter", [2, 3]),
+        ("the first two of five six", [1, 2, 5, 6]),
+        ("nineteen eighty-four", [19, 84]),
+        ("one hundred and two hundred", [100, 200]),
+        ("two thousand and five thousand", [2000, 5000]),
+        ("two thousand and five hundred", [2000, 500]),
+        ("five thousand six thousand", [5000, 6000]),
+        ("between one hundred and zero", [100, 0]),
+        ("two thousand euros five hundred", [2000, 500]),
+    ],
+)
+def test_number_words_beside_each_other_are_several_numbers(text: str, values: list[int]) -> None:
+    assert [min(number.values) for number in parse_numbers(text)] == values
+
+
+def test_number_of_several_scales_keeps_what_surrounds_it() -> None:
+    text = "It paid about two thousand five hundred euros."
+    (number,) = parse_numbers(text)
+    assert (number.text, text[number.start : number.end]) == ("two thousand five hundred euros",) * 2
+    assert (number.currency, number.unscaled, number.hedged) == ("euro", False, True)
 
 
 def test_table_scale_applies_to_numbers_without_scale() -> None:

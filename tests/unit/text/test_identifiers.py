@@ -1,0 +1,21 @@
+"""Codes and long numbers that resemble each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.text.identifiers import find_identifiers, is_about_similar
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "expected"),
+    [
+        ("Type 4X-2000 pump", "licence 27480119", False),
+        ("licence 27480119", "Type 4X-2000 pump", False),
+        ("licence 27480118", "licence 27480119", True),
+        ("Type 4X-2001 pump", "Type 4X-2000 pump", True),
+        ("Valve FT-204-91", "Valve FT-204-19", True),
+    ],
+)
+def test_number_resembles_no_code(text: str, asked: str, expected: bool) -> None:
+    assert is_about_similar(text, find_identifiers(asked)) is expected
