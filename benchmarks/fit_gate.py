@@ -180,13 +180,16 @@ def fit_reading(samples: Sequence[Sample]) -> ReadingCalibration:
 
 def reading_scores(fitted: ReadingCalibration, samples: Sequence[Sample]) -> FloatArray:
     """Return for each question the probability after reading."""
-    return np.array([fitted.probability(one.gate, one.reading) for one in samples], np.float32)
+    return np.array([fitted.compute_probability(one.gate, one.reading) for one in samples], np.float32)
 
 
 def topic_scores(fitted: TopicCalibration, samples: Sequence[Sample]) -> FloatArray:
     """Return for each question the highest on-topic probability of a passage."""
     values = [
-        max((fitted.probability(float(c), float(c), float(t), float(r)) for c, t, _, r in one.passages), default=0.0)
+        max(
+            (fitted.compute_probability(float(c), float(c), float(t), float(r)) for c, t, _, r in one.passages),
+            default=0.0,
+        )
         for one in samples
     ]
     return np.array(values, np.float32)
@@ -200,7 +203,7 @@ def scores(fitted: Calibration, samples: Sequence[Sample]) -> FloatArray:
 
 def _probability(fitted: Calibration, row: FloatArray) -> float:
     closeness, topic, unmet, reading = (float(value) for value in row)
-    return fitted.probability(closeness, closeness, topic, int(unmet), reading)
+    return fitted.compute_probability(closeness, closeness, topic, int(unmet), reading)
 
 
 def show(name: str, kinds: Sequence[str], values: FloatArray) -> None:

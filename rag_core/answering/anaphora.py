@@ -59,11 +59,11 @@ def is_dependent(question: str) -> bool:
         or _ORDINAL.search(question) is not None
         or _has_pronoun(question, words)
         or _has_demonstrative(question, words)
-        or _has_place(question, words)
+        or _has_there(question, words)
     )
 
 
-def is_anchored(question: str) -> bool:
+def contains_name_or_number(question: str) -> bool:
     """Return whether a question contains a name, a quotation or a number of five or more digits."""
     return bool(find_names(question)) or bool(re.search(r"[\"“«]|\d{5,}", question))
 
@@ -120,7 +120,7 @@ def _has_demonstrative(question: str, words: Sequence[Token]) -> bool:
     return False
 
 
-def _has_place(question: str, words: Sequence[Token]) -> bool:
+def _has_there(question: str, words: Sequence[Token]) -> bool:
     for position, token in enumerate(words):
         beside = {word.word for word in words[max(0, position - 1) : position + 2]}
         if token.word != "there" or not token.is_function or beside & AUXILIARIES:

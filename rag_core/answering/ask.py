@@ -159,7 +159,7 @@ class Answerer:
         if (draft.problem or draft.nothing_found or writer is None) and not (query.strict and writer):
             gate = result.gate
             if draft.problem:
-                gate = self._searcher.quotes_gate(outcome.passages, query.configuration.threshold)
+                gate = self._searcher.decide_on_quotes(outcome.passages, query.configuration.threshold)
             find_date = self._searcher.find_document_date
             quotes = quote_answer(outcome, gate, self._reader, trace.notices, find_date)
             quotes = bridge_languages(query, quotes, self._searcher, trace.notices)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from rag_core.answering.answer_text import AnswerBuilder
-from rag_core.answering.named_documents import NamedDocuments, contains_name
+from rag_core.answering.named_documents import NamedDocuments, contains_document_name
 from rag_core.answering.search import Searcher
 from rag_core.answering.trace import AnswerTrace
 from rag_core.reading.comparable_values import find_extreme, parse_value
 from rag_core.reading.comparison_questions import Comparison, is_explicit_comparison, parse_comparison
-from rag_core.reading.document_words import is_any_document, is_kind_of_document
+from rag_core.reading.document_words import is_generic_document_word, is_kind_of_document
 from rag_core.runtime.stores import Stores
 from rag_core.text.normalize import normalize
 from rag_core.text.words import tokenize
@@ -30,7 +30,7 @@ _HEADER = ("Document", "Answer", "Source")
 
 
 @dataclass(frozen=True, slots=True)
-class Extract:
+class ExtractiveAnswer:
     """An answer from several documents, and the result with the passages that it cites."""
 
     answer: VerifiedAnswer
@@ -38,7 +38,7 @@ class Extract:
 
 
 # Yields stages, and returns an answer, or ``None`` if the question asks for another kind of answer.
-ExtractSteps: TypeAlias = Generator[Stage, None, Extract | None]
+ExtractSteps: TypeAlias = Generator[Stage, None, ExtractiveAnswer | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """The answer for a part; ``None`` if its documents do not state it."""
 
     part: Part
@@ -63,7 +63,7 @@ class Row:
         named = {one.name: None for one in self.part.documents or ()}
         names = list(dict.fromkeys(one.document for one in self.answer.citations) if self.answer else named)
         document = names[0] if len(names) == 1 else ""
-        if document and contains_name(document, self.part.name):
+        if document and contains_document_name(document, self.part.name):
             return document
         return f"{self.part.name} ({document})" if document and self.part.name else document or self.part.name
 
@@ -120,7 +120,7 @@ class Comparer:
             return None
         if not answered:
             refusal = replace(outcome.result, gate=replace(outcome.result.gate, answerable=False))
-            return Extract(REFUSED, refusal) if parts and comparison.is_explicit else None
+            return ExtractiveAnswer(REFUSED, refusal) if parts and comparison.is_explicit else None
         gate = max((one.gate for one in answered), key=lambda gate: gate.score)
         return _write(comparison, rows, outcome.result, gate)
 
@@ -135,7 +135,7 @@ class Comparer:
         """Return the parts to look up; none if the question does not compare documents or things in them."""
         if not comparison.names:
             found = documents.find_kind(comparison.noun, by_cover=is_kind_of_document(comparison.noun))
-            found = documents.documents if is_any_document(comparison.noun) else found
+            found = documents.documents if is_generic_document_word(comparison.noun) else found
             if len(found) > MAX_DOCUMENTS:
                 trace.notices.append(
                     f"{MAX_DOCUMENTS} of {len(found)} documents were compared. Choose documents to compare others."
@@ -156,7 +156,7 @@ class Comparer:
             return [Part(name, tuple(found), periods.get(name, "")) for name, found in own.items()]
         return [Part(name, None, periods.get(name, "")) for name in comparison.names] if comparison.is_explicit else []
 
-    def _look_up(self, comparison: Comparison, part: Part, query: Query, trace: AnswerTrace) -> Row:
+    def _look_up(self, comparison: Comparison, part: Part, query: Query, trace: AnswerTrace) -> ComparisonRow:
         # Among several documents, such as reports of several years, the name shows which passages are meant.
         within = part.documents is not None and len(part.documents) == 1
         period = part.period
@@ -167,9 +167,9 @@ class Comparer:
         sub_query = replace(query, text=text, documents=scope, asked="")
         answer = self._answer(sub_query, self._searcher.search(sub_query, Timer()))
         found = answer.state is AnswerState.ANSWERED and (bool(answer.short) or _shares_words(text, answer))
-        if part.documents is None and not any(_names(answer, one, part.name) for one in answer.citations):
+        if part.documents is None and not any(_cites_name(answer, one, part.name) for one in answer.citations):
             found = False
-        return Row(part, answer if found else None)
+        return ComparisonRow(part, answer if found else None)
 
 
 def _shares_words(question: str, answer: Answer) -> bool:
@@ -195,13 +195,13 @@ def _select_documents(documents: Sequence[DocumentInfo], ranked: Sequence[str]) 
     return [one for one in documents if one in best]
 
 
-def _names(answer: Answer, citation: Citation, name: str) -> bool:
+def _cites_name(answer: Answer, citation: Citation, name: str) -> bool:
     """Return whether the cited passage or the name of its document contains a name."""
     passages = [one for one in answer.passages if one.rank == citation.passage_rank]
     return any(normalize(name) in normalize(f"{one.document} {one.heading} {one.text}") for one in passages)
 
 
-def _write(comparison: Comparison, rows: Sequence[Row], result: SearchResult, gate: Gate) -> Extract:
+def _write(comparison: Comparison, rows: Sequence[ComparisonRow], result: SearchResult, gate: Gate) -> ExtractiveAnswer:
     """Return the answer as a table in Markdown, below the row that the question asks for."""
     passages: list[Passage] = []
     cited = [_cite(row, passages) for row in rows]
@@ -219,10 +219,10 @@ def _write(comparison: Comparison, rows: Sequence[Row], result: SearchResult, ga
         if citation:
             answer.add_statement(_escape(row.value), citation, after=f" | page {citation.page_label}")
         answer.text += " |" if citation else f"{_escape(row.value)} | |"
-    return Extract(answer.build(short), replace(result, passages=tuple(passages), gate=gate.overrule()))
+    return ExtractiveAnswer(answer.build(short), replace(result, passages=tuple(passages), gate=gate.overrule()))
 
 
-def _cite(row: Row, passages: list[Passage]) -> Citation | None:
+def _cite(row: ComparisonRow, passages: list[Passage]) -> Citation | None:
     """Add the passage of a row's value to ``passages``, and return the citation of the value."""
     if row.answer is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.statement_answers import SHORT_PROBABILITY, SHORT_SPAN
@@ -11,7 +11,7 @@ from rag_core.answering.trace import AnswerTrace
 from rag_core.reading.short_answers import extend_answer
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.numbers import find_table_scales
-from rag_core.types import PAGE_BREAK, Passage, Reading
+from rag_core.types import PAGE_BREAK, Passage, ReadTexts
 from rag_core.types.answers import strip_markers
 from rag_core.verification.marks import is_same_number
 from rag_core.verification.verifier import VerifiedAnswer
@@ -71,7 +71,7 @@ def find_draft_answer(
     question: str,
     answer: VerifiedAnswer,
     passages: Sequence[Passage],
-    read: Callable[[str, Sequence[str]], Iterator[Reading]],
+    read: ReadTexts,
 ) -> str:
     """Return what the question asks for, in the words of a language model's answer; empty if it is uncertain.
 
@@ -111,6 +111,7 @@ def _contains(passage: Passage, short: str) -> bool:
     if not wanted.numbers and not wanted.content:
         return False
     scales = find_table_scales(source.text)
-    numbers = [*source.numbers, *source.columns]
-    has_numbers = all(any(is_same_number(one, other, scales) for other in numbers) for one in wanted.numbers)
+    has_numbers = all(
+        any(is_same_number(one, other, scales) for other in source.possible_numbers) for one in wanted.numbers
+    )
     return has_numbers and all(word.stem in source.stems or wanted.number_at(word) for word in wanted.content)

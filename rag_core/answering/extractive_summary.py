@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag_core.answering.cited_sentences import CitedText, SentenceReader
-from rag_core.answering.comparisons import Extract, ExtractSteps
+from rag_core.answering.comparisons import ExtractiveAnswer, ExtractSteps
 from rag_core.answering.named_documents import NamedDocuments
 from rag_core.llm.context_budget import spread_evenly
 from rag_core.reading.key_sentences import rank_sentences, select_sentences, states_figure
@@ -75,7 +75,7 @@ class ExtractiveSummarizer:
                 f"{len(documents):,} documents are in scope, and a summary covers up to {MAX_DOCUMENTS}. Choose the "
                 f"documents beside the input, or name one, as in “Summarise {documents[0].name}”."
             )
-            return Extract(VerifiedAnswer(text, refused=True), _build_result(query, [], answerable=False))
+            return ExtractiveAnswer(VerifiedAnswer(text, refused=True), _build_result(query, [], answerable=False))
         summary = CitedText()
         for document in documents:
             label = f"Reading {document.name}"
@@ -84,7 +84,7 @@ class ExtractiveSummarizer:
             yield Stage(document.document_id, label, done=True)
         if not summary.citations:
             return None
-        return Extract(summary.build(), _build_result(query, summary.passages, answerable=True))
+        return ExtractiveAnswer(summary.build(), _build_result(query, summary.passages, answerable=True))
 
     def _select_documents(
         self, request: SummaryRequest, query: Query, history: Sequence[Message]

@@ -73,7 +73,7 @@ def _find_figure(
     best: tuple[Passage, ComputedFigure] | None = None
     year = str(request.years[-1])
     for passage in sorted(documents, key=lambda one: year not in one.document)[:_MAX_DOCUMENTS]:
-        statements = Statements(reader.read_texts(passage.version_id), reader.table_loader(passage.version_id))
+        statements = Statements(reader.read_texts(passage.version_id), reader.create_table_loader(passage.version_id))
         computed = compute_figure(request, statements, passage.document)
         if computed is None:
             continue

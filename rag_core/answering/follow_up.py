@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
-from rag_core.answering.anaphora import is_anchored, is_dependent
+from rag_core.answering.anaphora import contains_name_or_number, is_dependent
 from rag_core.answering.ask import Answerer
 from rag_core.answering.cited_tables import add_cited_tables
 from rag_core.answering.long_questions import extract_questions
@@ -174,7 +174,7 @@ class Rewriter:
         if self._generator is None and history and (shifted := _shift(question, history)):
             return Rewriting(shifted)
         if not history or not (
-            depends or (self._generator and find_content_words(question) and not is_anchored(question))
+            depends or (self._generator and find_content_words(question) and not contains_name_or_number(question))
         ):
             return Rewriting()
         notices: tuple[str, ...] = ()

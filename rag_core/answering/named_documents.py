@@ -88,9 +88,9 @@ class NamedDocuments:
         If several documents match, those with a year of the question in their name are preferred.
         """
         name = _LOWER_CASE_END.sub("", name) or name
-        matched = [one for one in self.documents if contains_name(one.all_names, name)]
+        matched = [one for one in self.documents if contains_document_name(one.all_names, name)]
         if not matched and by_cover:
-            matched = [one for one in self._readable if contains_name(self._read_cover(one), name)]
+            matched = [one for one in self._readable if contains_document_name(self._read_cover(one), name)]
         years = {*_YEAR.findall(question), *find_fiscal_years(question)}
         dated = [one for one in matched if years & set(_YEAR.findall(one.name))]
         return dated or matched
@@ -116,7 +116,7 @@ class NamedDocuments:
         return self._covers[version]
 
 
-def contains_name(text: str, name: str) -> bool:
+def contains_document_name(text: str, name: str) -> bool:
     """Return whether a text contains a name, in any case and with any separators: OAK-STREET contains "Oak Street".
 
     The name begins at a word of the text: "oakstreet_lease" contains it, "royaloakstreet" does not.

@@ -95,7 +95,7 @@ class PageReader:
         # Loading all tables of a long report would take longer than the rest of the answer.
         counts = self._count_words(version_id, wanted)
         pages = [page for page, count in counts.items() if count == len(wanted)]
-        for table in (table for tables in self.table_loader(version_id)(pages).values() for table in tables):
+        for table in (table for tables in self.create_table_loader(version_id)(pages).values() for table in tables):
             yield from ((table, row) for row in table.body if _split_label(row.label) == wanted)
 
     def find_tables(
@@ -109,7 +109,7 @@ class PageReader:
         counts = self._count_words(version_id, words)
         enough = [page for page in counts if counts[page] >= max(2, 0.75 * len(words))]
         best = sorted(enough, key=lambda page: (-counts[page], page not in preferred))[:max_pages]
-        tables = self.table_loader(version_id)(best)
+        tables = self.create_table_loader(version_id)(best)
         return {page: tables[page] for page in best if page in tables}
 
     def _count_words(self, version_id: str, words: Collection[str]) -> dict[int, int]:
@@ -117,7 +117,7 @@ class PageReader:
         texts = {page: text.casefold() for page, text in self.read_texts(version_id).items()}
         return {page: sum(word in text for word in words) for page, text in texts.items()}
 
-    def table_loader(self, version_id: str) -> Callable[[Sequence[int]], dict[int, tuple[Table, ...]]]:
+    def create_table_loader(self, version_id: str) -> Callable[[Sequence[int]], dict[int, tuple[Table, ...]]]:
         """Return a function that returns the tables of pages of a document, by the index of the page."""
 
         def load(pages: Sequence[int]) -> dict[int, tuple[Table, ...]]:

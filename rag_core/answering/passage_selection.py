@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import PurePosixPath
 
 from rag_core.text.grammar import split_tokens
-from rag_core.text.identifiers import contains_identifier, find_identifiers, is_about_similar
+from rag_core.text.identifiers import contains_identifier, contains_only_similar_identifier, find_identifiers
 from rag_core.text.normalize import normalize
 from rag_core.text.words import ALPHANUMERIC, stem
 from rag_core.types import Passage
@@ -26,9 +26,9 @@ def select_passages(outcome: SearchOutcome) -> list[Passage]:
     passages = _without_other_namesakes(outcome.result.passages, question)
     passages = keep_named_documents(passages, {one.document for one in outcome.passages}, question)
     if any(contains_identifier(one.text, identifiers) for one in passages):
-        return [one for one in passages if not is_about_similar(one.text, identifiers)]
+        return [one for one in passages if not contains_only_similar_identifier(one.text, identifiers)]
     codes = [one for one in identifiers if not one.isdecimal()]
-    return [] if passages and is_about_similar(passages[0].text, codes) else passages
+    return [] if passages and contains_only_similar_identifier(passages[0].text, codes) else passages
 
 
 def keep_named_documents(passages: Sequence[Passage], documents: Collection[str], question: str) -> list[Passage]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from rag_core.answering.anaphora import MAX_FRAGMENT_WORDS
 from rag_core.finance.years import find_years
 from rag_core.text.dates import MONTH, QUARTER, YEAR, find_periods
 from rag_core.text.grammar import AUXILIARIES, PREPOSITIONS, WH, split_tokens
 from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.text.words import stem
 
-MAX_FRAGMENT_WORDS = 8
 _LEAD = re.compile(
     r"^\W*(?:(?:and|but|or|so|also|then|ok|okay|now)\b[,\s]*)*"
     r"(?:(?:what|how)\s+(?:about|of)\b\s*|(?:the\s+)?same\s+(?:\w+\s+)?(?=for\b|in\b|of\b)|(?:what|how much)\s+"

@@ -17,11 +17,11 @@ from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.amendments import find_amendment
 from rag_core.reading.answer_types import find_missing_value
 from rag_core.reading.disagreements import Value, find_disagreement
-from rag_core.reading.quote_spans import select_quote, states_something
+from rag_core.reading.quote_spans import is_statement, select_quote
 from rag_core.reading.statement_reading import ReadStatement, contains_negation
 from rag_core.reading.statements import names_label
 from rag_core.reading.table_questions import parse_table_question
-from rag_core.text.identifiers import find_identifiers, is_about_similar
+from rag_core.text.identifiers import contains_only_similar_identifier, find_identifiers
 from rag_core.text.words import tokenize
 from rag_core.types import Citation, Gate, Passage
 from rag_core.types.searches import SearchOutcome
@@ -187,7 +187,7 @@ def _quote_with_context(
     denies, identifiers = contains_negation(question), find_identifiers(question)
 
     def agrees(text: str) -> bool:
-        if is_about_similar(text, identifiers):
+        if contains_only_similar_identifier(text, identifiers):
             return False
         return contains_negation(text) == denies or not (denies or _is_alike(best.text, text))
 
@@ -199,7 +199,7 @@ def _quote_with_context(
         if len(quotes) == MAX_QUOTES or other.score < best.score - MARGIN:
             break
         is_quoted = any(one.start < other.end and other.start < one.end for one, _ in quotes)
-        is_whole = states_something(other.text) or other.found.excerpt.row is not None
+        is_whole = is_statement(other.text) or other.found.excerpt.row is not None
         if other.passage.page_key != passage.page_key or is_quoted or not is_whole or not agrees(other.text):
             continue
         found = cite_span(other.passage.page_key, other.start, other.end, passages)

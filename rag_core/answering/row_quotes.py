@@ -14,7 +14,7 @@ from rag_core.reading.cell_choice import choose_cell, name_row
 from rag_core.reading.cell_values import names_cell, names_row, parse_quantity, remove_unit, state_value
 from rag_core.reading.short_answers import names_measure
 from rag_core.reading.table_questions import parse_table_question
-from rag_core.reading.table_rows import find_joined_names, find_lemmas, find_names
+from rag_core.reading.table_rows import find_joined_names, find_lemmas, find_lemmas_without_periods
 from rag_core.reading.tick_boxes import contains_box
 from rag_core.text.dates import find_periods
 from rag_core.text.languages import detect_language
@@ -100,7 +100,7 @@ def _is_ambiguous(
 
     A row whose section and caption have fewer words of the question is none of those asked for.
     """
-    asked = find_names(question) - find_lemmas(row.label)
+    asked = find_lemmas_without_periods(question) - find_lemmas(row.label)
 
     def count_shared(table: Table, row: TableRow) -> int:
         return len(asked & find_lemmas(" ".join([*table.caption, *row.section])))
@@ -119,7 +119,7 @@ def _is_ambiguous(
 def _find_column_key(table: Table, cell: TableCell) -> object:
     """Return the periods of the column of a cell, or the words of its header if it has no period."""
     header = remove_unit(table.column_header(cell.column))
-    return [(one.year, one.part) for one in find_periods(header)] or find_names(header)
+    return [(one.year, one.part) for one in find_periods(header)] or find_lemmas_without_periods(header)
 
 
 def _asks_for_more(question: str, table: Table, row: TableRow, cell: TableCell) -> bool:

@@ -179,7 +179,7 @@ class Searcher:
         first = self._stores.documents.page(passage.version_id, 0)
         return find_written_date(first.text[:COVER_CHARACTERS]) if first else ""
 
-    def quotes_gate(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
+    def decide_on_quotes(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
         """Return the gate's decision whether to answer with quotes from the passages, as without a language model."""
         score_name, default = self._preferences.find_gate("")
         return apply_threshold(passages[:PASSAGES_SCORED], default if threshold is None else threshold, score_name)

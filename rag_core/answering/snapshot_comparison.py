@@ -68,25 +68,25 @@ def _find_own(answer: Answer, other: Answer) -> SnapshotSide:
     """Return an answer with the passages and words that another one lacks."""
     others = {(one.document_id, one.text) for one in other.passages}
     own = [one for one in answer.passages if (one.document_id, one.text) not in others]
-    words = {one.chunk_id: _find_own_words_of_passage(one, other.passages) for one in own}
+    words = {one.chunk_id: _find_unmatched_words_of_passage(one, other.passages) for one in own}
     text, other_text = remove_formatting(answer.text), remove_formatting(other.text)
-    return SnapshotSide(answer.as_of, answer, text, find_own_words(text, other_text), words)
+    return SnapshotSide(answer.as_of, answer, text, find_unmatched_words(text, other_text), words)
 
 
-def _find_own_words_of_passage(passage: Passage, others: Sequence[Passage]) -> tuple[tuple[int, int], ...]:
+def _find_unmatched_words_of_passage(passage: Passage, others: Sequence[Passage]) -> tuple[tuple[int, int], ...]:
     """Return the words that the most similar passage of the same document lacks; none if no passage is similar."""
     of_document = [one.text for one in others if one.document_id == passage.document_id]
     ratios = {text: SequenceMatcher(None, text.split(), passage.text.split(), False).ratio() for text in of_document}
     nearest = max(ratios, key=ratios.__getitem__, default="")
-    return find_own_words(passage.text, nearest) if ratios.get(nearest, 0.0) >= MIN_SIMILARITY else ()
+    return find_unmatched_words(passage.text, nearest) if ratios.get(nearest, 0.0) >= MIN_SIMILARITY else ()
 
 
-def find_own_words(text: str, other: str) -> tuple[tuple[int, int], ...]:
+def find_unmatched_words(text: str, other: str) -> tuple[tuple[int, int], ...]:
     """Return the character spans of the words of a text that another text lacks at this place.
 
     Citation markers are not compared. Adjacent words are one span.
 
-    >>> find_own_words("It costs 57 million euros [1].", "It costs 42 million euros [2].")
+    >>> find_unmatched_words("It costs 57 million euros [1].", "It costs 42 million euros [2].")
     ((9, 11),)
     """
     words, others = _split_words(text), _split_words(other)

@@ -15,7 +15,7 @@ from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.retrieval import Timer
 
 LABEL = "Looking for further questions"
-MOST = 3
+MAX_SUGGESTIONS = 3
 # Maximum number of questions to check; each check needs a search.
 MOST_TRIES = 6
 HEADING_WORDS = 8
@@ -36,14 +36,14 @@ def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> Gener
         return ()
     known = {word.lower() for word in find_content_words(f"{answer.question} {answer.rewritten}")}
     suggested: list[str] = []
-    passing = [one for one in answer.passages if searcher.quotes_gate([one]).answerable]
+    passing = [one for one in answer.passages if searcher.decide_on_quotes([one]).answerable]
     for tries, question in enumerate(find_topic_questions(passing, known)):
-        if len(suggested) == MOST or tries == MOST_TRIES:
+        if len(suggested) == MAX_SUGGESTIONS or tries == MOST_TRIES:
             break
         # At this event, the caller can close the generator, so that the next search does not run.
         yield Stage("suggest", LABEL)
         result = searcher.search(searcher.build_query(question, scope), Timer()).result
-        if searcher.quotes_gate(result.passages).answerable:
+        if searcher.decide_on_quotes(result.passages).answerable:
             suggested.append(question)
     return tuple(suggested)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_core.answering.cited_sentences import Sentence
-from rag_core.reading.document_words import is_any_document, is_kind_of_document
+from rag_core.reading.document_words import is_generic_document_word, is_kind_of_document
 from rag_core.text.noun_phrases import find_content_words
 from rag_core.text.words import stem, tokenize
 
@@ -55,7 +55,9 @@ def find_topic_words(question: str) -> list[str]:
     return [
         word
         for word in words
-        if len(word) > 1 and stem(word) not in _UNSPECIFIC and not (is_any_document(word) or is_kind_of_document(word))
+        if len(word) > 1
+        and stem(word) not in _UNSPECIFIC
+        and not (is_generic_document_word(word) or is_kind_of_document(word))
     ]
 
 

@@ -16,7 +16,7 @@ from rag_core.types import Page
 from rag_core.types.chunks import HEADING_SEPARATOR
 
 # The title is looked for in this many characters at the top of the first page.
-COVER_CHARACTERS = 4000
+TITLE_CHARACTERS = 4000
 MAX_TITLE_CHARACTERS = 100
 SEPARATOR = " · "
 # The SEC (the US Securities and Exchange Commission) prescribes this wording for the cover of a filing.
@@ -59,7 +59,7 @@ def extract_title(name: str, first: Page | None) -> str:
     """
     if first is None:
         return ""
-    file_name, cover = _letters_and_digits(name), first.text[:COVER_CHARACTERS]
+    file_name, cover = _letters_and_digits(name), first.text[:TITLE_CHARACTERS]
     registrant = _REGISTRANT.search(cover)
     parts = _describe_filing(cover, registrant, file_name) if registrant else [_find_symbol(cover, file_name)]
     if registrant is None and (heading := _choose_heading(first.heading, file_name)):

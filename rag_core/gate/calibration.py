@@ -41,10 +41,12 @@ class TopicCalibration:
     topic: float
     reading: float
 
-    def probability(self, rerank: float, sentence: float, topic: float, reading: float) -> float:
+    def compute_probability(self, rerank: float, sentence: float, topic: float, reading: float) -> float:
         """Return the probability that a passage is on the topic, 0..1; ``reading`` is in log-odds."""
-        odds = self.intercept + self.closeness * (rerank + sentence) / 2 + self.topic * topic + self.reading * reading
-        return 1.0 / (1.0 + math.exp(-odds))
+        log_odds = (
+            self.intercept + self.closeness * (rerank + sentence) / 2 + self.topic * topic + self.reading * reading
+        )
+        return 1.0 / (1.0 + math.exp(-log_odds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +87,16 @@ class Calibration:
     on_topic: TopicCalibration
     after_reading: ReadingCalibration
 
-    def probability(self, rerank: float, sentence: float, topic: float, unmet: int, reading: float) -> float:
+    def compute_probability(self, rerank: float, sentence: float, topic: float, unmet: int, reading: float) -> float:
         """Return the probability that a passage answers the question, 0..1; ``reading`` is in log-odds."""
-        odds = (
+        log_odds = (
             self.intercept
             + self.closeness * (rerank + sentence) / 2
             + self.topic * topic
             + self.unmet * min(unmet, MAX_UNMET)
             + self.reading * reading
         )
-        return 1.0 / (1.0 + math.exp(-odds))
+        return 1.0 / (1.0 + math.exp(-log_odds))
 
     def fits(self, embedder: str, projection: str) -> bool:
         """Return whether the calibration was fitted with this embedder."""
@@ -118,7 +120,7 @@ class ReadingCalibration:
     gate: float
     reading: float
 
-    def probability(self, gate: float, reading: float) -> float:
+    def compute_probability(self, gate: float, reading: float) -> float:
         """Return the corrected probability, 0..1, given the two probabilities."""
         first, second = _to_log_odds(gate), _to_log_odds(reading)
         return 1.0 / (1.0 + math.exp(-(self.intercept + self.gate * first + self.reading * second)))
@@ -137,7 +139,7 @@ def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:
     """
     if gate.score_name != "answerable":
         return gate
-    score = load_calibration().after_reading.probability(gate.score, reading)
+    score = load_calibration().after_reading.compute_probability(gate.score, reading)
     if not can_raise:
         score = min(score, gate.score)
     return replace(gate, score=score, answerable=score >= gate.threshold)
@@ -146,9 +148,9 @@ def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:
 def compute_log_odds(readings: Sequence[float | None]) -> list[float]:
     """Return the log-odds of readings, limited by `MAX_ODDS`; passages without a reading get the mean of the others."""
     known = [_to_log_odds(reading) for reading in readings if reading is not None]
-    middle = sum(known) / max(len(known), 1)
+    mean = sum(known) / max(len(known), 1)
     read = iter(known)
-    return [middle if reading is None else next(read) for reading in readings]
+    return [mean if reading is None else next(read) for reading in readings]
 
 
 def _to_log_odds(probability: float) -> float:

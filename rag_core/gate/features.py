@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
 
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, compute_log_odds, load_calibration
-from rag_core.gate.presuppositions import find_unknown, find_unmet
+from rag_core.gate.presuppositions import find_uncovered_by_document, find_unmet_by_passage
 from rag_core.text.names import find_document_names, find_matched_names, find_names_in_title
-from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage, Reading
+from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage, ReadTexts
 from rag_core.types.searches import PassageTokens, RankedChunks
 
 ANSWERABLE_SCORE = "answerable"
@@ -33,7 +33,7 @@ def score_answerability(
     ranked: RankedChunks,
     closeness: Mapping[int, float],
     contains: Callable[[str, str, str], bool],
-    read: Callable[[str, Sequence[str]], Iterator[Reading]],
+    read: ReadTexts,
 ) -> tuple[Passage, ...]:
     """Return the passages with ``answerable``, the calibrated probability that a passage answers the question.
 
@@ -81,19 +81,19 @@ def score_answerability(
     lacking = _find_missing(ranked, first, [_join_neighbours(*place) for place in places], has_lines, cache(contains))
     readings = [*(one.probability for one in pending), *[None] * len(first[PASSAGES_READ:])]
     scored: dict[str, Passage] = {}
-    for passage, chunk, (score, _), (other, missing), lines, reading, odds in zip(
+    for passage, chunk, (score, _), (other, missing), lines, reading, log_odds in zip(
         first, passage_tokens, best, lacking, has_lines, readings, compute_log_odds(readings), strict=True
     ):
         topic = compute_topic_similarity(ranked.question.tokens, chunk.vectors)
         close = closeness[int(passage.chunk_id)]
-        probability = load_calibration().probability(close, score, topic, len(missing), odds)
+        probability = load_calibration().compute_probability(close, score, topic, len(missing), log_odds)
         if other:
             missing = (*other, *(reason for reason in missing if reason not in other.values()))
             probability *= UNKNOWN_NAME_FACTOR
         of_lookup = _lookup_probability(ranked, passage, chunk.vectors) if lines else 0.0
         if of_lookup > probability:
             probability, missing = of_lookup, ()
-        on_topic = load_calibration().on_topic.probability(close, score, topic, odds)
+        on_topic = load_calibration().on_topic.compute_probability(close, score, topic, log_odds)
         on_topic = max(on_topic, of_lookup)
         scores = {SENTENCE: score, TOPIC: topic, READING: reading, ANSWERABLE_SCORE: probability, ON_TOPIC: on_topic}
         scored[passage.chunk_id] = replace(
@@ -116,7 +116,7 @@ def _find_missing(
     of_others = _find_optional_names(ranked, first)
     results = []
     for passage, text, lines in zip(first, around, has_lines, strict=True):
-        missing = find_unmet(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].prefix_text)
+        missing = find_unmet_by_passage(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].prefix_text)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
         results.append((_find_unknown(ranked, passage, contains, of_others[passage.chunk_id]), missing))
@@ -129,7 +129,9 @@ def _find_unknown(
     """Return which names and years of the question the passage's document does not cover; see `find_unknown`."""
     row = ranked.rows[int(passage.chunk_id)]
     in_version = partial(contains, row.version_id)
-    return find_unknown(ranked.question.text, passage.text, row.prefix_text, row.document_label, in_version, others)
+    return find_uncovered_by_document(
+        ranked.question.text, passage.text, row.prefix_text, row.document_label, in_version, others
+    )
 
 
 def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
@@ -171,7 +173,7 @@ def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVe
     tokens = ranked.lookup.question.tokens
     sentence, _ = score_best_sentence(tokens, vectors, ranked.lookup.token_weights)
     close = passage.scores["statement"] or 0.0
-    return load_calibration().probability(
+    return load_calibration().compute_probability(
         close, sentence, compute_topic_similarity(tokens, vectors), 0, load_calibration().table_prior
     )
 

@@ -44,7 +44,7 @@ _PURPOSE = re.compile(r",? (?:so(?: that)?|in order) .*", re.IGNORECASE | re.DOT
 _WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 
 
-def find_unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
+def find_unmet_by_passage(question: str, passage: str, title: str) -> tuple[str, ...]:
     """Return a message for each name, figure, negation and antonym of a question that a passage contradicts or lacks.
 
     A question in which a name, number or negation has been exchanged looks answerable but is not (Rajpurkar, Jia and
@@ -67,7 +67,7 @@ def find_unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     )
 
 
-def find_unknown(
+def find_uncovered_by_document(
     question: str,
     passage: str,
     title: str,
@@ -98,7 +98,7 @@ def find_unknown(
     Returns
     -------
     dict of str to str
-        Maps each message to the message that `find_unmet` returns for the same name or year.
+        Maps each message to the message that `find_unmet_by_passage` returns for the same name or year.
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     messages = {}

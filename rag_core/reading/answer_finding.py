@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_core.reading.excerpts import Excerpt, Place, select_excerpts
-from rag_core.reading.title_names import Read, read_titled_texts
-from rag_core.types import Passage
+from rag_core.reading.title_names import read_titled_texts
+from rag_core.types import Passage, ReadTexts
 from rag_core.types.documents import PageKey
 from rag_core.types.tables import Table
 
 # Weights of the reranker's score of the passage, and of the passages before it, relative to the model's log-odds.
 RERANK_WEIGHT, RANK_WEIGHT = 10.0, 0.5
-# Bounds of the probabilities, so that the model alone does not decide.
-LEAST = 1e-6
+# Bound of the probabilities, so that the model alone does not decide.
+_MIN_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def find_answers(
     passages: Sequence[Passage],
     page_texts: Mapping[PageKey, str],
     tables: Mapping[PageKey, Sequence[Table]],
-    read: Read,
+    read: ReadTexts,
 ) -> list[FoundAnswer]:
     """Return the answers that the model finds in passages and their pages, best first.
 
@@ -78,12 +78,17 @@ def find_answers(
         place = excerpt.locate(reading.start, reading.end)
         if place is None:
             continue
-        probability = min(max(reading.probability, LEAST), 1 - LEAST)
         score = (
-            math.log(probability / (1 - probability))
+            compute_log_odds(reading.probability)
             + RERANK_WEIGHT * (excerpt.passage.scores.get("rerank") or 0.0)
             - RANK_WEIGHT * excerpt.rank
         )
         text = place.cell.text if place.cell else " ".join(excerpt.text[reading.start : reading.end].split())
         found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score, needs_title))
     return sorted(found, key=lambda one: -one.score)
+
+
+def compute_log_odds(probability: float) -> float:
+    """Return the log-odds of a probability, which are finite for 0 and 1 too."""
+    bounded = min(max(probability, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)
+    return math.log(bounded / (1 - bounded))

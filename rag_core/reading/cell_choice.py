@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 
 from rag_core.reading.cell_values import parse_quantity, remove_unit
-from rag_core.reading.table_rows import find_lemmas, find_names, find_numbered
+from rag_core.reading.table_rows import find_lemmas, find_lemmas_without_periods, find_numbered_words
 from rag_core.text.dates import Period, find_periods, match_period
 from rag_core.text.words import tokenize
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -28,7 +28,7 @@ def choose_cell(
     text is in the question cannot be the answer. If the columns are periods, the header must have the one that the
     question names. The lemmas ``ignored``, such as those of the document's name, name no column.
     """
-    asked, numbered = find_lemmas(question).difference(ignored), find_numbered(question)
+    asked, numbered = find_lemmas(question).difference(ignored), find_numbered_words(question)
     is_figure = parse_quantity(read.text) is not None
     cells = [
         cell
@@ -45,9 +45,9 @@ def choose_cell(
 
     def fit(cell: TableCell) -> int:
         header = headers[cell.column]
-        own = find_numbered(header)
+        own = find_numbered_words(header)
         other = {word for word, _ in own - numbered} & {word for word, _ in numbered}
-        return len(find_names(header) & asked) + len(own & numbered) - len(other)
+        return len(find_lemmas_without_periods(header) & asked) + len(own & numbered) - len(other)
 
     if names_columns:
         cells = [
@@ -62,7 +62,11 @@ def choose_cell(
     most = max(map(fit, cells))
     best = [cell for cell in cells if fit(cell) == most]
     if read in best:
-        alike = [cell for cell in best if find_names(headers[cell.column]) == find_names(headers[read.column])]
+        alike = [
+            cell
+            for cell in best
+            if find_lemmas_without_periods(headers[cell.column]) == find_lemmas_without_periods(headers[read.column])
+        ]
         best = _select_by_function_words(question, {cell: headers[cell.column] for cell in alike})
         if not wanted:
             best = _select_latest({cell: dated[cell.column] for cell in best}) or best

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_core.reading.excerpts import build_row_excerpt
@@ -12,15 +12,13 @@ from rag_core.reading.table_rows import PlacedRow, TableRows, find_lemmas
 from rag_core.text.dates import Period, match_period
 from rag_core.text.numbers import CURRENCIES, SCALES
 from rag_core.text.words import Word, find_lemma
-from rag_core.types import Passage, Reading
+from rag_core.types import Passage, ReadTexts
 
 # Least probability with which the model must find the value in a column.
 MIN_PROBABILITY = 0.9
 
 _UNITS = {find_lemma(word) for word in (*CURRENCIES, *SCALES)}
 _PERCENT = re.compile(r"%|\b(?:per ?cent(?:age)?|share|proportion)\b", re.IGNORECASE)
-
-Read = Callable[[str, Sequence[str]], Iterator[Reading]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +27,28 @@ class Selection:
 
     Attributes
     ----------
-    answer : int or None
+    answer_column : int or None
         The column whose texts answer the question; ``None`` if the question asks for the value itself.
     column : int or None
         The column whose numbers are compared.
-    pair : (int, int) or None
+    compared_columns : (int, int) or None
         The columns of an earlier and a later period, or of two measures.
-    texts : tuple of (int, str)
+    text_conditions : tuple of (int, str)
         Columns, and the text that a row must have in them.
-    dated : (int, Period) or None
+    date_condition : (int, Period) or None
         A column, and the period in which its date must be.
-    labels : tuple of PlacedRow
+    named_rows : tuple of PlacedRow
         The rows that the question names, in its order.
     explained : int
         Number of words of the question that the table explains.
     """
 
-    answer: int | None
+    answer_column: int | None
     column: int | None = None
-    pair: tuple[int, int] | None = None
-    texts: tuple[tuple[int, str], ...] = ()
-    dated: tuple[int, Period] | None = None
-    labels: tuple[PlacedRow, ...] = ()
+    compared_columns: tuple[int, int] | None = None
+    text_conditions: tuple[tuple[int, str], ...] = ()
+    date_condition: tuple[int, Period] | None = None
+    named_rows: tuple[PlacedRow, ...] = ()
     explained: int = 0
 
 
@@ -82,7 +80,7 @@ class ColumnSelector:
         Arguments: question, texts. Returns an iterator over the readings of the texts.
     """
 
-    def __init__(self, passage: Passage, read: Read) -> None:
+    def __init__(self, passage: Passage, read: ReadTexts) -> None:
         self._passage = passage
         self._read = read
 
@@ -92,7 +90,7 @@ class ColumnSelector:
         noun_column, is_value = _find_answer_column(question, rows)
         if noun_column is None and not is_value:
             return None
-        labels = rows.mentioned(question.text, 0)
+        labels = rows.find_mentioned_texts(question.text, 0)
         is_difference = question.operation is Operation.DIFFERENCE
         if bool(labels) != is_difference or len(labels) > 2:
             return None
@@ -134,10 +132,10 @@ class ColumnSelector:
         return Selection(
             noun_column,
             column=found if isinstance(found, int) else None,
-            pair=found if isinstance(found, tuple) else None,
-            texts=texts,
-            dated=dated,
-            labels=tuple(row for name in named for row in rows.rows if row.text(0) == name),
+            compared_columns=found if isinstance(found, tuple) else None,
+            text_conditions=texts,
+            date_condition=dated,
+            named_rows=tuple(row for name in named for row in rows.rows if row.text(0) == name),
             explained=len(question.words) - len(left.words),
         )
 
@@ -285,7 +283,7 @@ def _find_texts(
     for column in rows.columns:
         if column in without:
             continue
-        texts = rows.mentioned(question.text, column)
+        texts = rows.find_mentioned_texts(question.text, column)
         if len(texts) > 1:
             return None
         found += [(column, text) for text in texts]

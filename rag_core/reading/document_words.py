@@ -15,7 +15,7 @@ _KINDS = frozenset(
 )
 
 
-def is_any_document(noun: str) -> bool:
+def is_generic_document_word(noun: str) -> bool:
     """Return whether a noun is a word for documents of any kind, such as "files"."""
     return stem(noun.casefold()) in _ANY
 

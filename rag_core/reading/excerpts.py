@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rag_core.reading.cell_values import find_stated_units
-from rag_core.text.identifiers import find_identifiers, is_about_similar
+from rag_core.text.identifiers import contains_only_similar_identifier, find_identifiers
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import tokenize
 from rag_core.types import Passage
@@ -99,7 +99,7 @@ def select_excerpts(
     for rank, passage in enumerate(passages):
         for excerpt in _split_page(passage, rank, page_texts, tables):
             key = (passage.page_key, excerpt.start, excerpt.text)
-            if key in seen or (excerpt.row and is_about_similar(excerpt.row.label, identifiers)):
+            if key in seen or (excerpt.row and contains_only_similar_identifier(excerpt.row.label, identifiers)):
                 continue
             seen.add(key)
             shared = asked & {word.stem for word in tokenize(excerpt.text)}

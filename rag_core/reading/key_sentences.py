@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag_core.reading.quote_spans import announces, refers_back
+from rag_core.reading.quote_spans import needs_continuation, refers_back
 from rag_core.text.injection import contains_instructions
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import LETTERS
@@ -47,7 +47,7 @@ def is_complete_sentence(text: str) -> bool:
         MIN_WORDS <= len(words) <= MAX_WORDS
         and letters >= LETTER_SHARE * len("".join(words))
         and _COMPLETE.match(text) is not None
-        and not (_CONTINUES.match(text) or refers_back(text) or announces(text))
+        and not (_CONTINUES.match(text) or refers_back(text) or needs_continuation(text))
         and _ADDRESS.search(text) is None
         and not contains_instructions(text)
     )

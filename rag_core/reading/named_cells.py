@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_core.reading.cell_values import parse_quantity, remove_unit
-from rag_core.reading.table_rows import find_acronyms, find_joined_names, find_lemmas, find_names
+from rag_core.reading.table_rows import find_acronyms, find_joined_names, find_lemmas, find_lemmas_without_periods
 from rag_core.text.dates import find_periods, match_period
 from rag_core.text.words import find_lemma, tokenize
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -23,15 +23,15 @@ _NAMED_SEGMENT = re.compile(r"\b[A-Z][\w&-]+ (segment|division)\b")
 
 def list_asked_words(question: str, document: str) -> list[str]:
     """Return the content words of a question in lower case, without its periods and the name of a document."""
-    asked = find_names(question) - find_joined_names(question, document) - find_lemmas(document)
+    asked = find_lemmas_without_periods(question) - find_joined_names(question, document) - find_lemmas(document)
     words = (word for word in tokenize(question) if word.content and find_lemma(word.folded) in asked)
     return list(dict.fromkeys(word.text.casefold() for word in words))
 
 
 def list_named_sections(question: str, row: TableRow) -> list[str]:
     """Return the sections of a row of which a question contains all words."""
-    asked = find_names(question)
-    return [one for one in row.section if (names := find_names(remove_unit(one))) and names <= asked]
+    asked = find_lemmas_without_periods(question)
+    return [one for one in row.section if (names := find_lemmas_without_periods(remove_unit(one))) and names <= asked]
 
 
 def find_named_cells(
@@ -53,7 +53,7 @@ def find_named_cells(
     heading : str
     with_caption : bool
     """
-    asked, label = find_names(question), find_names(remove_unit(row.label))
+    asked, label = find_lemmas_without_periods(question), find_lemmas_without_periods(remove_unit(row.label))
     if not label or not label <= asked:
         return []
     asks_percent = _PERCENT.search(question) is not None
@@ -64,7 +64,7 @@ def find_named_cells(
     }
     company = find_lemmas(document) | find_joined_names(question, f"{document} {heading}")
     # "Blizzard" in "Activision Blizzard" names the company, not the column of a segment.
-    named = {column for column, header in headers.items() if find_names(header) <= asked - company}
+    named = {column for column, header in headers.items() if find_lemmas_without_periods(header) <= asked - company}
     captions = table.caption if with_caption else ()
     # "Organic net sales" does not explain "net sales".
     sections = list_named_sections(question, row)

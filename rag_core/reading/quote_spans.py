@@ -69,10 +69,10 @@ def is_sentence(statement: str) -> bool:
     return bool(_SENTENCE_END.search(statement))
 
 
-def states_something(statement: str) -> bool:
+def is_statement(statement: str) -> bool:
     """Return whether a statement is a sentence, or an unfinished one, unlike a heading or a running header.
 
-    >>> states_something("So bit 13 stands for the code 83, and bit"), states_something("Report of the mill 2024")
+    >>> is_statement("So bit 13 stands for the code 83, and bit"), is_statement("Report of the mill 2024")
     (True, False)
     """
     words = split_tokens(statement)
@@ -86,7 +86,7 @@ def refers_back(statement: str) -> bool:
     return bool(_REFERENCE.match(statement))
 
 
-def announces(statement: str) -> bool:
+def needs_continuation(statement: str) -> bool:
     """Return whether a statement is incomplete without the text after it: an introduction or a question."""
     return statement.endswith((":", "?", "？", "："))
 
@@ -103,7 +103,7 @@ def _needs_antecedent(text: str, spans: Sequence[tuple[int, int]], at: int) -> b
 def _find_list_end(text: str, spans: Sequence[tuple[int, int]], at: int) -> tuple[int, bool]:
     """Return the last statement of the text that a statement announces, and whether the list goes on after it."""
     statement = _get(text, spans[at])
-    is_open = announces(statement)
+    is_open = needs_continuation(statement)
     if at + 1 == len(spans):
         return at, is_open
     if not is_open and (LIST_MARKER.match(statement) or not LIST_MARKER.match(_get(text, spans[at + 1]))):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_core.reading.answer_finding import LEAST, RANK_WEIGHT, RERANK_WEIGHT, FoundAnswer
+from rag_core.reading.answer_finding import RANK_WEIGHT, RERANK_WEIGHT, FoundAnswer, compute_log_odds
 from rag_core.reading.excerpts import Excerpt
 from rag_core.reading.statements import names_label, split_statements
 from rag_core.reading.tick_boxes import read_boxes
-from rag_core.reading.title_names import Read, read_titled_texts
+from rag_core.reading.title_names import read_titled_texts
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import find_quarters
-from rag_core.text.identifiers import contains_identifier, find_identifiers, is_about_similar
+from rag_core.text.identifiers import contains_identifier, contains_only_similar_identifier, find_identifiers
 from rag_core.text.languages import detect_language
-from rag_core.types import Passage
+from rag_core.types import Passage, ReadTexts
 from rag_core.types.documents import PageKey
 
 # Maximum number of statements that are read.
@@ -88,7 +87,9 @@ class ReadStatement:
     needs_title: bool = False
 
 
-def read_statements(question: str, answers: Sequence[FoundAnswer], read: Read, compare: Compare) -> list[ReadStatement]:
+def read_statements(
+    question: str, answers: Sequence[FoundAnswer], read: ReadTexts, compare: Compare
+) -> list[ReadStatement]:
     """Return the statements of the excerpts with the best answers, those that answer best first.
 
     Parameters
@@ -109,7 +110,7 @@ def read_statements(question: str, answers: Sequence[FoundAnswer], read: Read, c
     statements = []
     readings = read_titled_texts(question, texts, [one.found.passage.full_title for one in candidates], read)
     for one, text, (_, value), (reading, needs_title) in zip(candidates, texts, boxes, readings, strict=True):
-        score = one.prior + _to_log_odds(reading.probability)
+        score = one.prior + compute_log_odds(reading.probability)
         if denies and not contains_negation(one.text):
             score -= POLARITY_WEIGHT
         if quarters and not quarters & find_quarters(one.text):
@@ -148,7 +149,7 @@ def _without_similar_codes(question: str, candidates: list[_Candidate]) -> list[
     identifiers = find_identifiers(question)
     if not any(contains_identifier(one.found.excerpt.text, identifiers) for one in candidates):
         return candidates
-    return [one for one in candidates if not is_about_similar(one.text, identifiers)]
+    return [one for one in candidates if not contains_only_similar_identifier(one.text, identifiers)]
 
 
 def _list_candidates(answers: Sequence[FoundAnswer], compare: Compare) -> Iterator[_Candidate]:
@@ -163,7 +164,7 @@ def _list_candidates(answers: Sequence[FoundAnswer], compare: Compare) -> Iterat
             seen.add((passage.page_key, start))
             similarity = compare(passage.page_key, start, end)
             prior = (
-                EXCERPT_WEIGHT * _to_log_odds(found.probability)
+                EXCERPT_WEIGHT * compute_log_odds(found.probability)
                 + RERANK_WEIGHT * rerank
                 - RANK_WEIGHT * excerpt.rank
                 + SIMILARITY_WEIGHT * (rerank + WITHOUT_VECTORS if similarity is None else similarity)
@@ -180,8 +181,3 @@ def _list_statements(excerpt: Excerpt) -> Iterator[tuple[int, int, str]]:
         text = " ".join(excerpt.text[start:end].split())
         if sum(any(char.isalpha() for char in word) for word in text.split()) >= MIN_WORDS:
             yield excerpt.start + start, excerpt.start + end, text
-
-
-def _to_log_odds(probability: float) -> float:
-    bounded = min(max(probability, LEAST), 1 - LEAST)
-    return math.log(bounded / (1 - bounded))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rag_core.reading.document_words import is_any_document, is_kind_of_document
+from rag_core.reading.document_words import is_generic_document_word, is_kind_of_document
 from rag_core.text.grammar import split_tokens
 from rag_core.text.noun_phrases import find_names
 from rag_core.text.words import stem
@@ -84,7 +84,9 @@ def parse_summary_request(question: str) -> SummaryRequest | None:
         for token in split_tokens(rest)
         if not token.is_function and not any(one.start <= token.start < one.end for one in names)
     ]
-    kinds = (token.text for token in words if is_kind_of_document(token.word) and not is_any_document(token.word))
+    kinds = (
+        token.text for token in words if is_kind_of_document(token.word) and not is_generic_document_word(token.word)
+    )
     topics = [
         token.text
         for token in words
@@ -94,4 +96,4 @@ def parse_summary_request(question: str) -> SummaryRequest | None:
 
 
 def _is_unspecific(word: str) -> bool:
-    return is_any_document(word) or is_kind_of_document(word) or stem(word.casefold()) in _UNSPECIFIC
+    return is_generic_document_word(word) or is_kind_of_document(word) or stem(word.casefold()) in _UNSPECIFIC

@@ -74,10 +74,10 @@ def answer_from_rows(question: TableQuestion, rows: TableRows, selector: ColumnS
 
 def _keep(rows: TableRows, selection: Selection) -> list[PlacedRow]:
     """Return the rows that have the texts, or dates in the period, which the question names."""
-    kept = [row for row in rows.rows if all(row.text(column) == text for column, text in selection.texts)]
-    if selection.dated is None:
+    kept = [row for row in rows.rows if all(row.text(column) == text for column, text in selection.text_conditions)]
+    if selection.date_condition is None:
         return kept
-    column, period = selection.dated
+    column, period = selection.date_condition
     dates = rows.dates(column) or []
     fitting = [row for row, date in zip(rows.rows, dates, strict=True) if period.contains(date)]
     return [row for row in kept if row in fitting]
@@ -103,11 +103,11 @@ def _find_largest(question: TableQuestion, rows: TableRows, selection: Selection
     header, kind = rows.header(selection.column), "highest" if is_greatest else "lowest"
     value = winners[0].state_value(selection.column)
     end = f", the {kind} of {len(kept)} {rows.counted}{_describe(question, rows, selection)}"
-    if selection.answer is None:
+    if selection.answer_column is None:
         names = " and ".join(row.text(0) for row in winners)
         pieces = [RowPiece(f"{value} · {names}, {header}", tuple(winners)), RowPiece(end)]
         return TableAnswer(value, tuple(pieces), tuple(kept), selection.explained)
-    short = " and ".join(row.text(selection.answer) for row in winners)
+    short = " and ".join(row.text(selection.answer_column) for row in winners)
     pieces = [RowPiece(f"{short} · {header}: {value}", tuple(winners)), RowPiece(end)]
     return TableAnswer(short, tuple(pieces), tuple(kept), selection.explained)
 
@@ -124,9 +124,9 @@ def _filter(question: TableQuestion, rows: TableRows, selection: Selection) -> T
         kept = [row for row, value in zip(kept, values, strict=True) if relation(value, limit)]
         words = " ".join(question.text[condition.start : condition.end].split())
         described += f"{' and' if described else ' with'} {rows.header(selection.column)} {words}"
-    elif not selection.texts and selection.dated is None:
+    elif not selection.text_conditions and selection.date_condition is None:
         return None
-    column = selection.answer or 0
+    column = selection.answer_column or 0
     names = list(dict.fromkeys(row.text(column) for row in kept))
     end = f"{len(kept)} of {len(compared)} {rows.counted}{described}"
     if question.operation is Operation.COUNT:
@@ -171,15 +171,15 @@ def _find_scale(rows: TableRows, column: int) -> int:
 
 def _subtract(question: TableQuestion, rows: TableRows, selection: Selection) -> TableAnswer | None:
     """Return the difference between two periods of a row, or between two rows of a column."""
-    if len(selection.labels) == 1 and selection.pair is not None:
-        (row,) = selection.labels
-        return _subtract_cells(question, rows, [row, row], selection.pair, selection.explained)
-    if len(selection.labels) == 2 and selection.column is not None:
+    if len(selection.named_rows) == 1 and selection.compared_columns is not None:
+        (row,) = selection.named_rows
+        return _subtract_cells(question, rows, [row, row], selection.compared_columns, selection.explained)
+    if len(selection.named_rows) == 2 and selection.column is not None:
         columns = (selection.column, selection.column)
         labels = (
-            sorted(selection.labels, key=lambda row: rows.find_periods(row.text(0)))
+            sorted(selection.named_rows, key=lambda row: rows.find_periods(row.text(0)))
             if rows.is_by_period
-            else selection.labels
+            else selection.named_rows
         )
         return _subtract_cells(question, rows, labels, columns, selection.explained)
     return None
@@ -220,10 +220,10 @@ def _subtract_cells(
 
 
 def _find_largest_change(question: TableQuestion, rows: TableRows, selection: Selection) -> TableAnswer | None:
-    if selection.pair is None or selection.answer is None:
+    if selection.compared_columns is None or selection.answer_column is None:
         return None
     kept = _keep(rows, selection)
-    columns = [_values(rows, kept, column) for column in selection.pair]
+    columns = [_values(rows, kept, column) for column in selection.compared_columns]
     if columns[0] is None or columns[1] is None:
         return None
     changes = [later - earlier for earlier, later in zip(columns[0], columns[1], strict=True)]
@@ -231,10 +231,12 @@ def _find_largest_change(question: TableQuestion, rows: TableRows, selection: Se
     if len(keys) < 2 or max(keys) <= 0 or keys.count(max(keys)) > 1:
         return None
     row = kept[keys.index(max(keys))]
-    found = _subtract_cells(replace(question, is_yes_no=False), rows, [row, row], selection.pair, selection.explained)
+    found = _subtract_cells(
+        replace(question, is_yes_no=False), rows, [row, row], selection.compared_columns, selection.explained
+    )
     if found is None:
         return None
-    short = row.text(selection.answer)
+    short = row.text(selection.answer_column)
     kind = {1: "largest rise", -1: "largest fall", 0: "largest change"}[question.direction]
     first, second = found.pieces
     start = replace(first, text=f"{short} · {first.text}")
@@ -267,8 +269,8 @@ def _write_like(written: Sequence[str], value: Decimal, powers: Sequence[int]) -
 
 def _describe(question: TableQuestion, rows: TableRows, selection: Selection) -> str:
     """Return the conditions on the rows in words, such as " with Status DONE"; empty if there are none."""
-    parts = [f"{rows.header(column)} {text}".strip() for column, text in selection.texts]
-    if selection.dated is not None:
-        column, period = selection.dated
+    parts = [f"{rows.header(column)} {text}".strip() for column, text in selection.text_conditions]
+    if selection.date_condition is not None:
+        column, period = selection.date_condition
         parts.append(f"{rows.header(column)} in {' '.join(question.text[start:end] for start, end in period.spans)}")
     return f" with {' and '.join(parts)}" if parts else ""

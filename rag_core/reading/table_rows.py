@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from rag_core.reading.cell_values import Quantity, parse_quantity, remove_unit, state_value
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.contradictions import expands_acronym
+from rag_core.text.contradictions import contains_expansion
 from rag_core.text.dates import YEAR, Period, blank_periods, find_periods, match_period
 from rag_core.text.figures import keep_letters
 from rag_core.text.names import MIN_SYMBOL_CHARS
@@ -117,14 +117,16 @@ class TableRows:
     @cached_property
     def is_by_period(self) -> bool:
         """Whether the labels of the rows are years or parts of years."""
-        return all(len(find_periods(row.text(0))) == 1 and not find_names(row.text(0)) for row in self.rows)
+        return all(
+            len(find_periods(row.text(0))) == 1 and not find_lemmas_without_periods(row.text(0)) for row in self.rows
+        )
 
     def header(self, column: int) -> str:
         return self.table.column_header(column)
 
     def header_lemmas(self, column: int) -> set[str]:
         """Return the lemmas of the words of a header, without its unit and its periods."""
-        return find_names(remove_unit(self.header(column)))
+        return find_lemmas_without_periods(remove_unit(self.header(column)))
 
     def find_periods(self, text: str) -> list[Period]:
         """Return the periods of a header or a cell. A part of a year without a year is of the year in the caption."""
@@ -136,21 +138,21 @@ class TableRows:
     def is_like(self, other: TableRows) -> bool:
         """Return whether another table, with other rows, has most headers of this one."""
         headers, others = ({one.header(column) for column in one.columns} - {""} for one in (self, other))
-        is_same_kind = self.header(0) == other.header(0) and bool(find_names(self.header(0)))
+        is_same_kind = self.header(0) == other.header(0) and bool(find_lemmas_without_periods(self.header(0)))
         is_same = not self.places.isdisjoint(other.places)
         return is_same_kind and not is_same and 2 * len(headers & others) > max(len(headers), len(others))
 
     def contradicts(self, column: int, question: str) -> bool:
         """Return whether a header has a number or letter, as in "Week 1", other than the question, as in "week 2"."""
-        asked = find_numbered(question)
+        asked = find_numbered_words(question)
         return any(
             word in {one for one, _ in asked} and (word, number) not in asked
-            for word, number in find_numbered(remove_unit(self.header(column)))
+            for word, number in find_numbered_words(remove_unit(self.header(column)))
         )
 
     def count_numbered(self, column: int, question: str) -> int:
         """Return how many numbered words, such as "Week 1", a header shares with the question."""
-        return len(find_numbered(remove_unit(self.header(column))) & find_numbered(question))
+        return len(find_numbered_words(remove_unit(self.header(column))) & find_numbered_words(question))
 
     def quantities(self, column: int) -> list[Quantity] | None:
         """Return the numbers of a column, by row; ``None`` if a cell has none, or if their units differ."""
@@ -169,7 +171,7 @@ class TableRows:
         stated = parse_quantity(value)
         return own or (stated.unit if stated else "")
 
-    def mentioned(self, question: str, column: int) -> list[str]:
+    def find_mentioned_texts(self, question: str, column: int) -> list[str]:
         """Return the different texts of a column that a question contains, without those inside a longer one.
 
         A text without letters, such as "3", counts only directly after a word of the header, and a period as a label if
@@ -198,7 +200,7 @@ class TableRows:
         """Return the dates or parts of years of a column, by row; ``None`` if a cell contains something else."""
         found = [self.find_periods(row.text(column)) for row in self.rows]
         is_dated = all(
-            len(one) == 1 and one[0].year and one[0].part and not find_names(row.text(column))
+            len(one) == 1 and one[0].year and one[0].part and not find_lemmas_without_periods(row.text(column))
             for row, one in zip(self.rows, found, strict=True)
         )
         return [one[0] for one in found] if is_dated else None
@@ -235,7 +237,7 @@ def find_joined_names(question: str, context: str) -> set[str]:
     return {find_lemma(word.folded) for word in names if keep_letters(word.folded) in joined}
 
 
-def find_names(text: str) -> set[str]:
+def find_lemmas_without_periods(text: str) -> set[str]:
     """Return the lemmas of a text without the words of its periods."""
     return find_lemmas(blank_periods(text))
 
@@ -247,10 +249,10 @@ def find_acronyms(question: str, text: str) -> set[str]:
     {'emea'}
     """
     source = AnnotatedText(text)
-    return {find_lemma(word.folded) for word in tokenize(question) if expands_acronym(word, source)}
+    return {find_lemma(word.folded) for word in tokenize(question) if contains_expansion(source, word)}
 
 
-def find_numbered(text: str) -> set[tuple[str, str]]:
+def find_numbered_words(text: str) -> set[tuple[str, str]]:
     """Return the words that a number or a single letter follows directly, as in "week 2" and "Phase B"."""
     words = tokenize(text)
     return {

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 from rag_core.reading.cell_values import remove_unit
 from rag_core.reading.table_questions import Operation, TableQuestion, find_measures
-from rag_core.reading.table_rows import PlacedRow, TableRows, find_lemmas, find_names, find_numbered
+from rag_core.reading.table_rows import (
+    PlacedRow,
+    TableRows,
+    find_lemmas,
+    find_lemmas_without_periods,
+    find_numbered_words,
+)
 from rag_core.text.dates import match_period
 from rag_core.text.words import find_lemma
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -46,13 +52,13 @@ def transpose_row(question: TableQuestion, rows: TableRows) -> TableRows | None:
 
 def _find_row(question: TableQuestion, rows: TableRows) -> PlacedRow | None:
     """Return the row whose sections and label have the most words, all of them in the question."""
-    asked, numbered = find_lemmas(question.text) | find_measures(question.adjective), find_numbered(question.text)
+    asked, numbered = find_lemmas(question.text) | find_measures(question.adjective), find_numbered_words(question.text)
     fitting: dict[PlacedRow, int] = {}
     for row in rows.with_totals:
         label = remove_unit(row.table.row_label(row.row)) if row.row.label else ""
-        words = find_names(label)
+        words = find_lemmas_without_periods(label)
         periods = [match_period(one, question.periods) for one in rows.find_periods(label)]
-        if words and words <= asked and find_numbered(label) <= numbered and all(periods):
+        if words and words <= asked and find_numbered_words(label) <= numbered and all(periods):
             fitting[row] = len(words)
     best = [row for row, length in fitting.items() if length == max(fitting.values())]
     return best[0] if len(best) == 1 else None

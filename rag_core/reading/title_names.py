@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from rag_core.text.dates import MONTHS
@@ -12,10 +12,7 @@ from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.languages import detect_language
 from rag_core.text.names import MIN_SYMBOL_CHARS, annotate, contains_name_form, list_name_words
 from rag_core.text.noun_phrases import find_names
-from rag_core.types import Reading
-
-# Arguments: question, texts. Returns an iterator over the readings of the texts.
-Read = Callable[[str, Sequence[str]], Iterator[Reading]]
+from rag_core.types import Reading, ReadTexts
 
 # The ending of a possessive, as in "Acme's", "Acme Corp.'s" and "General Mills'".
 _POSSESSIVE = re.compile(r"\.?['’]s?(?!\w)")
@@ -30,7 +27,7 @@ _TITLE_BREAK = re.compile(r"[·_/\d]+")
 
 
 def read_titled_texts(
-    question: str, texts: Sequence[str], titles: Sequence[str], read: Read
+    question: str, texts: Sequence[str], titles: Sequence[str], read: ReadTexts
 ) -> list[tuple[Reading, bool]]:
     """Return the reading of each text, and whether its title stands for a name in the question.
 

@@ -54,9 +54,9 @@ class AnnotatedText:
         return [number for number in parse_numbers(self.text) if number.text.casefold() not in ("one", "zero")]
 
     @cached_property
-    def columns(self) -> list[Number]:
-        """The numbers, if blanks separate table columns and not thousands: "94 000" is read as 94 and 000."""
-        return parse_numbers(self.text, spaced=False)
+    def possible_numbers(self) -> list[Number]:
+        """The numbers, and those that are read if blanks separate columns: "94 000" is 94000, and 94 and 000."""
+        return [*self.numbers, *parse_numbers(self.text, spaced=False)]
 
     @cached_property
     def keys(self) -> list[str]:

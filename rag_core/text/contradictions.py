@@ -13,9 +13,9 @@ _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 _NAME_ENDINGS = frozenset("s es n an ian ean ese ish i y ern er ers".split())
 
 
-def contains_name(reading: AnnotatedText, name: Word) -> bool:
+def contains_name_word(reading: AnnotatedText, name: Word) -> bool:
     """Return whether a text contains a name, a derived form of the name, or the words that the name abbreviates."""
-    return any(_same_name(name.folded, one.folded) for one in reading.words) or expands_acronym(name, reading)
+    return any(_same_name(name.folded, one.folded) for one in reading.words) or contains_expansion(reading, name)
 
 
 def _same_name(one: str, other: str) -> bool:
@@ -25,17 +25,17 @@ def _same_name(one: str, other: str) -> bool:
     return len(shorter) > 3 and longer.startswith(shorter) and longer[len(shorter) :] in _NAME_ENDINGS
 
 
-def expands_acronym(word: Word, source: AnnotatedText) -> bool:
+def contains_expansion(source: AnnotatedText, acronym: Word) -> bool:
     """Return whether the source contains the words that an acronym stands for.
 
     An acronym of two letters is compared with the initials of capitalized words only. A longer acronym is compared
     with the initials of lower-case words as well.
     """
-    if not (word.text.isupper() and len(word.text) > 1):
+    if not (acronym.text.isupper() and len(acronym.text) > 1):
         return False
     initials = "".join(one.text[0] for one in source.words)
     capitals = "".join(initial for initial in initials if initial.isupper())
-    return word.folded in capitals.casefold() or (len(word.text) > 2 and word.folded in initials.casefold())
+    return acronym.folded in capitals.casefold() or (len(acronym.text) > 2 and acronym.folded in initials.casefold())
 
 
 def find_added_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:

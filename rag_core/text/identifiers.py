@@ -61,13 +61,13 @@ def contains_identifier(text: str, wanted: Collection[str]) -> bool:
     return any(re.search(rf"(?<![^\W_]){one}(?![^\W_])", plain, re.IGNORECASE) for one in divided)
 
 
-def is_about_similar(text: str, wanted: Collection[str]) -> bool:
+def contains_only_similar_identifier(text: str, wanted: Collection[str]) -> bool:
     """Return whether a text contains an identifier that resembles one of ``wanted``, but none of ``wanted``.
 
     Two identifiers resemble each other if they begin with the same letters, if both are numbers, or if both are codes
     that begin with a digit.
 
-    >>> is_about_similar("Valve FT-204-91 is in bay 12.", find_identifiers("Where is valve FT-204-19?"))
+    >>> contains_only_similar_identifier("Valve FT-204-91 is in bay 12.", find_identifiers("Where is valve FT-204-19?"))
     True
     """
     if not wanted or contains_identifier(text, wanted):

@@ -104,9 +104,9 @@ def find_instructions(text: str) -> list[tuple[int, int]]:
     if not contains_instructions(text):
         return []
     spans = find_sentence_spans(text)
-    found = {span for span in spans if _speaks(text[slice(*span)])}
+    found = {span for span in spans if _matches_instruction(text[slice(*span)])}
     for one, other in pairwise(spans):
-        if not found & {one, other} and _speaks(_unstopped(text[one[0] : other[1]])):
+        if not found & {one, other} and _matches_instruction(_remove_full_stops(text[one[0] : other[1]])):
             found |= {one, other}
     merged: list[tuple[int, int]] = []
     for start, end in sorted(found):
@@ -120,7 +120,7 @@ def find_instructions(text: str) -> list[tuple[int, int]]:
 @lru_cache(maxsize=10_000)
 def contains_instructions(text: str) -> bool:
     """Return whether a text contains sentences that read like instructions to a model."""
-    return _speaks(text) or _speaks(_unstopped(text))
+    return _matches_instruction(text) or _matches_instruction(_remove_full_stops(text))
 
 
 def remove_obfuscation(text: str) -> str:
@@ -135,7 +135,7 @@ def _visible(character: re.Match[str]) -> str:
     return "" if unicodedata.category(character[0]) == "Cf" else character[0]
 
 
-def _speaks(text: str) -> bool:
+def _matches_instruction(text: str) -> bool:
     if _HIDING.search(text):
         return True
     plain = remove_obfuscation(text)
@@ -157,5 +157,5 @@ def _patterns() -> re2.Set:
     return patterns
 
 
-def _unstopped(text: str) -> str:
+def _remove_full_stops(text: str) -> str:
     return re.sub(r"[.!?]\s+", " ", text)

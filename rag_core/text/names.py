@@ -121,7 +121,7 @@ def contains_name_form(word: Word, said: AnnotatedText, about: AnnotatedText) ->
         return True
     if any(_is_part(word, other.folded) for other in about.words):
         return True
-    return word.text.isupper() and _initials(name, said)
+    return word.text.isupper() and _is_acronym_of(name, said)
 
 
 def _is_part(word: Word, title: str) -> bool:
@@ -144,7 +144,7 @@ def strip_possessive(word: Word) -> str:
     return word.folded if word.folded.isalnum() else POSSESSIVE.sub("", word.folded)
 
 
-def _initials(name: str, said: AnnotatedText) -> bool:
+def _is_acronym_of(name: str, said: AnnotatedText) -> bool:
     return name in "".join(word.text[0] for word in said.words if word.text[0].isupper()).casefold()
 
 

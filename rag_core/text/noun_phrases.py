@@ -37,7 +37,7 @@ def find_names(text: str) -> list[Phrase]:
             found[-1] = found[-1][0], token.stem_end
         elif _is_name(text, token):
             found.append((token.start, token.stem_end))
-    return [_with_article(text, start, _with_head(text, words, start, end)) for start, end in found]
+    return [_add_article(text, start, _extend_to_head_noun(text, words, start, end)) for start, end in found]
 
 
 def find_content_words(question: str) -> list[str]:
@@ -71,7 +71,7 @@ def _continues(text: str, end: int, token: Token) -> bool:
     return bool(_LINK.fullmatch(between))
 
 
-def _with_head(text: str, words: Sequence[Token], start: int, end: int) -> int:
+def _extend_to_head_noun(text: str, words: Sequence[Token], start: int, end: int) -> int:
     """Return the end of a name, or of the noun after the name if an article precedes both: "the Zanzibar bridge".
 
     A name of several words is not extended, because such a name usually contains its noun. If an auxiliary such as
@@ -89,7 +89,7 @@ def _with_head(text: str, words: Sequence[Token], start: int, end: int) -> int:
     return end if verb else run[0].stem_end
 
 
-def _with_article(text: str, start: int, end: int) -> Phrase:
+def _add_article(text: str, start: int, end: int) -> Phrase:
     before = re.search(r"\b(the)\s+$", text[:start], re.IGNORECASE)
     first = before.start(1) if before else start
     article = text[first:start].lower()

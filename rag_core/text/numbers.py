@@ -146,10 +146,10 @@ def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
     In a range such as "3 to 5 %", the first number is a percentage as well. With ``spaced``, a blank may separate
     thousands, so that ``94 000`` is one number.
     """
-    dates = list(_dates(text))
+    dates = list(_parse_dates(text))
     dated = {one.start for one in dates}
-    digits = [one for one in _digits(text, _DIGITS_OR_SPACED if spaced else _DIGITS) if one.start not in dated]
-    found = sorted([*dates, *digits, *_spelled(text)], key=lambda one: (one.start, -one.end))
+    digits = [one for one in _parse_digits(text, _DIGITS_OR_SPACED if spaced else _DIGITS) if one.start not in dated]
+    found = sorted([*dates, *digits, *_parse_spelled(text)], key=lambda one: (one.start, -one.end))
     kept: list[Number] = []
     for one in found:
         if not kept or one.start >= kept[-1].end:
@@ -190,7 +190,7 @@ def _rounds(value: Decimal, rounded: Decimal) -> bool:
     return abs(value - rounded) < unit and abs(value - rounded) <= rounded / 10
 
 
-def _digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
+def _parse_digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
     for match in pattern.finditer(text):
         raised = _RAISED.match(text, match.end())
         after = _AFTER.match(text, raised.end() if raised else match.end())
@@ -237,7 +237,7 @@ def _values(written: str) -> frozenset[Decimal]:
     return frozenset({Decimal(plain.replace(",", ""))})
 
 
-def _spelled(text: str) -> list[Number]:
+def _parse_spelled(text: str) -> list[Number]:
     found: list[Number] = []
     # The power of ten and the end of the scale word of the number before, as in "two thousand five hundred".
     power = scale_end = 0
@@ -277,7 +277,7 @@ def _spelled(text: str) -> list[Number]:
     return found
 
 
-def _dates(text: str) -> Iterator[Number]:
+def _parse_dates(text: str) -> Iterator[Number]:
     for match in _ISO.finditer(text):
         for group, kind in ((1, ""), (2, "month"), (3, "")):
             yield Number(match.start(group), match.end(group), match[group], frozenset({Decimal(match[group])}), kind)
@@ -299,10 +299,10 @@ def _dates(text: str) -> Iterator[Number]:
             yield Number(match.start(3), match.end(3), last, frozenset({Decimal(last)}))
     for pattern in (_DATED, _DATING, _MONTH, _CAPITAL_MONTH, _FOREIGN_DATE, _GERMAN_DATE):
         for match in pattern.finditer(text):
-            yield _month(match, match.lastindex or 1)
+            yield _create_month(match, match.lastindex or 1)
 
 
-def _month(match: re.Match[str], group: int) -> Number:
+def _create_month(match: re.Match[str], group: int) -> Number:
     name = match[group].casefold()
     known = FOREIGN_MONTHS.get(name)
     month = known or next(at for at, english in enumerate(MONTHS, 1) if english.startswith(name[:3]))

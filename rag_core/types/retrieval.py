@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -65,6 +65,10 @@ class Reading:
     start: int
     end: int
     span_score: float
+
+
+# Arguments: question, texts. Returns an iterator over the readings of the texts.
+ReadTexts = Callable[[str, Sequence[str]], Iterator[Reading]]
 
 
 @dataclass(frozen=True, slots=True)

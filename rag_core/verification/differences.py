@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.contradictions import (
-    contains_name,
+    contains_name_word,
     find_added_negations,
     find_antonyms,
     find_dropped_negations,
@@ -52,14 +52,13 @@ def find_number_errors(
     The scales of tables are taken from the source, from the text ``around`` the source, and from ``scales``.
     """
     scales |= find_table_scales(around) | find_table_scales(source.text)
-    source_numbers = [*source.numbers, *source.columns]
     for number in statement.numbers:
-        same = [other for other in source_numbers if numbers_equal(number, other, scales)]
+        same = [other for other in source.possible_numbers if numbers_equal(number, other, scales)]
         if not same:
             yield f"the number {number.text} is missing"
             continue
         unit = statement.unit(number)
-        others = {source.unit(other) for other in source_numbers if other not in same}
+        others = {source.unit(other) for other in source.possible_numbers if other not in same}
         if unit and unit in others and unit not in {source.unit(other) for other in same}:
             yield f"the number {number.text} has another unit"
 
@@ -72,7 +71,11 @@ def _find_missing_names(
         # In "FY22", "FY" is an abbreviation and not a name.
         if word.folded == "fy":
             continue
-        if contains_name(source, word) or contains_name(title, word) or (refers and contains_name(context, word)):
+        if (
+            contains_name_word(source, word)
+            or contains_name_word(title, word)
+            or (refers and contains_name_word(context, word))
+        ):
             continue
         if not statement.begins_sentence(word):
             yield f"the name “{word.text}” is missing"

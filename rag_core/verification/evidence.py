@@ -12,7 +12,7 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.contradictions import expands_acronym, find_antonyms
+from rag_core.text.contradictions import contains_expansion, find_antonyms
 from rag_core.text.languages import detect_language
 from rag_core.text.normalize import normalize_with_offsets
 from rag_core.text.numbers import find_table_scales, numbers_equal
@@ -242,7 +242,7 @@ def _remove_figures(text: str, begin: int, finish: int, rows: Sequence[FigureRow
 def _compute_coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEncoder | None) -> float:
     source, context, title = candidate.source, candidate.context, candidate.title
     powers = find_table_scales(f"{title.text}\n{context.text}") | find_table_scales(source.text)
-    source_numbers = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
+    source_numbers = candidate.around.possible_numbers if candidate.rows else source.numbers
     powers |= {power for row in candidate.rows for power in find_row_scales(row, title)}
     figures = [any(numbers_equal(number, other, powers) for other in source_numbers) for number in statement.numbers]
     total, matched = _FACT_WEIGHT * len(figures), _FACT_WEIGHT * sum(figures)
@@ -254,7 +254,7 @@ def _compute_coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors
             continue
         weight = _FACT_WEIGHT if word.start in names else 1.0
         total += weight
-        if word.stem in candidate.around.stems or expands_acronym(word, source):
+        if word.stem in candidate.around.stems or contains_expansion(source, word):
             matched += weight
         elif word.stem in title.stems or (refers and word.stem in context.stems):
             from_context += weight

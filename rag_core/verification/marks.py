@@ -50,7 +50,7 @@ def find_differing_value(
     question : AnnotatedText
         The question, whose numbers a claim may repeat.
     """
-    known = [(number, of) for text, of in ((question, scales), *passages) for number in (*text.numbers, *text.columns)]
+    known = [(number, of) for text, of in ((question, scales), *passages) for number in text.possible_numbers]
     wrong = [number for number in claim.numbers if not any(is_same_number(number, other, of) for other, of in known)]
     if len(wrong) != 1:
         return ""
@@ -81,7 +81,7 @@ def has_common_fact(
         is_same_number(number, other, scales)
         for number in claim.numbers
         if not any(is_same_number(number, question_number) for question_number in question.numbers)
-        for other in (*source.numbers, *source.columns)
+        for other in source.possible_numbers
     ):
         return True
     return any(word.stem in source.stems for word in claim.names if word.stem not in question.stems)

@@ -15,7 +15,7 @@ from itertools import pairwise, product
 from rapidfuzz.distance import Indel, Opcode
 
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.contradictions import contains_name, expands_acronym
+from rag_core.text.contradictions import contains_expansion, contains_name_word
 from rag_core.text.dates import YEAR
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.tables import YEARS
@@ -78,9 +78,9 @@ def _find_renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[s
     for first, name in _find_name_pairs(statement):
         beside = [before for before, word in _find_name_pairs(source) if word.folded == name.folded]
         alone = sum(word.folded == name.folded for word in source.words) > len(beside)
-        if alone or contains_name(source, first) or {first.folded, *(word.folded for word in beside)} & _TITLES:
+        if alone or contains_name_word(source, first) or {first.folded, *(word.folded for word in beside)} & _TITLES:
             continue
-        if beside and not any(contains_name(statement, word) for word in beside):
+        if beside and not any(contains_name_word(statement, word) for word in beside):
             yield f"“{beside[0].text}” appears instead of “{first.text}”"
 
 
@@ -235,10 +235,10 @@ def _is_substitution(statement: AnnotatedText, word: Word, source: AnnotatedText
         if bool(YEARS.fullmatch(figure.text)) != bool(YEARS.fullmatch(source_figure.text)):
             return False
         return figure.kind == source_figure.kind and not any(
-            numbers_equal(number, source_figure, _EVERY_SCALE) for number in [*statement.numbers, *statement.columns]
+            numbers_equal(number, source_figure, _EVERY_SCALE) for number in statement.possible_numbers
         )
     if figure or source_figure or not (word.text[0].isupper() and source_word.text[0].isupper()):
         return False
     if source.begins_sentence(source_word) and statement.begins_sentence(word):
         return False
-    return not (contains_name(statement, source_word) or expands_acronym(word, source))
+    return not (contains_name_word(statement, source_word) or contains_expansion(source, word))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.named_documents import contains_name
+from rag_core.answering.named_documents import contains_document_name
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from rag_core.answering.named_documents import contains_name
     ],
 )
 def test_name_begins_at_a_word(text: str, name: str, contains: bool) -> None:
-    assert contains_name(text, name) is contains
+    assert contains_document_name(text, name) is contains

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rag_core.chunking.document_titles import (
-    COVER_CHARACTERS,
     MAX_TITLE_CHARACTERS,
+    TITLE_CHARACTERS,
     extract_title,
     format_document_label,
 )
@@ -108,7 +108,7 @@ def test_title_is_first_heading_missing_from_the_name(name: str, heading: str, t
 
 
 def test_only_the_beginning_of_the_first_page_gives_a_title() -> None:
-    assert extract_title("a.pdf", first(f"{'x' * COVER_CHARACTERS}\n{COVER}")) == ""
+    assert extract_title("a.pdf", first(f"{'x' * TITLE_CHARACTERS}\n{COVER}")) == ""
     assert extract_title("a.pdf", None) == ""
 
 

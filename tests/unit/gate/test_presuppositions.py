@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.finance.relevance import is_other_entity_or_period
-from rag_core.gate.presuppositions import find_unknown, find_unmet
+from rag_core.gate.presuppositions import find_uncovered_by_document, find_unmet_by_passage
 
 PASSAGE = (
     "In 1749 the British government gave land to the Ohio Company of Virginia. Céloron's expedition reached Logstown "
@@ -28,7 +28,7 @@ PASSAGE = (
     ],
 )
 def test_confirmed_presuppositions_are_not_reported(question: str) -> None:
-    assert find_unmet(question, PASSAGE, "French and Indian War") == ()
+    assert find_unmet_by_passage(question, PASSAGE, "French and Indian War") == ()
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_confirmed_presuppositions_are_not_reported(question: str) -> None:
     ],
 )
 def test_unconfirmed_presupposition_is_reported(question: str, reason: str) -> None:
-    (message,) = find_unmet(question, PASSAGE, "French and Indian War")
+    (message,) = find_unmet_by_passage(question, PASSAGE, "French and Indian War")
     assert reason in message
 
 
@@ -54,11 +54,11 @@ def test_unconfirmed_presupposition_is_reported(question: str, reason: str) -> N
     ],
 )
 def test_name_and_year_of_the_title_are_confirmed(question: str) -> None:
-    assert find_unmet(question, PASSAGE, "Harbourline 2022 report") == ()
+    assert find_unmet_by_passage(question, PASSAGE, "Harbourline 2022 report") == ()
 
 
 def test_two_digit_number_is_not_the_year_of_the_title() -> None:
-    (message,) = find_unmet("How many canoes, 86?", PASSAGE, "Harbourline 1986 report")
+    (message,) = find_unmet_by_passage("How many canoes, 86?", PASSAGE, "Harbourline 1986 report")
     assert "86" in message
 
 
@@ -100,7 +100,9 @@ def contains(word: str, beginning: str) -> bool:
 
 def strange_to(question: str, others: tuple[str, ...] = ()) -> list[str]:
     title = "ACME_10K_2022 › Legal matters"
-    return list(find_unknown(question, "It was settled in March 2019.", title, "ACME_10K_2022", contains, others))
+    return list(
+        find_uncovered_by_document(question, "It was settled in March 2019.", title, "ACME_10K_2022", contains, others)
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_name_in_a_comparison_is_not_strange() -> None:
 
 @pytest.mark.parametrize("title", ["scan 2024", "minutes"], ids=["year only in the file name", "no year"])
 def test_document_without_a_year_has_no_strange_year(title: str) -> None:
-    assert find_unknown("Who was sued in 2009?", "It was settled.", title, title, contains) == {}
+    assert find_uncovered_by_document("Who was sued in 2009?", "It was settled.", title, title, contains) == {}
 
 
 def test_name_is_searched_as_written() -> None:
@@ -169,7 +171,9 @@ def test_name_is_searched_as_written() -> None:
         searched.append((word, beginning))
         return word == "O’Neill"
 
-    assert find_unknown("What did O’Neill's clerk do?", "It was settled.", "minutes", "minutes", look) == {}
+    assert (
+        find_uncovered_by_document("What did O’Neill's clerk do?", "It was settled.", "minutes", "minutes", look) == {}
+    )
     assert searched == [("O’Neill", "O’Ne")]
 
 
@@ -185,7 +189,7 @@ def test_name_is_searched_as_written() -> None:
 )
 def test_name_may_be_run_together_in_the_file_name(question: str, missing: tuple[str, ...]) -> None:
     title = "BESTBUY_2023_10K AMERICANEXPRESS CVSHEALTH Annual"
-    assert find_unmet(question, "It sells televisions to people.", title) == missing
+    assert find_unmet_by_passage(question, "It sells televisions to people.", title) == missing
 
 
 @pytest.mark.parametrize(
@@ -199,7 +203,7 @@ def test_name_may_be_run_together_in_the_file_name(question: str, missing: tuple
 )
 def test_negation_in_reason_or_purpose_is_ignored(question: str, missing: tuple[str, ...]) -> None:
     passage = "The old bridge carries five tons and is closed by a gate. Cars do not use the new bridge."
-    assert find_unmet(question, passage, "") == missing
+    assert find_unmet_by_passage(question, passage, "") == missing
 
 
 @pytest.mark.parametrize(
@@ -217,11 +221,11 @@ def test_negation_in_reason_or_purpose_is_ignored(question: str, missing: tuple[
     ],
 )
 def test_denial_answers_only_a_yes_no_question(question: str, passage: str, is_answered: bool) -> None:
-    assert (find_unmet(question, passage, "") == ()) is is_answered
+    assert (find_unmet_by_passage(question, passage, "") == ()) is is_answered
 
 
 def test_names_and_figures_of_a_yes_no_question_are_checked() -> None:
-    assert len(find_unmet("Did Acme sell 40 ships in 2023?", "Acme has not sold any in 2022.", "")) == 2
+    assert len(find_unmet_by_passage("Did Acme sell 40 ships in 2023?", "Acme has not sold any in 2022.", "")) == 2
 
 
 @pytest.mark.parametrize(
@@ -234,14 +238,16 @@ def test_names_and_figures_of_a_yes_no_question_are_checked() -> None:
 )
 def test_missing_name_of_several_words_is_reported_once(question: str, names: list[str]) -> None:
     expected = tuple(f"the name “{name}” is missing" for name in names)
-    assert find_unmet(question, "The queen paid them.", "towns") == expected
+    assert find_unmet_by_passage(question, "The queen paid them.", "towns") == expected
 
 
 def test_strange_name_of_several_words_is_reported_once() -> None:
     question = "When was the old bridge that Edwin Marlowe built opened again?"
 
     def strange_without(*words: str) -> dict[str, str]:
-        return find_unknown(question, "It opened in May.", "towns", "towns", lambda word, _: word in words)
+        return find_uncovered_by_document(
+            question, "It opened in May.", "towns", "towns", lambda word, _: word in words
+        )
 
     missing = "the name “Edwin Marlowe” is missing"
     assert strange_without() == {"“Edwin Marlowe” is nowhere in the document": missing}

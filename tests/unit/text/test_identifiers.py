@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.text.identifiers import find_identifiers, is_about_similar
+from rag_core.text.identifiers import contains_only_similar_identifier, find_identifiers
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from rag_core.text.identifiers import find_identifiers, is_about_similar
     ],
 )
 def test_number_resembles_no_code(text: str, asked: str, expected: bool) -> None:
-    assert is_about_similar(text, find_identifiers(asked)) is expected
+    assert contains_only_similar_identifier(text, find_identifiers(asked)) is expected
