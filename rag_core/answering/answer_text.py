@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from rag_core.reading.statement_reading import ReadStatement
-from rag_core.text.words import tokenize
+from rag_core.text.words import find_content_stems, tokenize
 from rag_core.types import Citation, Claim, Passage
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
@@ -74,7 +74,7 @@ def name_source(outcome: SearchOutcome, citation: Citation) -> str:
         return ""
     known = {word.stem for word in tokenize(f"{outcome.result.question} {citation.quote}")}
     name = PurePosixPath(citation.document).stem
-    return "" if {word.stem for word in tokenize(name) if word.content} <= known else citation.document
+    return "" if find_content_stems(name) <= known else citation.document
 
 
 def write_pieces(pieces: Iterable[tuple[str, Sequence[Citation]]], short: str = "") -> VerifiedAnswer:

@@ -6,7 +6,7 @@ import re
 
 from rag_core.answering.anaphora import MAX_FRAGMENT_WORDS
 from rag_core.finance.years import find_years
-from rag_core.text.dates import MONTH, QUARTER, YEAR, find_periods
+from rag_core.text.dates import MONTH, QUARTER, WHOLE_YEAR, YEAR, find_periods
 from rag_core.text.grammar import AUXILIARIES, PREPOSITIONS, WH, split_tokens
 from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.text.words import stem
@@ -111,13 +111,13 @@ def _shift_period(rest: str, text: str, answer: str) -> tuple[str | None, str]:
 def _shift_year(match: re.Match[str], text: str, answer: str) -> str | None:
     step = -1 if match["before"] else 1
     if re.search(YEAR, text):
-        return re.sub(rf"(?<!\d){YEAR}(?!\d)", lambda year: str(int(year[0]) + step), text)
+        return re.sub(WHOLE_YEAR, lambda year: str(int(year[0]) + step), text)
     years = find_years(answer)
     return f"{text} in {years[0] + step}" if len(years) == 1 else None
 
 
 def _set_year(match: re.Match[str], text: str, _answer: str) -> str | None:
-    years = set(re.findall(rf"(?<!\d){YEAR}(?!\d)", text))
+    years = set(re.findall(WHOLE_YEAR, text))
     if len(years) > 1:
         return None
     return text.replace(years.pop(), match["year"]) if years else f"{text} in {match['year']}"

@@ -22,7 +22,7 @@ from rag_core.reading.statement_reading import ReadStatement, contains_negation
 from rag_core.reading.statements import names_label
 from rag_core.reading.table_questions import parse_table_question
 from rag_core.text.identifiers import contains_only_similar_identifier, find_identifiers
-from rag_core.text.words import tokenize
+from rag_core.text.words import find_content_stems
 from rag_core.types import Citation, Gate, Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
@@ -211,7 +211,7 @@ def _quote_with_context(
 
 def _is_alike(text: str, other: str) -> bool:
     """Return whether a text has many of the content words of another one."""
-    words, others = ({word.stem for word in tokenize(one) if word.content} for one in (text, other))
+    words, others = map(find_content_stems, (text, other))
     return len(words & others) >= MIN_SHARED * len(others)
 
 

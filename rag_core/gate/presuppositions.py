@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from rag_core.gate.yes_no_questions import is_yes_no_question
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.contradictions import find_added_negations, find_antonyms, find_dropped_negations
-from rag_core.text.dates import MONTHS, YEAR
+from rag_core.text.dates import MONTHS, WHOLE_YEAR, YEAR
 from rag_core.text.figures import find_fiscal_years, find_missing_figures, join_digit_groups
 from rag_core.text.names import (
     MIN_NAME_CHARS,
@@ -21,7 +21,7 @@ from rag_core.text.names import (
 )
 from rag_core.text.words import Word
 
-_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
+_YEAR = re.compile(WHOLE_YEAR)
 # A number that is a year according to the words around it, unlike "2000 euros".
 _ASKED_YEAR = re.compile(
     r"\b(?:in|since|during|until|by|before|after|year|fiscal|ended|ending|fy|"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from rag_core.llm.context_budget import fit_newest_exchanges
 from rag_core.llm.prompts import build_chat, escape_markup, format_name, format_turn
 from rag_core.text.noun_phrases import find_content_words
-from rag_core.text.words import tokenize
+from rag_core.text.words import find_content_stems
 from rag_core.types import Message
 
 # A function that returns a model's complete reply to chat messages.
@@ -97,7 +97,7 @@ def decompose_question(complete: Complete, question: str, documents: Sequence[st
         number = _NUMBER.match(text)
         document = int(number[1]) - 1 if number and 0 < int(number[1]) <= len(documents) else None
         text = _parse_query(_NUMBER.sub("", text))
-        if text and _content_stems(text) & _content_stems(question):
+        if text and find_content_stems(text) & find_content_stems(question):
             parts.setdefault((text.casefold(), document), SubQuestion(text, document))
     return list(parts.values())[:most]
 
@@ -157,15 +157,11 @@ def _parse_lines(reply: str) -> list[str]:
 def _parse_query(line: str) -> str:
     """Return a line as a query; empty if it has no content word or is too long."""
     query = _clean_line(line).strip("\"'“”‘’` ")
-    return query if len(query) <= LONGEST_QUERY and _content_stems(query) else ""
+    return query if len(query) <= LONGEST_QUERY and find_content_stems(query) else ""
 
 
 def _clean_line(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
-
-
-def _content_stems(text: str) -> set[str]:
-    return {word.stem for word in tokenize(text) if word.content}
 
 
 def reply_lines(reply: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rag_core.reading.statement_reading import ReadStatement
 from rag_core.text.numbers import parse_numbers
-from rag_core.text.words import tokenize
+from rag_core.text.words import find_content_stems
 
 # Share of the words of a statement that the new wording of the same rule contains.
 MIN_SHARED = 0.5
@@ -28,7 +28,7 @@ def find_amendment(statement: ReadStatement, statements: Sequence[ReadStatement]
     statements : sequence of ReadStatement
         In order of preference.
     """
-    words = _find_stems(statement.text)
+    words = find_content_stems(statement.text)
     numbers = {number.values for number in parse_numbers(statement.text)}
     if not numbers or _AMENDS.search(statement.text):
         return None
@@ -37,11 +37,7 @@ def find_amendment(statement: ReadStatement, statements: Sequence[ReadStatement]
             continue
         others = {number.values for number in parse_numbers(other.text)}
         quotes_value = bool(statement.answer) and statement.answer in other.text
-        has_new_wording = len(words & _find_stems(other.text)) >= MIN_SHARED * len(words)
+        has_new_wording = len(words & find_content_stems(other.text)) >= MIN_SHARED * len(words)
         if others - numbers and (quotes_value or has_new_wording):
             return other
     return None
-
-
-def _find_stems(text: str) -> set[str]:
-    return {word.stem for word in tokenize(text) if word.content}

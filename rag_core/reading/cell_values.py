@@ -10,7 +10,7 @@ from decimal import Decimal
 from rag_core.text.dates import YEAR
 from rag_core.text.numbers import CURRENCIES, CURRENCY_CODE, SCALES, parse_numbers
 from rag_core.text.tables import parse_scale
-from rag_core.text.words import tokenize
+from rag_core.text.words import find_content_stems, tokenize
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.tables import Table, TableCell, TableRow
 
@@ -199,12 +199,12 @@ def _find_stated_unit(table: Table, row: TableRow, column: int) -> str:
     if any(stated_unit in header for header in headers):
         return ""
     clauses = list(_split_clauses(stated_unit))
-    names = _stems(f"{table.column_header(column)} {row.label}")
-    others = _stems(" ".join(headers)) - names
+    names = find_content_stems(f"{table.column_header(column)} {row.label}")
+    others = find_content_stems(" ".join(headers)) - names
     for subject, unit in clauses:
-        if _stems(_PREPOSITION.split(subject)[0]) & names:
+        if find_content_stems(_PREPOSITION.split(subject)[0]) & names:
             return unit
-    stated = next((unit for subject, unit in clauses if unit and not _stems(subject) & others), "")
+    stated = next((unit for subject, unit in clauses if unit and not find_content_stems(subject) & others), "")
     is_scale = any(word.casefold() in SCALES for word in _WORD.findall(stated))
     return stated if is_scale or len(_find_decimals(table)) == 1 else ""
 
@@ -235,7 +235,3 @@ def _find_decimals(table: Table) -> set[int]:
         if figures and len(figures) == len(cells) and not all(map(_YEAR.fullmatch, cells)):
             found.add(max(map(count_decimals, figures)))
     return found
-
-
-def _stems(text: str) -> set[str]:
-    return {word.stem for word in tokenize(text) if word.content}

@@ -11,7 +11,7 @@ from itertools import pairwise
 from rag_core.reading.answer_types import Kind, find_answer_kind, find_new_numbers, is_date_part
 from rag_core.reading.short_answers import has_limit
 from rag_core.reading.statement_reading import ReadStatement
-from rag_core.text.dates import YEAR
+from rag_core.text.dates import WHOLE_YEAR
 from rag_core.text.grammar import ARTICLES, PREPOSITIONS, Token, find_content_lemmas, split_tokens
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.words import find_lemma
@@ -28,7 +28,7 @@ _DECISIVE = frozenset(
     "estimate estimates estimated aim aims propose proposes proposed".split()
 )
 _PAST, _PRESENT = frozenset("was were had did".split()), frozenset("is are has does".split())
-_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
+_YEAR = re.compile(WHOLE_YEAR)
 _NOT_QUANTITY = re.compile(r"one|\d+(?:st|nd|rd|th)", re.IGNORECASE)
 # Kinds of answer that are no value, so that two sentences of such an answer can be true at the same time.
 _NOT_VALUES = frozenset({Kind.NAME, Kind.REASON})

@@ -10,7 +10,7 @@ from itertools import accumulate
 from rag_core.reading.cell_values import find_stated_units
 from rag_core.text.identifiers import contains_only_similar_identifier, find_identifiers
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.text.words import tokenize
+from rag_core.text.words import find_content_stems, tokenize
 from rag_core.types import Passage
 from rag_core.types.documents import PageKey
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -93,7 +93,7 @@ def select_excerpts(
     Rows of tables that are about a code that only resembles the one in the question are left out.
     """
     identifiers = find_identifiers(question)
-    asked = {word.stem for word in tokenize(question) if word.content}
+    asked = find_content_stems(question)
     scored: list[tuple[float, Excerpt]] = []
     seen: set[tuple[PageKey, int, str]] = set()
     for rank, passage in enumerate(passages):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.text.words import tokenize
+from rag_core.text.words import find_content_stems, tokenize
 
 # A line is complete if the next word would have fit into this share of the longest line near it.
 FILLED_SHARE = 0.85
@@ -59,7 +59,7 @@ def names_label(question: str, statement: str) -> bool:
     """
     asked = {word.stem for word in tokenize(question) if word.content and word.text[0].islower()}
     label = _UNIT.sub("", read_label(statement)[0])
-    named = {word.stem for word in tokenize(label) if word.content}
+    named = find_content_stems(label)
     return bool(named) and named <= asked
 
 

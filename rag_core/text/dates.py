@@ -20,6 +20,7 @@ FOREIGN_MONTHS: Mapping[str, int] = {
 }
 # A year from 1900 to 2099, such as the year of a document.
 YEAR = r"(?:19|20)\d\d"
+WHOLE_YEAR = rf"(?<!\d){YEAR}(?!\d)"
 # A year from 1000 to 2099, such as a year in a text about history.
 ANY_YEAR = r"(?:1\d{3}|20\d\d)"
 # A quarter as written in column headers, such as "Q2".

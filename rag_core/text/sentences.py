@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from rag_core.text.tables import LONGEST_ROW_CHARS
+
 _LINE = re.compile(r"[^\n]+")
 # The label of a section whose title is in the next line, such as "Note 12", "ARTICLE IV" or "Chapter 1".
 SECTION_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
@@ -121,7 +123,7 @@ def _is_tabular(run: str) -> bool:
         return False
     if len(run) > LONGEST_SENTENCE_CHARS:
         return True
-    rows = sum(len(_FIGURE.findall(line)) >= 2 and len(line) < 90 for line in lines)
+    rows = sum(len(_FIGURE.findall(line)) >= 2 and len(line) < LONGEST_ROW_CHARS for line in lines)
     return (rows >= 2 and rows * 2 >= len(lines)) or _is_labelled(lines)
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from rag_core.text.dates import MONTH, QUARTER, YEAR
 from rag_core.text.numbers import CURRENCIES, CURRENCY_CODE, SCALE_WORDS, SCALES, Number, parse_numbers
-from rag_core.text.words import tokenize
+from rag_core.text.words import find_content_stems, tokenize
 
 _NUMBER = re.compile(r"\d[\d.,]*")
 _FULL_YEAR = re.compile(YEAR)
@@ -101,12 +101,12 @@ class FigureRow:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        return frozenset(word.stem for word in tokenize(self.label) if word.content)
+        return frozenset(find_content_stems(self.label))
 
     @cached_property
     def section(self) -> frozenset[str]:
         """The stems of the content words in the lines above the row."""
-        return frozenset(word.stem for word in tokenize("\n".join(self.above)) if word.content)
+        return frozenset(find_content_stems("\n".join(self.above)))
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

@@ -83,6 +83,15 @@ def tokenize(text: str) -> list[Word]:
     return found
 
 
+def find_content_stems(text: str) -> set[str]:
+    """Return the stems of the content words of a text.
+
+    >>> sorted(find_content_stems("The mills of the towns"))
+    ['mill', 'town']
+    """
+    return {word.stem for word in tokenize(text) if word.content}
+
+
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """Return the stem of a lower-case English word, so that "explored" and "exploring" are equal.
