@@ -132,7 +132,7 @@ class Evidence:
         self.add_chunks(around[:1])
         name = f"c{len(self.cells) + 1}"
         chunk_id = around[0].id if around else None
-        power = (found.power or scale) if found.is_scaled else None
+        power = found.power or (scale if found.is_scaled else None)
         self.cells[name] = NamedCell(name, found, document, chunk_id, power)
         return self.cells[name]
 
@@ -166,9 +166,10 @@ class Evidence:
 def _is_amount(text: str, used: Mapping[str, NamedCell]) -> bool:
     """Return whether a computed value grows with the amounts in it, so that it has their unit; a ratio does not.
 
-    The values of the cells are replaced by others, because the difference of equal amounts is zero, as is ten times it.
+    Other values replace those of the cells: the difference of two equal amounts is 0, and so is ten times it, so that
+    the true values would not show whether the result grows.
     """
-    examples = {name: Decimal("7.3") ** power for power, name in enumerate(used, 1)}
+    examples = {name: Decimal("7.3") ** exponent for exponent, name in enumerate(used, 1)}
     tenfold = {name: one * 10 if used[name].found.is_scaled else one for name, one in examples.items()}
     value = evaluate(parse_arithmetic(text, examples), {})
     return value is not None and value != 0 and evaluate(parse_arithmetic(text, tenfold), {}) == value * 10

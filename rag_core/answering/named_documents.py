@@ -19,6 +19,8 @@ MAX_COVERS, COVER_CHARACTERS = 40, 1000
 # The noun after a name, as in "the Bajaj policy".
 _LOWER_CASE_END = re.compile(r"(?<=\w)(?:\s+[^\W\d_A-Z]+)+$")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+# Where a word begins without a separator, as in "AnnualReport" and "FY2023Boeing".
+_WORD_START = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|(?<=[a-zà-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])")
 
 
 class NamedDocuments:
@@ -119,11 +121,12 @@ class NamedDocuments:
 def contains_document_name(text: str, name: str) -> bool:
     """Return whether a text contains a name, in any case and with any separators: OAK-STREET contains "Oak Street".
 
-    The name begins at a word of the text: "oakstreet_lease" contains it, "royaloakstreet" does not.
+    The name begins at a word of the text: "oakstreet_lease" and "LeaseOakStreet" contain it, "royaloakstreet" does not.
     """
     words, parts = ALPHANUMERIC.findall(normalize(text)), ALPHANUMERIC.findall(normalize(name))
     wanted = "".join(parts)
-    begins = any("".join(words[at:]).startswith(wanted) for at in range(len(words)))
+    pieces = ALPHANUMERIC.findall(normalize(_WORD_START.sub(" ", text)))
+    begins = any("".join(pieces[at:]).startswith(wanted) for at in range(len(pieces)))
     return bool(parts) and ((len(wanted) >= MIN_NAME_CHARS and begins) or set(parts) <= set(words))
 
 

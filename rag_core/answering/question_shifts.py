@@ -6,7 +6,7 @@ import re
 
 from rag_core.answering.anaphora import MAX_FRAGMENT_WORDS
 from rag_core.finance.years import find_years
-from rag_core.text.dates import MONTH, QUARTER, WHOLE_YEAR, YEAR, find_periods
+from rag_core.text.dates import MONTH, QUARTER, WHOLE_YEAR, YEAR, is_within_dated_period
 from rag_core.text.grammar import AUXILIARIES, PREPOSITIONS, WH, split_tokens
 from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.text.words import stem
@@ -29,6 +29,7 @@ _MONTH = re.compile(rf"{_IN}(?P<month>{MONTH})\b(?!\s+\d)", re.IGNORECASE)
 _ABSOLUTE = re.compile(rf"{_IN}(?:(?:fiscal\s+)?year\s+|fiscal\s+|FY\s?)?(?P<year>{YEAR})\b", re.IGNORECASE)
 _WRITTEN_YEAR = re.compile(rf"(?:\bfiscal\s+(?:year\s+)?|\bFY\s?|\byear\s+)?\b{YEAR}\b", re.IGNORECASE)
 _IN_YEAR = re.compile(rf"\s+(?:in|for|during|of)\s+(?:the\s+)?{_WRITTEN_YEAR.pattern}", re.IGNORECASE)
+_PERIOD_NAME = re.compile(rf"(?:the\s+)?(?:(?:FY|CY)\W?)?\d+|{QUARTER}|(?:{MONTH})", re.IGNORECASE)
 _VERB = (
     r"change[ds]?|grow|grew|grown|increase[ds]?|decrease[ds]?|decline[ds]?|f[ae]ll|fallen|rise|rose|risen|drop(?:ped)?|"
     r"improve[ds]?|vary|differ"
@@ -148,8 +149,11 @@ def _shift_entity(rest: str, text: str) -> str:
     preposition = next((token.word for token in split_tokens(rest)[:1] if token.word in PREPOSITIONS), "")
     if len(names) != 1 or any(not token.is_function and token.word != "s" for token in outside):
         return _replace_namesake(rest, text)
-    spans = [span for period in find_periods(text) for span in period.spans]
-    known = [one for one in find_names(text) if not any(one.start < end and start < one.end for start, end in spans)]
+    known = [
+        one
+        for one in find_names(text)
+        if not (_PERIOD_NAME.fullmatch(one.text) or is_within_dated_period(text, one.start, one.end))
+    ]
     if len(known) > 1:
         same = [one for one in known if preposition and _word_before(text, one) == preposition]
         known = same or [one for one in known if text[one.end : one.end + 2] in ("'s", "’s")]

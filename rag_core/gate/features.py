@@ -119,14 +119,14 @@ def _find_missing(
         missing = find_unmet_by_passage(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].prefix_text)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
-        results.append((_find_unknown(ranked, passage, contains, of_others[passage.chunk_id]), missing))
+        results.append((_find_uncovered_by_document(ranked, passage, contains, of_others[passage.chunk_id]), missing))
     return results
 
 
-def _find_unknown(
+def _find_uncovered_by_document(
     ranked: RankedChunks, passage: Passage, contains: Callable[[str, str, str], bool], others: Collection[str]
 ) -> dict[str, str]:
-    """Return which names and years of the question the passage's document does not cover; see `find_unknown`."""
+    """Return which names and years of the question the document of a passage does not cover."""
     row = ranked.rows[int(passage.chunk_id)]
     in_version = partial(contains, row.version_id)
     return find_uncovered_by_document(

@@ -129,7 +129,7 @@ def find_uncovered_by_document(
 def list_name_forms(question: str) -> list[tuple[str, str]]:
     """Return each form in which a name of a question may occur in a text, with the prefix to search for.
 
-    These are the pairs for which `find_unknown` calls ``contains``, except for years.
+    These are the pairs for which `find_uncovered_by_document` calls ``contains``, except for years.
     """
     return list(dict.fromkeys(form for word in annotate(question).names for form in _get_forms(word)))
 

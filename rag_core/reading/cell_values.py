@@ -34,6 +34,12 @@ _STATED = re.compile(
     rf"^(?P<subject>.*?)\bin\s(?P<unit>(?:[^\s]+\s?){{1,4}})$|^(?P<alone>{_SYMBOL}?\s?[\w'$€£¥]+(?:\s\w+)?)$"
 )
 _IN = re.compile(r"^in\s", re.IGNORECASE)
+# "m" is a scale only beside a currency.
+_AMOUNT_SCALES = {"m": 6, "mm": 6} | SCALES
+_AMOUNT_SCALE = re.compile(
+    rf"({'|'.join(sorted(_AMOUNT_SCALES, key=len, reverse=True))})(?![^\W\d_])\.?\s*", re.IGNORECASE
+)
+_FOOTNOTE_LETTER = re.compile(r"^[A-Za-z*†‡]$")
 _SCALE_WORD = re.compile(r"\b(thousand|million|billion|trillion)(?:s(?:\sof\b)?)?\b", re.IGNORECASE)
 
 
@@ -45,9 +51,9 @@ class Quantity:
     ----------
     value : Decimal
     unit : str
-        The currency before the number, or else the rest of the text in lower case, such as ``mm`` or ``%``.
+        The rest of the text in lower case, such as ``mm`` or ``%``; a currency comes first, as in ``dollar per hour``.
     power : int
-        The power of ten of the scale in an amount such as "€1.2bn", by which ``value`` is multiplied; 0 without one.
+        The power of ten of the scale in an amount such as "€1.2bn"; ``value`` already includes it. 0 without a scale.
     """
 
     value: Decimal
@@ -78,10 +84,15 @@ def parse_quantity(text: str) -> Quantity | None:
     if len(values) != 1 or is_word or text[match.end() :][:1] in (":", "/", "-"):
         return None
     (value,) = values
-    scaled = max(numbers[0].values) if is_amount else value
-    power = scaled.adjusted() - value.adjusted()
+    value = -value if _NEGATIVE.match(text) else value
     unit = (before or after).casefold().removesuffix("s")
-    return Quantity(-scaled if _NEGATIVE.match(text) else scaled, CURRENCIES.get(unit, unit), power)
+    unit = CURRENCIES.get(unit, unit)
+    if not is_amount:
+        return Quantity(value, unit)
+    scale = _AMOUNT_SCALE.match(after)
+    power = _AMOUNT_SCALES[scale[1].casefold()] if scale else 0
+    rest = after[scale.end() :] if scale else _FOOTNOTE_LETTER.sub("", after)
+    return Quantity(value.scaleb(power), f"{unit} {rest.casefold()}".rstrip(), power)
 
 
 def count_decimals(figure: str) -> int:
@@ -155,13 +166,17 @@ def find_table_unit(table: Table) -> str:
 def find_column_scale(table: Table, column: int) -> int:
     """Return the power of ten that the header of a column, or else the caption, states; 0 if they state none.
 
-    A unit that is in the headers of other columns is none of the caption. That of the labels is one of all columns.
+    The unit of the table does not count if the header of another column states it. A unit in the header of the labels
+    applies to all columns.
     """
     header = table.column_header(column)
+    # A header that begins with a scale may be a name: "MN" and "Thousand Oaks".
+    is_name = _AMOUNT_SCALE.match(header) is not None
+    own = parse_scale(find_header_unit(header)) or (None if is_name else parse_scale(header))
     headers = [table.column_header(other) for other in range(1, len(table.columns)) if other != column]
     lines = [table.unit, *(line for line in reversed(table.caption) if find_stated_units(line))]
     above = next((line for line in lines if line and not any(line in other for other in headers)), "")
-    return parse_scale(header) or parse_scale(above) or 0
+    return own or parse_scale(above) or 0
 
 
 def names_cell(question: str, table: Table, row: TableRow, cell: TableCell) -> bool:

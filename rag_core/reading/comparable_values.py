@@ -67,10 +67,11 @@ def parse_value(text: str, context: str = "") -> ComparableValue | None:
         scales = sorted(find_table_scales(context)) if all(one.unscaled for one in numbers) else []
         return ComparableValue(number, (kind, unit_of_rate, *map(str, scales)), kind)
     if word in _DAYS:
-        # In "30 days after the end of each month", the article begins no rate.
+        # In "30 days after the end of each month", "each month" is no rate, as "per contract" is none.
         follows = rate is not None and match is not None and not text[match.end() : rate.start()].strip()
         is_rate = follows or (rate is not None and (rate["per"] or "").casefold() == "per")
-        return ComparableValue(number * _DAYS[word], ("day", unit_of_rate if is_rate else ""), word)
+        is_time = unit_of_rate == "hour" or unit_of_rate.removesuffix("s") in _DAYS
+        return ComparableValue(number * _DAYS[word], ("day", unit_of_rate if is_rate and is_time else ""), word)
     return ComparableValue(number, ("", word, unit_of_rate), word)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_core.text.adjectives import ADJECTIVES, TIMES
-from rag_core.text.dates import MONTH, QUARTER, YEAR, blank_periods
+from rag_core.text.dates import MONTH, QUARTER, YEAR, is_within_dated_period
 from rag_core.text.grammar import AUXILIARIES, COORDINATORS, DO, FUNCTION_WORDS, PREPOSITIONS, WH, split_tokens
 from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.text.words import find_lemma, stem
@@ -66,7 +66,7 @@ _OF_NAME = re.compile(
     r"\s+(?:of|in|for|at|by|under|from|with)\s+(?:the\s+)?\{\}(?!\w|['’\s]+s\b)|(?:\bthe\s+)?\{\}['’]s?(?=\s)"
 )
 _SUBJECT = re.compile(r"(?:\bthe\s+)?\{\}")
-_PLURAL = re.compile(r"(?:[^s]s|\b(?:people|children|\w*men))\b", re.IGNORECASE)
+_PLURAL = re.compile(r"(?:[^s]s|\b(?:people|children|(?:\w*[^iu])?men))\b", re.IGNORECASE)
 # The name of a file, such as "lease.pdf" or "lease_2021".
 _FILE = re.compile(r"[^\s,;()“”\"]+\.pdf\b|\w+_\w+", re.IGNORECASE)
 
@@ -203,10 +203,8 @@ def _find_parts(text: str, known: Sequence[str]) -> list[Phrase]:
         start = text.find(name)
         if start >= 0 and not any(one.start < start + len(name) and start < one.end for one in found):
             found.append(Phrase(name, start, start + len(name)))
-    without_periods = blank_periods(text)
     for one in find_names(text):
-        is_period = not re.sub(r"^the\b", "", without_periods[one.start : one.end], flags=re.IGNORECASE).strip()
-        if is_period or _PERIOD.fullmatch(one.text):
+        if _PERIOD.fullmatch(one.text) or is_within_dated_period(text, one.start, one.end):
             continue
         if not any(other.start < one.end and one.start < other.end for other in found):
             found.append(one)
@@ -268,6 +266,8 @@ def _ask_for_scale(text: str, comparative: str) -> str:
         return ""
     if base in TIMES:
         is_verb = bool(before) and " " not in before and not after
+        if is_verb and (passive := re.search(rf"\b(is|are|was|were)\s+{re.escape(before)}\b", text, re.IGNORECASE)):
+            return f"When {passive[1].lower()} {{}} {before}?"
         return f"When {_ask_with_verb(before)}?" if is_verb else f"When is the {measure} of {{}}?" * bool(measure)
     base = ADJECTIVES[base].measured_as
     return f"How {base} is the {measure} of {{}}?" if measure else f"How {base} is {{}}?"

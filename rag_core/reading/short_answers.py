@@ -76,9 +76,10 @@ _CLAUSE_NUMBER = re.compile(r"\d+(?:\.\d+)+\.?")
 # Other words in "est" are nouns, verbs, or names, such as "Budapest".
 _SUPERLATIVE = re.compile(
     r"\b(?!\w*(?:interest|forest|quest|honest|harvest)\b|(?:arrest|invest|suggest|contest|protest|modest|priest)\b)"
-    r"(?:\w{3,}est|(?<!\bat )(?<!\bat the )(?:most|least))\b"
+    r"(?:\w{3,}est|(?<!\bat )(?<!\bat the )(?:most|least)|(?<=\bat the )(?:most|least)(?= [a-z]))\b"
 )
-_NAME = re.compile(r"(?<!^)\b[A-Z][a-z]+")
+# A word with a capital letter, such as "Budapest", unless it follows "the".
+_NAME = re.compile(r"(?<!^)(?<!\b[Tt]he )\b[A-Z][a-z]+est\b")
 # The noun that names the figure in "What was the operating margin in 2024".
 _MEASURE = re.compile(
     r"\bwhat (?:is|are|was|were) (?:the |its |their )?(?:[\w'’-]+ ){0,4}?([\w'’-]+)"

@@ -15,7 +15,7 @@ _REQUEST = re.compile(
     rf"{_POLITE}(?:"
     r"summari[sz]e|sum up|outline|tl;?dr|what (?:are|were) the (?:main|key) (?:points|takeaways|findings)|"
     r"(?:give|show|write|provide|make)(?: me| us)? (?:an?|the)(?: \w+)? (?:summary|overview)|"
-    r"what (?:is|are) (?:this|these|it|they|the|my)(?: \w+)?"
+    r"what(?: is|['’]s| are) (?:this|these|it|they|the|my)(?: \w+)?"
     r"(?: documents?| files?| papers?| reports?| books?| pdfs?)? about|"
     r"fasse?\b.*\bzusammen|résumez?|riassumi)\b",
     re.IGNORECASE,
@@ -58,7 +58,7 @@ def asks_for_summary(question: str) -> bool:
     >>> asks_for_summary("Give me an overview of the report"), asks_for_summary("Who wrote the summary?")
     (True, False)
     """
-    return parse_summary_request(question) is not None
+    return _REQUEST.search(question) is not None
 
 
 def parse_summary_request(question: str) -> SummaryRequest | None:

@@ -263,7 +263,7 @@ def _write_like(written: Sequence[str], value: Decimal, powers: Sequence[int]) -
     group = next((mark for whole in wholes for mark in whole if mark in _MARKS and mark != point), "")
     number = f"{value.scaleb(-least):,.{decimals}f}".translate({ord(","): group, ord("."): point})
     like = next(text for text, power in zip(reversed(written), reversed(powers), strict=True) if power == least)
-    text = like.replace("(", "").replace(")", "").lstrip("−–-")
+    text = re.sub(r"^[−–-]|[−–-]\s?(?=[\d$€£¥])", "", like.replace("(", "").replace(")", ""))
     return re.sub(r"\s?%$", " percentage points", _FIGURE.sub(lambda _: number, text, count=1))
 
 

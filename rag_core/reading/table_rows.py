@@ -18,8 +18,7 @@ from rag_core.text.words import Word, find_lemma, tokenize
 from rag_core.types.tables import Table, TableRow
 
 # Labels of rows that sum up the other rows.
-_TOTALS = frozenset("total subtotal".split())
-_SUMMARY = _TOTALS | frozenset("average mean sum overall all".split())
+_SUMMARY = frozenset("total subtotal average mean sum overall all".split())
 # Labels of rows that are no segment, region or business, but reconcile them with the total.
 _RECONCILING = re.compile(
     r"(?:corporate|group|head office|central|holding)\s+(?:costs?|expenses?|functions?|items?)\b"
@@ -160,7 +159,7 @@ class TableRows:
         known = [one for one in found if one is not None]
         units = {one.unit for one in known}
         # A currency symbol often stands in the first row only, but "900" below "€300m" may be in any scale.
-        is_clear = "" not in units or not any(one.power for one in known)
+        is_clear = all(one.unit or not one.value for one in known) or not any(one.power for one in known)
         return known if len(known) == len(found) and len(units - {""}) <= 1 and is_clear else None
 
     def unit(self, column: int) -> str:
@@ -275,13 +274,13 @@ def _find_section(sections: Collection[tuple[str, ...]], question: str) -> tuple
 
 
 def _is_summary(placed: PlacedRow) -> bool:
-    """Return whether a label has "total" at an end, or only summary words and words of headers, section and caption.
+    """Return whether the label of a row begins with a word such as "total" or "average", or ends with "total".
 
-    "All Nippon Airways" is no summary.
+    A name such as "All Nippon Airways" is no summary, unless the headers, the section or the caption contain its words.
     """
-    words = [word.folded for word in tokenize(placed.row.label)]
-    if not words or words[0] in _TOTALS or words[-1] in _TOTALS:
-        return bool(words)
-    headers = map(placed.table.column_header, range(len(placed.table.columns)))
-    known = find_lemmas(" ".join([*headers, *placed.row.section, *placed.table.caption]))
-    return words[0] in _SUMMARY and find_lemmas(" ".join(word for word in words if word not in _SUMMARY)) <= known
+    words = tokenize(placed.row.label)
+    if len(words) > 2 and words[0].folded == "all" and words[1].text[0].isupper():
+        headers = map(placed.table.column_header, range(len(placed.table.columns)))
+        known = find_lemmas(" ".join([*headers, *placed.row.section, *placed.table.caption]))
+        return find_lemmas(" ".join(word.folded for word in words[1:])) <= known
+    return bool(words) and (words[0].folded in _SUMMARY or words[-1].folded in {"total", "subtotal"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise, takewhile
+from itertools import dropwhile, pairwise, takewhile
 
 from rag_core.reading.short_answers import CONJUNCTION, SEPARATOR, extend_answer
 from rag_core.text.dates import Period, find_periods, match_period
@@ -87,10 +87,10 @@ def select_respective(question: str, answer: str, sentence: str) -> str:
 def select_part(question: str, answer: str, sentence: str) -> str:
     """Return the number of the part that a question names if the answer is another number of the sentence.
 
-    The number is before the name, as in "105 in Peru" and "105 shops based in Peru"; between them are only words of the
-    question and a participle. If the question says "outside Peru", the number is before these words. The sentence
-    contains the phrase only once. Return an empty string if the number is one end of a range, or if the question names
-    several parts.
+    The number precedes "in Peru" or, if the question says so, "outside Peru", as in "105 in Peru". The counted thing
+    with all its modifiers may be between them, as in "105 new shops in Peru", or a participle, as in "105 based in
+    Peru". The sentence must contain the place with its preposition only once. Return an empty string if the number is
+    one end of a range, or if the question names several parts.
 
     >>> sentence = "It had 815 shops in 2021: 564 in Norway and about 105 in Peru."
     >>> select_part("How many shops did it have in Peru?", "815 shops", sentence)
@@ -99,10 +99,10 @@ def select_part(question: str, answer: str, sentence: str) -> str:
     numbers, given = _find_figures(sentence), _find_given(answer, sentence)
     if not given or len(given) == len(numbers):
         return answer
-    places = [_match_place(question, name) for name in find_names(question)]
+    places = [_build_place_pattern(question, name) for name in find_names(question)]
     once = [place for place in places if len(re.findall(rf"\b{place}", sentence, re.IGNORECASE)) == 1]
-    words = "|".join(re.escape(token.word) for token in split_tokens(question) if not token.is_function)
-    before = re.compile(rf"\s+(?:(?:{words}|[a-z]+ed)\s+){{0,3}}(?:{'|'.join(once)})")
+    things = "|".join([*map(re.escape, _list_counted(question)), "[a-z]+ed"])
+    before = re.compile(rf"\s+(?:(?:{things})\s+)?(?:{'|'.join(once)})")
     kind = given[0].kind, given[0].currency
     alike = [one for one in numbers if (one.kind, one.currency) == kind]
     parts = [one for one in alike if before.match(sentence, _find_end(one))]
@@ -112,8 +112,22 @@ def select_part(question: str, answer: str, sentence: str) -> str:
     return "" if is_range or len(parts) > 1 else extend_answer(sentence, parts[0].start, parts[0].end)
 
 
-def _match_place(question: str, name: Phrase) -> str:
-    """Return a pattern for "in" and a name, or for "outside" and the name if the question contains it."""
+def _list_counted(question: str) -> list[str]:
+    """Return what a question with "How many" may count: the next words up to a function word, and their beginnings.
+
+    The words may include the verb, as in "How many employees work in Peru".
+    """
+    counted = _COUNTED.search(question)
+    if counted is None:
+        return []
+    words = [token for token in split_tokens(question) if token.start >= counted.start(1)]
+    words = list(dropwhile(lambda token: token.is_function or token.text[0].isupper(), words))
+    thing = list(takewhile(lambda token: not token.is_function and not token.text[0].isupper(), words))
+    return [question[thing[0].start : one.end] for one in thing]
+
+
+def _build_place_pattern(question: str, name: Phrase) -> str:
+    """Return a pattern for "in Peru", or for "outside Peru" if "outside" precedes the name in the question."""
     preposition = r"outside(?:\s+of)?" if _OUTSIDE.search(question, 0, name.start) else "(?:in|at)"
     return rf"{preposition}\s+(?:the\s+)?{re.escape(name.text.removeprefix('the '))}\b"
 

@@ -30,7 +30,7 @@ MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS).replace("(?
 # The day of a date, such as "3" and "3rd".
 DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _WRITTEN_DATE = re.compile(
-    rf"\b(?:{DAY} (?:of )?(?:{MONTH})\.?,? {YEAR}|(?:{MONTH})\.? {DAY},? {YEAR}|(?:{MONTH}) {YEAR}|"
+    rf"\b(?:{DAY} (?:of )?(?:{MONTH})\.?,? {YEAR}|(?:{MONTH})\.? {DAY},? {YEAR}|(?:{MONTH})\.? {YEAR}|"
     rf"{YEAR}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./]{YEAR})\b",
     re.IGNORECASE,
 )
@@ -137,6 +137,14 @@ def blank_periods(text: str) -> str:
     for start, end in (span for one in find_periods(text) for span in one.spans):
         text = text[:start] + " " * (end - start) + text[end:]
     return text
+
+
+def is_within_dated_period(text: str, start: int, end: int) -> bool:
+    """Return whether a span of a text, without its article, is a part of a period with a year, as "H1" of "H1 2023"."""
+    if article := re.match(r"the\s+", text[start:end], re.IGNORECASE):
+        start += article.end()
+    spans = [span for period in find_periods(text) if period.year for span in period.spans]
+    return any(first <= start and end <= last for first, last in spans)
 
 
 def find_periods(text: str) -> list[Period]:

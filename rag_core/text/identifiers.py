@@ -64,22 +64,22 @@ def contains_identifier(text: str, wanted: Collection[str]) -> bool:
 def contains_only_similar_identifier(text: str, wanted: Collection[str]) -> bool:
     """Return whether a text contains an identifier that resembles one of ``wanted``, but none of ``wanted``.
 
-    Two identifiers resemble each other if they begin with the same letters, if both are numbers, or if both are codes
-    that begin with a digit.
+    Two identifiers resemble each other if they begin with the same letters, or both with equally many digits, or if
+    both are numbers.
 
     >>> contains_only_similar_identifier("Valve FT-204-91 is in bay 12.", find_identifiers("Where is valve FT-204-19?"))
     True
     """
     if not wanted or contains_identifier(text, wanted):
         return False
-    kinds = {_find_kind(one) for one in wanted}
-    return any(_find_kind(one) in kinds for one in find_identifiers(text))
+    return any(_resembles(one, other) for one in wanted for other in find_identifiers(text))
 
 
-def _find_kind(identifier: str) -> tuple[str, bool]:
-    """Return the letters with which an identifier begins, and whether it is a number."""
-    first_digit = next((place for place, char in enumerate(identifier) if char.isdigit()), 0)
-    return identifier[:first_digit], identifier.isdecimal()
+def _resembles(one: str, other: str) -> bool:
+    starts = [match[0] if (match := _RUN.match(identifier)) else "" for identifier in (one, other)]
+    if starts[0][:1].isdigit() and starts[1][:1].isdigit():
+        return (one.isdecimal() and other.isdecimal()) or len(starts[0]) == len(starts[1])
+    return starts[0] == starts[1]
 
 
 def _is_code(text: str) -> bool:

@@ -82,11 +82,12 @@ _BELOW_HUNDRED = (
 # A number may follow "hundred" unless it begins another one: "one hundred and two hundred" are two numbers.
 _HUNDRED = rf"hundred\b(?:[\s-](?:and\s)?(?>{_BELOW_HUNDRED})(?![\s-]hundred\b))?"
 _WORDS = re.compile(rf"\b(?:{_BELOW_HUNDRED}(?:[\s-]{_HUNDRED})?|{_HUNDRED}|zero(?:th)?\b)", re.I)
-_AND = re.compile(r"[\s-](and\s)?", re.I)
+_AND = re.compile(r"\s(and\s)?", re.I)
+_ORDINAL_END = re.compile(rf"\b(?:{'|'.join([*_ORDINALS, 'twentieth', 'thirtieth'])})$", re.I)
 _YEARS = re.compile(r"(?<!\d)(\d{2})(\d{2})\s?[-–/]\s?(\d{2})(?![\d.,]\d|\d)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 # "07/01/2023" is a day in July in America and a day in January elsewhere. In a date with full stops, the month comes
-# second.
+# second, if it can.
 _NUMERIC_DATE = re.compile(rf"(?<![\d./-])(\d{{1,2}})([./-])(\d{{1,2}})\2({YEAR})(?![\d/-]|\.\d)")
 _DATED = re.compile(r"\b(" + MONTH + r")\b\.?(?=\s+\d)", re.I)
 _DATING = re.compile(r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + MONTH + r")\b", re.I)
@@ -256,7 +257,9 @@ def _parse_spelled(text: str) -> list[Number]:
         end = after.end() if after and (scale or after["percent"] or after["currency"]) else match.end()
         named = ((after and after["currency"]) or "").casefold()
         value, start, unscaled = Decimal(total).scaleb(SCALES.get(scale, 0)), match.start(), not scale
-        joint = _AND.fullmatch(text, scale_end, start) if power else None
+        # In "two million first-time buyers" and "two thousand three-bedroom flats", the second word is no part.
+        is_part = not re.match(r"-[^\W\d_]", text[match.end() :]) and not _ORDINAL_END.search(match[0])
+        joint = _AND.fullmatch(text, scale_end, start) if power and is_part else None
         # English has "and" only before the last two digits: "two thousand and five", but "two thousand five hundred".
         if joint and value < (100 if joint[1] else Decimal(10) ** power):
             first = found.pop()
@@ -286,7 +289,9 @@ def _parse_dates(text: str) -> Iterator[Number]:
         if not (0 < min(one, other) <= 12 and max(one, other) <= 31):
             continue
         either = frozenset({one, other})
-        months = frozenset({other} if match[2] == "." else {number for number in either if number <= 12})
+        # "12.31.2023" has the American order in spite of the full stops.
+        is_second = match[2] == "." and other <= 12
+        months = frozenset({other} if is_second else {number for number in either if number <= 12})
         days = either - months or months
         day, month = (3, 1) if months == {one} else (1, 3)
         yield Number(match.start(day), match.end(day), match[day], days if len(months) == 1 else either)
@@ -312,10 +317,10 @@ def _create_month(match: re.Match[str], group: int) -> Number:
 def _as_range(text: str, one: Number, following: Number) -> Number:
     """Return a number as a percentage if it begins a range of percentages, as in "3 to 5 %"; else unchanged.
 
-    A year begins no range: "In 2020, 5 % were sold".
+    A year before a comma or "and" begins no range: "In 2020, 5 % were sold".
     """
-    if one.kind or one.currency or not one.unscaled or is_year(one.text):
+    if one.kind or one.currency or not one.unscaled or following.kind != "percent":
         return one
-    if following.kind == "percent" and _RANGE.fullmatch(text, one.end, following.start):
-        return replace(one, kind="percent")
-    return one
+    is_range = _RANGE.fullmatch(text, one.end, following.start) is not None
+    is_list = re.search(r",|\band\b", text[one.end : following.start]) is not None
+    return replace(one, kind="percent") if is_range and not (is_list and is_year(one.text)) else one

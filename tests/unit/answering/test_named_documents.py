@@ -16,6 +16,10 @@ from rag_core.answering.named_documents import contains_document_name
         ("cambridge_lease.pdf", "Bridge", False),
         ("savanna.pdf", "Anna", False),
         ("lease.pdf", "Oak Street", False),
+        ("AnnualReportAcme2023.pdf", "Acme", True),
+        ("LeaseOakStreet.pdf", "Oak Street", True),
+        ("FY2023Boeing10K.pdf", "Boeing", True),
+        ("BESTBUY_2019_10K.pdf", "Best Buy", True),
     ],
 )
 def test_name_begins_at_a_word(text: str, name: str, contains: bool) -> None:

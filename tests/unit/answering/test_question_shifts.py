@@ -32,6 +32,7 @@ def test_period(question: str, earlier: str, expected: str) -> None:
         ("and for Boeing?", SALES, "What were net sales of Boeing in 2022?"),
         ("and for Boeing?", "What were sales of Amcor in H1 2023?", "What were sales of Boeing in H1 2023?"),
         ("and for Boeing?", "What were sales of Amcor in FY 2023?", "What were sales of Boeing in FY 2023?"),
+        ("and for Boeing?", "What is the size of H2 Green Steel?", "What is the size of Boeing?"),
         ("What about Boeing in 2021?", SALES, "What were net sales of Boeing in 2021?"),
         ("and Boeing's?", "What is Amcor's revenue in 2022?", "What is Boeing's revenue in 2022?"),
         ("And for Bemis?", "What did Amcor pay for Alusa?", "What did Amcor pay for Bemis?"),

@@ -181,6 +181,9 @@ def test_question_without_superlative_needs_none(question: str) -> None:
         "What was the longest strike?",
         "Which is the flattest region?",
         "Largest mill?",
+        "What is the Highest revenue?",
+        "Which Mill Has The Most Workers?",
+        "What is sold at the most expensive shop?",
     ],
 )
 def test_superlative_of_the_question_must_be_in_the_text(question: str) -> None:

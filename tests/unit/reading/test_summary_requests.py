@@ -24,7 +24,16 @@ from rag_core.reading.summary_requests import SummaryRequest, asks_for_summary, 
 )
 def test_request(question: str, request_: SummaryRequest) -> None:
     assert parse_summary_request(question) == request_
+
+
+@pytest.mark.parametrize("question", ["Summarise the lease", "What's it about?", "What is this document about?"])
+def test_summary_of_documents_is_asked_for(question: str) -> None:
     assert asks_for_summary(question)
+
+
+@pytest.mark.parametrize("question", ["What is she worried about?", "Summary dismissal notice period?"])
+def test_other_question_asks_for_no_summary(question: str) -> None:
+    assert not asks_for_summary(question)
 
 
 @pytest.mark.parametrize("question", ["Who wrote the summary?", "What is the rent?", "What does it say about rent?"])

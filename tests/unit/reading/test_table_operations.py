@@ -42,6 +42,25 @@ def test_column_with_scales_in_some_cells_only_is_not_compared() -> None:
     assert short("Which site has the highest cost?", (*COSTS, ("Marram", "900"))) == ""
 
 
+def test_zero_needs_no_unit() -> None:
+    assert short("Which site has the highest cost?", (*COSTS, ("Marram", "0"))) == "Turin"
+
+
+def test_amounts_with_other_words_after_them_are_not_compared() -> None:
+    wages = (("Site", "Wage"), ("Bergen", "USD 25 per hour"), ("Turin", "USD 900 per week"))
+    assert short("Which site has the highest wage?", wages) == ""
+
+
+def test_header_that_is_a_name_states_no_scale() -> None:
+    crops = (("Crop", "MN", "OH"), ("Corn", "3,000", "2,100"), ("Wheat", "4,000", "7,500"), ("Rye", "9,000", "9,900"))
+    assert short("How many crops have more than 5 thousand in MN?", crops) == "1"
+
+
+def test_difference_of_a_negative_amount_has_no_sign() -> None:
+    profits = (("Site", "Profit"), ("Bergen", "USD 7m"), ("Turin", "USD -5m"))
+    assert short("How much more is the profit of Bergen than Turin?", profits) == "USD 12m more"
+
+
 def test_difference_has_the_decimal_mark_of_its_cells() -> None:
     assert short("How much more is the rain of Kelso than Brigg?", RAIN) == "2,3 more"
     assert short("How much more is the rain of Harle than Brigg?", RAIN) == "1.194,4 more"
@@ -83,7 +102,9 @@ def test_name_that_begins_like_a_total_is_a_row() -> None:
     assert short("How many airlines have more than 95 aircraft?", AIRLINES) == "2"
 
 
-@pytest.mark.parametrize("label", ["Total", "All", "Overall average", "All airlines", "Total fleet", "Mean aircraft"])
+@pytest.mark.parametrize(
+    "label", ["Total", "All", "Overall average", "All carriers", "Total fleet", "Mean (2019-2023)"]
+)
 def test_total_is_no_row(label: str) -> None:
     lines = (*AIRLINES, (label, "World", "999"))
     assert short("Which airline has the most aircraft?", lines) == "All Nippon Airways"

@@ -164,6 +164,17 @@ def test_number_directly_before_the_name_is_that_of_the_part(
             "It was $4.1 million in 2021 and $3 million in 2020 in Peru.",
         ),
         ("How many are in Peru?", "8", "In Peru 8 of 9 are open, as are 5 in Peru West."),
+        (
+            "How many new shops did it open in Peru?",
+            "12",
+            "It opened 12 new shops in 2021 and now has 564 shops in Peru.",
+        ),
+        (
+            "How many female employees work in Peru?",
+            "300",
+            "There were 300 female employees among the 1,200 employees in Peru.",
+        ),
+        ("How many shops closed in Peru?", "30", "30 shops closed, leaving 105 shops operated in Peru."),
     ],
 )
 def test_number_that_is_not_directly_before_the_name_is_no_part(question: str, answer: str, sentence: str) -> None:

@@ -13,9 +13,11 @@ from rag_core.text.identifiers import contains_only_similar_identifier, find_ide
         ("Type 4X-2000 pump", "licence 27480119", False),
         ("licence 27480119", "Type 4X-2000 pump", False),
         ("licence 27480118", "licence 27480119", True),
+        ("licence 27480119A", "licence 27480119", True),
+        ("invoice 2023-00417A", "invoice 202300418", True),
         ("Type 4X-2001 pump", "Type 4X-2000 pump", True),
         ("Valve FT-204-91", "Valve FT-204-19", True),
     ],
 )
-def test_number_resembles_no_code(text: str, asked: str, expected: bool) -> None:
+def test_number_resembles_only_codes_with_as_many_digits_first(text: str, asked: str, expected: bool) -> None:
     assert contains_only_similar_identifier(text, find_identifiers(asked)) is expected

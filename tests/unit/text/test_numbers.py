@@ -78,6 +78,9 @@ def test_currencies_of_numbers(text: str, currencies: list[str]) -> None:
         ("five thousand six thousand", [5000, 6000]),
         ("between one hundred and zero", [100, 0]),
         ("two thousand euros five hundred", [2000, 500]),
+        ("two million first-time buyers", [2_000_000, 1]),
+        ("two thousand three-bedroom flats", [2000, 3]),
+        ("two million and one-third", [2_000_000, 1, 3]),
     ],
 )
 def test_number_words_beside_each_other_are_several_numbers(text: str, values: list[int]) -> None:
