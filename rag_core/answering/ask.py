@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rag_core.answering.answer_building import build_answer
 from rag_core.answering.answer_text import write_pieces
-from rag_core.answering.comparisons import Comparer, ExtractSteps
+from rag_core.answering.comparisons import Comparer, ExtractiveSteps
 from rag_core.answering.drafts import Draft, find_draft_answer, join_quotes
 from rag_core.answering.figures import answer_with_figure
 from rag_core.answering.foreign_questions import bridge_languages
@@ -109,7 +109,7 @@ class Answerer:
         yield outcome.result
         yield from self._write_answer(query, outcome, history, trace)
 
-    def _finish(self, query: Query, steps: ExtractSteps, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
+    def _finish(self, query: Query, steps: ExtractiveSteps, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
         """Yield the answer that ``steps`` return; return whether there is one."""
         if (extract := (yield from steps)) is not None:
             yield extract.result

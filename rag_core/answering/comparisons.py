@@ -38,7 +38,7 @@ class ExtractiveAnswer:
 
 
 # Yields stages, and returns an answer, or ``None`` if the question asks for another kind of answer.
-ExtractSteps: TypeAlias = Generator[Stage, None, ExtractiveAnswer | None]
+ExtractiveSteps: TypeAlias = Generator[Stage, None, ExtractiveAnswer | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Comparer:
         self._searcher = searcher
         self._answer = answer
 
-    def compare(self, query: Query, outcome: SearchOutcome, trace: AnswerTrace) -> ExtractSteps:
+    def compare(self, query: Query, outcome: SearchOutcome, trace: AnswerTrace) -> ExtractiveSteps:
         """Yield the searches as stages; return the answer, or ``None`` if nothing is compared.
 
         If no part has an answer, the question is refused if it is explicitly a comparison.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag_core.answering.cited_sentences import CitedText, SentenceReader
-from rag_core.answering.comparisons import ExtractiveAnswer, ExtractSteps
+from rag_core.answering.comparisons import ExtractiveAnswer, ExtractiveSteps
 from rag_core.answering.named_documents import NamedDocuments
 from rag_core.llm.context_budget import spread_evenly
 from rag_core.reading.key_sentences import rank_sentences, select_sentences, states_figure
@@ -59,7 +59,7 @@ class ExtractiveSummarizer:
         self._stores = stores
         self._sentences = SentenceReader(stores, generations)
 
-    def summarize(self, query: Query, history: Sequence[Message]) -> ExtractSteps:
+    def summarize(self, query: Query, history: Sequence[Message]) -> ExtractiveSteps:
         """Yield a stage for each document; return the summary.
 
         Return ``None`` if the question asks for no summary of whole documents, or if they have no sentences.

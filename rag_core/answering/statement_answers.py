@@ -83,7 +83,8 @@ def _find_certain_answer(statement: ReadStatement) -> str:
     """Return the answer in a statement as the model reads it alone or in its excerpt, if it is probable enough.
 
     A statement such as "Its cost is 20 euros" does not say whose cost it gives, so that it is not read alone. If
-    another statement does not answer alone, the answer in its excerpt must be sure.
+    another statement does not answer the question when read alone, the answer in its excerpt counts only from
+    `SURE_PROBABILITY` on.
     """
     found, needs_excerpt = statement.found, refers_back(statement.text)
     if is_certain(statement) and not needs_excerpt:

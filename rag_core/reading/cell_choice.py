@@ -22,7 +22,7 @@ def choose_cell(
     """Return the cell of a row whose header fits the question best.
 
     The result is ``None`` if several cells fit equally well and the cell read is not among them, or if the question
-    names the periods of several columns. If it names no period, the cell of the latest year is returned.
+    names the periods of several columns. If the question names no period, the cell of the latest year is returned.
 
     Only cells like the one that the model read are compared: figures with figures, and texts with texts. A cell whose
     text is in the question cannot be the answer. If the columns are periods, the header must have the one that the

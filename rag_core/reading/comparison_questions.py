@@ -241,7 +241,8 @@ def _ask_with_verb(verb: str) -> str:
     word = verb.casefold()
     if (lemma := find_lemma(word)) != stem(word):
         return f"does {{}} {lemma}"
-    # The past form shows no base form: "used" is of "use" and "opened" of "open". "Need" and "exceed" are base forms.
+    # A past form does not show its base form ("used" comes from "use", "opened" from "open"), so "has" precedes it.
+    # "Need" and "exceed" are no past forms.
     if re.search(r"(?<![cfns]e)ed$", word):
         return f"has {{}} {word}"
     if re.search(r"\w[^aeiou]ies$", word):

@@ -39,9 +39,9 @@ def find_named_cells(
 ) -> list[TableCell]:
     """Return the cells with figures that a question asks for, one for each period that it names.
 
-    The question must contain all words of the row label and of the headers. Each other content word of the question
-    must be in the name of the document, the sections, the headers or, with ``with_caption``, the caption. The heading
-    above the table explains only names.
+    The list is empty unless the question contains all words of the row label and of the headers, and each of its other
+    content words is in the name of the document, the sections, the headers or, with ``with_caption``, the caption. The
+    heading above the table explains only names.
 
     Parameters
     ----------

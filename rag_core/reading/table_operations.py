@@ -21,8 +21,8 @@ _RELATIONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
 }  # fmt: skip
 # Most rows that a list names, that a count names, and that share the largest value.
 MAX_LISTED, MAX_NAMED, MAX_TIED = 40, 12, 3
-_MARKS = ".,\u00a0\u2009\u202f"
-_FIGURE = re.compile(rf"\d[\d{_MARKS}]*")
+_NUMBER_MARKS = ".,\u00a0\u2009\u202f"
+_FIGURE = re.compile(rf"\d[\d{_NUMBER_MARKS}]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,16 +254,18 @@ def _write_like(written: Sequence[str], value: Decimal, powers: Sequence[int]) -
 
     If the cells have different scales, as in "€1.2bn" and "€300m", it is written with the lower one.
     """
-    figures = [match[0].rstrip(_MARKS) for text in written if (match := _FIGURE.search(text))]
-    least = min(powers)
+    figures = [match[0].rstrip(_NUMBER_MARKS) for text in written if (match := _FIGURE.search(text))]
+    lowest_power = min(powers)
     places = [count_decimals(figure) for figure in figures]
-    decimals = max(0, *(place + least - power for place, power in zip(places, powers, strict=True)))
+    decimals = max(0, *(place + lowest_power - power for place, power in zip(places, powers, strict=True)))
     wholes = [figure[:-place] if place else figure for figure, place in zip(figures, places, strict=True)]
     point = next((whole[-1] for whole, place in zip(wholes, places, strict=True) if place), ".")
-    group = next((mark for whole in wholes for mark in whole if mark in _MARKS and mark != point), "")
-    number = f"{value.scaleb(-least):,.{decimals}f}".translate({ord(","): group, ord("."): point})
-    like = next(text for text, power in zip(reversed(written), reversed(powers), strict=True) if power == least)
-    text = re.sub(r"^[−–-]|[−–-]\s?(?=[\d$€£¥])", "", like.replace("(", "").replace(")", ""))
+    group = next((mark for whole in wholes for mark in whole if mark in _NUMBER_MARKS and mark != point), "")
+    number = f"{value.scaleb(-lowest_power):,.{decimals}f}".translate({ord(","): group, ord("."): point})
+    model_cell = next(
+        text for text, power in zip(reversed(written), reversed(powers), strict=True) if power == lowest_power
+    )
+    text = re.sub(r"^[−–-]|[−–-]\s?(?=[\d$€£¥])", "", model_cell.replace("(", "").replace(")", ""))
     return re.sub(r"\s?%$", " percentage points", _FIGURE.sub(lambda _: number, text, count=1))
 
 

@@ -74,7 +74,7 @@ def select_respective(question: str, answer: str, sentence: str) -> str:
     if len(known) != len(numbers):
         chosen = of_items
     elif of_items:
-        # The values may be those of the periods or of the items.
+        # It is unknown whether the values belong to the periods or to the items, so both must select the same value.
         chosen = [place for place in chosen if place in of_items]
     if len(chosen) != 1:
         return ""

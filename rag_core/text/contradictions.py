@@ -26,7 +26,7 @@ def _same_name(one: str, other: str) -> bool:
 
 
 def contains_expansion(source: AnnotatedText, acronym: Word) -> bool:
-    """Return whether the source contains the words that an acronym stands for.
+    """Return whether the source contains the words that an acronym stands for; ``False`` for other words.
 
     An acronym of two letters is compared with the initials of capitalized words only. A longer acronym is compared
     with the initials of lower-case words as well.

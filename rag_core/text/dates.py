@@ -211,10 +211,10 @@ def find_quarters(text: str) -> set[str]:
 
 
 def match_period(asked: Period, known: Iterable[Period]) -> list[Period]:
-    """Return the known periods equal to ``asked``.
+    """Return the periods that ``asked`` may mean; equal periods are preferred.
 
-    If none is equal: for a year, its dates; for a date, its year and its month; for a month, its dates; for a number of
-    months, those that end in a named month, or the reverse. A quarter never stands for its year.
+    Without an equal one, a year means its dates, a month its dates, a date its month and its year, and "nine months"
+    the nine months to any named month, and the reverse. A quarter never means its year.
     """
     known = list(known)
     equal = [one for one in known if one.part == asked.part and asked.year in (0, one.year)]
@@ -286,9 +286,10 @@ def _month_number(name: str) -> int:
 
 
 def _share_years(text: str, found: list[Period]) -> list[Period]:
-    """Give each part without a year the year of the part that it is joined to, or else the only year of the text.
+    """Return the periods with their missing years.
 
-    That only year is then no period of its own.
+    A missing year is that of the next part after "and" or "to", or else the only year of the text, which is then left
+    out as a period.
     """
     for position in range(len(found) - 2, -1, -1):
         one, following = found[position], found[position + 1]

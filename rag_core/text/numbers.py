@@ -79,7 +79,7 @@ _BELOW_HUNDRED = (
     rf"(?:(?:{'|'.join(_TENS)})[\s-](?:{'|'.join([*_UNITS[1:10], *_ORDINALS[1:10]])})|"
     rf"{'|'.join(word for word, value in _SPELLED.items() if value)})\b"
 )
-# A number may follow "hundred" unless it begins another one: "one hundred and two hundred" are two numbers.
+# The number after "hundred" is added to it, unless another "hundred" follows: "one hundred and two hundred" are two.
 _HUNDRED = rf"hundred\b(?:[\s-](?:and\s)?(?>{_BELOW_HUNDRED})(?![\s-]hundred\b))?"
 _WORDS = re.compile(rf"\b(?:{_BELOW_HUNDRED}(?:[\s-]{_HUNDRED})?|{_HUNDRED}|zero(?:th)?\b)", re.I)
 _AND = re.compile(r"\s(and\s)?", re.I)
@@ -240,7 +240,8 @@ def _values(written: str) -> frozenset[Decimal]:
 
 def _parse_spelled(text: str) -> list[Number]:
     found: list[Number] = []
-    # The power of ten and the end of the scale word of the number before, as in "two thousand five hundred".
+    # Of the number before, as "two thousand" in "two thousand five hundred": the power of ten of its scale word, and
+    # where this word ends.
     power = scale_end = 0
     for match in _WORDS.finditer(text):
         total = 0

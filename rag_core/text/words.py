@@ -37,7 +37,8 @@ PRONOUNS = frozenset("he him his she her hers it its they them their theirs this
 _PORTER = Stemmer.Stemmer("porter", 0)
 
 
-# Irregular verbs, each before its irregular forms and nouns. A slash joins synonyms, which are inflected as well.
+# Groups of words with the same lemma: a verb, or synonyms joined by slashes, then irregular forms and nouns. Stemming
+# finds the regular forms.
 _FORMS = (
     "bear bore born borne, become became, begin/start/commence began begun, bind bound, break broke broken, "
     "bring brought, build built, burn burnt, buy bought, catch caught, choose chose chosen, come came, deal dealt, "
