@@ -27,7 +27,10 @@ def type_connection(page: Page, address: str, key: str = "") -> None:
     page.get_by_label("Address").press("Tab")
     quiet(page)
     if key:
+        # The page runs when a field loses the focus; a click at the same moment may be lost on a busy machine.
         page.get_by_label("API key", exact=True).fill(key)
+        page.get_by_label("API key", exact=True).press("Tab")
+        quiet(page)
 
 
 def press(page: Page, button: str) -> None:
