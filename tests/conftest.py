@@ -19,7 +19,7 @@ from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.parsing.parser import PdfParser
 from rag_core.settings import Settings
-from tests.support.environment import INDEPENDENT
+from tests.support.environment import INDEPENDENT, WARM_UP
 from tests.support.pdfs import MakePdf, make_pdf
 
 # How long an example takes depends on the machine more than on the code.
@@ -70,8 +70,8 @@ def _models_are_loaded_once() -> Iterator[None]:
         patch.setattr("rag_core.runtime.models.load_embedder", functools.cache(load_embedder))
         patch.setattr("rag_core.runtime.models.AnswerabilityModel", functools.cache(AnswerabilityModel))
         # The shared models have seen every length after a few tests.
-        patch.setattr("rag_core.runtime.warm_up.QUESTION_LENGTHS", (6, 7))
-        patch.setattr("rag_core.runtime.warm_up.PASSAGE_LENGTHS", (20, 21))
+        for name, lengths in WARM_UP.items():
+            patch.setattr(f"rag_core.runtime.warm_up.{name}", lengths)
         # On a busy machine, a chunk may take longer than a question waits.
         patch.setattr("rag_core.retrieval.chunk_data.EMBED_WITHIN_S", 30.0)
         yield

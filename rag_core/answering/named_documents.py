@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import PurePosixPath
 
 from rag_core.runtime.stores import Stores
@@ -126,7 +127,8 @@ def contains_document_name(text: str, name: str) -> bool:
     words, parts = ALPHANUMERIC.findall(normalize(text)), ALPHANUMERIC.findall(normalize(name))
     wanted = "".join(parts)
     pieces = ALPHANUMERIC.findall(normalize(_WORD_START.sub(" ", text)))
-    begins = any("".join(pieces[at:]).startswith(wanted) for at in range(len(pieces)))
+    joined, starts = "".join(pieces), accumulate(map(len, pieces), initial=0)
+    begins = any(joined.startswith(wanted, at) for at in starts)
     return bool(parts) and ((len(wanted) >= MIN_NAME_CHARS and begins) or set(parts) <= set(words))
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from rag_core.types import Gate, Passage
+from rag_core.types.retrieval import to_log_odds
 
 CALIBRATION_FILE = Path(__file__).with_name("gate.json")
 # Number of passages that the gate scores, independent of the number of passages displayed.
@@ -122,7 +123,7 @@ class ReadingCalibration:
 
     def compute_probability(self, gate: float, reading: float) -> float:
         """Return the corrected probability, 0..1, given the two probabilities."""
-        first, second = _to_log_odds(gate), _to_log_odds(reading)
+        first, second = to_log_odds(gate, 1 / MAX_ODDS), to_log_odds(reading, 1 / MAX_ODDS)
         return 1.0 / (1.0 + math.exp(-(self.intercept + self.gate * first + self.reading * second)))
 
 
@@ -147,15 +148,10 @@ def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:
 
 def compute_log_odds(readings: Sequence[float | None]) -> list[float]:
     """Return the log-odds of readings, limited by `MAX_ODDS`; passages without a reading get the mean of the others."""
-    known = [_to_log_odds(reading) for reading in readings if reading is not None]
+    known = [to_log_odds(reading, 1 / MAX_ODDS) for reading in readings if reading is not None]
     mean = sum(known) / max(len(known), 1)
     read = iter(known)
     return [mean if reading is None else next(read) for reading in readings]
-
-
-def _to_log_odds(probability: float) -> float:
-    bounded = min(max(probability, 1 / MAX_ODDS), 1 - 1 / MAX_ODDS)
-    return math.log(bounded / (1 - bounded))
 
 
 @cache

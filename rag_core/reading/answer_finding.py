@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,12 +9,13 @@ from rag_core.reading.excerpts import Excerpt, Place, select_excerpts
 from rag_core.reading.title_names import read_titled_texts
 from rag_core.types import Passage, ReadTexts
 from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import to_log_odds
 from rag_core.types.tables import Table
 
 # Weights of the reranker's score of the passage, and of the passages before it, relative to the model's log-odds.
 RERANK_WEIGHT, RANK_WEIGHT = 10.0, 0.5
 # Bound of the probabilities, so that the model alone does not decide.
-_MIN_PROBABILITY = 1e-6
+PROBABILITY_BOUND = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +79,10 @@ def find_answers(
         if place is None:
             continue
         score = (
-            compute_log_odds(reading.probability)
+            to_log_odds(reading.probability, PROBABILITY_BOUND)
             + RERANK_WEIGHT * (excerpt.passage.scores.get("rerank") or 0.0)
             - RANK_WEIGHT * excerpt.rank
         )
         text = place.cell.text if place.cell else " ".join(excerpt.text[reading.start : reading.end].split())
         found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score, needs_title))
     return sorted(found, key=lambda one: -one.score)
-
-
-def compute_log_odds(probability: float) -> float:
-    """Return the log-odds of a probability, which are finite for 0 and 1 too."""
-    bounded = min(max(probability, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)
-    return math.log(bounded / (1 - bounded))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from rag_core.reading.cell_values import parse_quantity, state_value
+from rag_core.reading.cell_values import Quantity, parse_quantity, state_value
 from rag_core.reading.table_rows import PlacedRow, find_lemmas
 from rag_core.types.tables import Table, TableCell
 
@@ -50,16 +50,19 @@ class FoundCell:
         return state_value(self.placed.table, self.placed.row, self.cell)
 
     @property
+    def quantity(self) -> Quantity | None:
+        """The number of the cell with its unit; ``None`` if it contains no single number."""
+        return parse_quantity(self.cell.text)
+
+    @property
     def number(self) -> Decimal | None:
         """The number of the cell, without its scale; ``None`` if it contains no single number."""
-        quantity = parse_quantity(self.cell.text)
-        return quantity.value.scaleb(-quantity.power) if quantity else None
+        return self.quantity.value.scaleb(-self.quantity.power) if self.quantity else None
 
     @property
     def power(self) -> int:
         """The power of ten of the scale in the cell, as in "€1.2bn"; 0 without one."""
-        quantity = parse_quantity(self.cell.text)
-        return quantity.power if quantity else 0
+        return self.quantity.power if self.quantity else 0
 
     @property
     def is_scaled(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from rag_core.text.dates import YEAR
-from rag_core.text.numbers import CURRENCIES, CURRENCY_CODE, SCALES, parse_numbers
+from rag_core.text.numbers import AMOUNT_SCALES, CURRENCIES, CURRENCY_CODE, SCALES, parse_numbers
 from rag_core.text.tables import parse_scale
 from rag_core.text.words import find_content_stems, tokenize
 from rag_core.types.chunks import HEADING_SEPARATOR
@@ -16,9 +16,11 @@ from rag_core.types.tables import Table, TableCell, TableRow
 
 _SYMBOL = r"(?:US\$|[$€£¥])"
 _CURRENCY = rf"(?:{_SYMBOL}|{CURRENCY_CODE})"
-_DIGITS = r"\d[\d.,\u00a0\u2009\u202f]*"
+# Decimal marks and marks between groups of digits.
+NUMBER_MARKS = ".,\u00a0\u2009\u202f"
+DIGITS = rf"\d[\d{NUMBER_MARKS}]*"
 # A figure without a unit of its own, except for a currency symbol.
-_FIGURE = re.compile(rf"[(−–-]?\s?(?P<symbol>{_SYMBOL})?\s?[(−–-]?(?P<digits>{_DIGITS})\)?")
+_FIGURE = re.compile(rf"[(−–-]?\s?(?P<symbol>{_SYMBOL})?\s?[(−–-]?(?P<digits>{DIGITS})\)?")
 _NEGATIVE = re.compile(rf"(?:{_CURRENCY}\s?)?[(−–-]\s?(?:{_CURRENCY}\s?)?\d")
 _YEAR = re.compile(YEAR)
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
@@ -34,10 +36,8 @@ _STATED = re.compile(
     rf"^(?P<subject>.*?)\bin\s(?P<unit>(?:[^\s]+\s?){{1,4}})$|^(?P<alone>{_SYMBOL}?\s?[\w'$€£¥]+(?:\s\w+)?)$"
 )
 _IN = re.compile(r"^in\s", re.IGNORECASE)
-# "m" is a scale only beside a currency.
-_AMOUNT_SCALES = {"m": 6, "mm": 6} | SCALES
 _AMOUNT_SCALE = re.compile(
-    rf"({'|'.join(sorted(_AMOUNT_SCALES, key=len, reverse=True))})(?![^\W\d_])\.?\s*", re.IGNORECASE
+    rf"({'|'.join(sorted(AMOUNT_SCALES, key=len, reverse=True))})(?![^\W\d_])\.?\s*", re.IGNORECASE
 )
 _FOOTNOTE_LETTER = re.compile(r"^[A-Za-z*†‡]$")
 _SCALE_WORD = re.compile(r"\b(thousand|million|billion|trillion)(?:s(?:\sof\b)?)?\b", re.IGNORECASE)
@@ -71,7 +71,7 @@ def parse_quantity(text: str) -> Quantity | None:
     >>> parse_quantity("5 to 8 bar"), parse_quantity("14 March")
     (None, None)
     """
-    match = re.search(_DIGITS, text)
+    match = re.search(DIGITS, text)
     rest = text[: match.start()] + " " + text[match.end() :] if match else ""
     numbers = parse_numbers(text, spaced=False)
     if match is None or re.search(r"\d", rest) or len(numbers) != 1 or numbers[0].kind not in ("", "percent"):
@@ -90,16 +90,16 @@ def parse_quantity(text: str) -> Quantity | None:
     if not is_amount:
         return Quantity(value, unit)
     scale = _AMOUNT_SCALE.match(after)
-    power = _AMOUNT_SCALES[scale[1].casefold()] if scale else 0
+    power = AMOUNT_SCALES[scale[1].casefold()] if scale else 0
     rest = after[scale.end() :] if scale else _FOOTNOTE_LETTER.sub("", after)
     return Quantity(value.scaleb(power), f"{unit} {rest.casefold()}".rstrip(), power)
 
 
-def count_decimals(figure: str) -> int:
+def count_decimal_places(figure: str) -> int:
     """Return the number of decimal places of a figure with a decimal point or a decimal comma.
 
-    >>> count_decimals("1,234.50"), count_decimals("1.234,5"), count_decimals("12,4"), count_decimals("1,234")
-    (2, 1, 1, 0)
+    >>> [count_decimal_places(one) for one in ("1,234.50", "1.234,5", "12,4", "1,234")]
+    [2, 1, 1, 0]
     """
     values = (value for one in parse_numbers(figure, spaced=False) for value in one.values)
     return max((len(f"{value:f}".partition(".")[2]) for value in values), default=0)
@@ -248,5 +248,5 @@ def _find_decimals(table: Table) -> set[int]:
         cells = [cell.text for row in table.body if (cell := row.cell(column)) is not None]
         figures = [match["digits"] for text in cells if (match := _FIGURE.fullmatch(text))]
         if figures and len(figures) == len(cells) and not all(map(_YEAR.fullmatch, cells)):
-            found.add(max(map(count_decimals, figures)))
+            found.add(max(map(count_decimal_places, figures)))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_core.reading.answer_finding import RANK_WEIGHT, RERANK_WEIGHT, FoundAnswer, compute_log_odds
+from rag_core.reading.answer_finding import PROBABILITY_BOUND, RANK_WEIGHT, RERANK_WEIGHT, FoundAnswer
 from rag_core.reading.excerpts import Excerpt
 from rag_core.reading.statements import names_label, split_statements
 from rag_core.reading.tick_boxes import read_boxes
@@ -16,6 +16,7 @@ from rag_core.text.identifiers import contains_identifier, contains_only_similar
 from rag_core.text.languages import detect_language
 from rag_core.types import Passage, ReadTexts
 from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import to_log_odds
 
 # Maximum number of statements that are read.
 MAX_STATEMENTS = 10
@@ -110,7 +111,7 @@ def read_statements(
     statements = []
     readings = read_titled_texts(question, texts, [one.found.passage.full_title for one in candidates], read)
     for one, text, (_, value), (reading, needs_title) in zip(candidates, texts, boxes, readings, strict=True):
-        score = one.prior + compute_log_odds(reading.probability)
+        score = one.prior + to_log_odds(reading.probability, PROBABILITY_BOUND)
         if denies and not contains_negation(one.text):
             score -= POLARITY_WEIGHT
         if quarters and not quarters & find_quarters(one.text):
@@ -164,7 +165,7 @@ def _list_candidates(answers: Sequence[FoundAnswer], compare: Compare) -> Iterat
             seen.add((passage.page_key, start))
             similarity = compare(passage.page_key, start, end)
             prior = (
-                EXCERPT_WEIGHT * compute_log_odds(found.probability)
+                EXCERPT_WEIGHT * to_log_odds(found.probability, PROBABILITY_BOUND)
                 + RERANK_WEIGHT * rerank
                 - RANK_WEIGHT * excerpt.rank
                 + SIMILARITY_WEIGHT * (rerank + WITHOUT_VECTORS if similarity is None else similarity)

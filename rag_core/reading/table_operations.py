@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_core.reading.cell_values import Quantity, count_decimals, find_column_scale
+from rag_core.reading.cell_values import DIGITS, NUMBER_MARKS, Quantity, count_decimal_places, find_column_scale
 from rag_core.reading.column_selection import ColumnSelector, Selection
 from rag_core.reading.table_questions import Operation, TableQuestion
 from rag_core.reading.table_rows import PlacedRow, TableRows
@@ -21,8 +21,7 @@ _RELATIONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
 }  # fmt: skip
 # Most rows that a list names, that a count names, and that share the largest value.
 MAX_LISTED, MAX_NAMED, MAX_TIED = 40, 12, 3
-_NUMBER_MARKS = ".,\u00a0\u2009\u202f"
-_FIGURE = re.compile(rf"\d[\d{_NUMBER_MARKS}]*")
+_FIGURE = re.compile(DIGITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,13 +253,13 @@ def _write_like(written: Sequence[str], value: Decimal, powers: Sequence[int]) -
 
     If the cells have different scales, as in "€1.2bn" and "€300m", it is written with the lower one.
     """
-    figures = [match[0].rstrip(_NUMBER_MARKS) for text in written if (match := _FIGURE.search(text))]
+    figures = [match[0].rstrip(NUMBER_MARKS) for text in written if (match := _FIGURE.search(text))]
     lowest_power = min(powers)
-    places = [count_decimals(figure) for figure in figures]
+    places = [count_decimal_places(figure) for figure in figures]
     decimals = max(0, *(place + lowest_power - power for place, power in zip(places, powers, strict=True)))
     wholes = [figure[:-place] if place else figure for figure, place in zip(figures, places, strict=True)]
     point = next((whole[-1] for whole, place in zip(wholes, places, strict=True) if place), ".")
-    group = next((mark for whole in wholes for mark in whole if mark in _NUMBER_MARKS and mark != point), "")
+    group = next((mark for whole in wholes for mark in whole if mark in NUMBER_MARKS and mark != point), "")
     number = f"{value.scaleb(-lowest_power):,.{decimals}f}".translate({ord(","): group, ord("."): point})
     model_cell = next(
         text for text, power in zip(reversed(written), reversed(powers), strict=True) if power == lowest_power

@@ -20,6 +20,8 @@ SCALES = {
     "milliarde": 9, "milliarden": 9, "mrd": 9, "milliard": 9, "milliards": 9, "miliardo": 9, "miliardi": 9,
     "mil millones": 9,
 }  # fmt: skip
+# "m" and "mm" are scales only beside a currency.
+AMOUNT_SCALES = {"m": 6, "mm": 6} | SCALES
 CURRENCIES = {
     "$": "dollar", "us$": "dollar", "usd": "dollar", "dollars": "dollar", "dollar": "dollar", "€": "euro",
     "eur": "euro", "euros": "euro", "euro": "euro", "£": "pound", "gbp": "pound", "¥": "yen", "yen": "yen",

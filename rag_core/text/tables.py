@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from rag_core.text.dates import MONTH, QUARTER, YEAR
-from rag_core.text.numbers import CURRENCIES, CURRENCY_CODE, SCALE_WORDS, SCALES, Number, parse_numbers
+from rag_core.text.numbers import AMOUNT_SCALES, CURRENCIES, CURRENCY_CODE, SCALE_WORDS, Number, parse_numbers
 from rag_core.text.words import find_content_stems, tokenize
 
 _NUMBER = re.compile(r"\d[\d.,]*")
@@ -207,7 +207,7 @@ def parse_scale(line: str) -> int | None:
         return None
     if match["d"] or match["e"]:
         return 3
-    return ({"m": 6} | SCALES)[(match["a"] or match["b"] or match["c"]).casefold()]
+    return AMOUNT_SCALES[(match["a"] or match["b"] or match["c"]).casefold()]
 
 
 def _currency(symbol: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -65,6 +66,12 @@ class Reading:
     start: int
     end: int
     span_score: float
+
+
+def to_log_odds(probability: float, bound: float) -> float:
+    """Return the log-odds of a probability, which is first limited to at least ``bound`` and at most 1 - ``bound``."""
+    bounded = min(max(probability, bound), 1 - bound)
+    return math.log(bounded / (1 - bounded))
 
 
 # Arguments: question, texts. Returns an iterator over the readings of the texts.

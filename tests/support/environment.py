@@ -8,3 +8,6 @@ INDEPENDENT = {
     "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
     "OLLAMA_HOST": "127.0.0.1:9",
 }
+# Constants of `rag_core.runtime.warm_up`, so that the models see few lengths of text. Each length takes time when the
+# application starts, and saves little in a test.
+WARM_UP = {"QUESTION_LENGTHS": (6, 7), "PASSAGE_LENGTHS": (20, 21)}

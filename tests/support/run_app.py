@@ -7,10 +7,8 @@ import sys
 from streamlit.web.cli import main
 
 from rag_core.runtime import warm_up
-
-# Each length takes time when the application starts, and saves little in a test.
-warm_up.QUESTION_LENGTHS = (6, 7)
-warm_up.PASSAGE_LENGTHS = (20, 21)
+from tests.support.environment import WARM_UP
 
 if __name__ == "__main__":
+    vars(warm_up).update(WARM_UP)
     main(["run", "app.py", *sys.argv[1:]])
