@@ -59,7 +59,7 @@ def report_tokens(name: str, label: str, steps: Generator[None, None, T]) -> Gen
         except StopIteration as end:
             result: T = end.value
         except Exception:
-            # As in `run_step`, failed work ends with an event; not in a `finally`, since a closed generator cannot yield.
+            # As in `run_step`, failed work ends with an event. A `finally` would yield in a closed generator too.
             yield Stage(name, label, done=True)
             raise
     yield Stage(name, label, done=True)
