@@ -122,7 +122,7 @@ class Services:
         self.documents = Documents(stores, self._indexer, self.jobs, self._removal)
         self.index = Index(stores, self._indexer, self._generations)
         self.collections = Collections(stores.documents)
-        theme_writer = ThemeSummarizer(settings, stores, self._generations)
+        theme_writer = ThemeSummarizer(stores, self._generations)
         self.theme_builder = ThemeBuilder(stores, graphs, self.models, self._indexer, theme_writer)
         self.snapshots = Snapshots(stores, self._removal, self._indexer)
         self.watches = Watches(stores, self._indexer, self.documents, settings.watch_interval_s)

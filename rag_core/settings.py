@@ -184,10 +184,32 @@ class Settings(BaseSettings):
     )
     openai_retries: int = Field(2, ge=0, le=10, description="Number of retries of a failed request")
     openai_temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature")
-    openai_context_tokens: int = Field(
-        8192, ge=512, le=2_000_000, description="Maximum tokens of prompt and answer together"
+    openai_context_tokens: int | None = Field(
+        None,
+        ge=512,
+        le=2_000_000,
+        description="Maximum tokens of prompt and answer together; unset: what the endpoint reports, else what is known "
+        "of its host, else 8,192. Prompts that fill the context use at most 16,384 tokens if it is unset",
     )
-    openai_answer_tokens: int = Field(800, ge=16, le=100_000, description="Maximum length of an answer in tokens")
+    openai_answer_tokens: int = Field(
+        800,
+        ge=16,
+        le=100_000,
+        description="Maximum length of an answer in tokens; if it is unset, 1600 for a capable model. A reasoning model "
+        "may use four times as many, since its reasoning counts too",
+    )
+    model_capability: Literal["auto", "small", "capable"] = Field(
+        "auto",
+        description="What the model is asked to do: small models get a few passages and simple rules, capable ones whole "
+        "pages. auto: what the test of the connection found, else capable from a context of 16,384 tokens; a GGUF file is "
+        "small unless its catalogue entry says otherwise",
+    )
+    context_budget: int = Field(
+        12_000,
+        ge=1000,
+        le=200_000,
+        description="Most tokens of pages in the prompt of a capable model; at most half of the model's context",
+    )
     strategy_calls: int = Field(
         12, ge=1, le=1000, description="Maximum number of model calls of a search strategy, not counting the answer"
     )

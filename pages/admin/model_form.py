@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -81,7 +82,12 @@ def _find(engine: Engine) -> None:
 
 def _save(engine: Engine) -> None:
     with show_errors_next_run(_PROBLEM):
-        engine.models.connect(read_choice(), read_key())
+        choice = read_choice()
+        tested_choice, checks = st.session_state.get(_CHECKS, (None, []))
+        found = next((check.capability for check in checks if check.capability), None)
+        if tested_choice == choice:
+            choice = replace(choice, tested_capability=found)
+        engine.models.connect(choice, read_key())
         saved = engine.models.choice
         if saved:
             fill(saved)

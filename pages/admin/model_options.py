@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from pages.admin.privacy import show_destination
@@ -9,9 +11,10 @@ from rag_core.engine import Engine
 from rag_core.types import ModelChoice, format_count
 
 _PRESET, _ADDRESS, _KEY, _MODEL = "connect_preset", "connect_address", "connect_key", "connect_model"
-_API, _CONTEXT = "connect_api", "connect_context"
+_API, _CONTEXT, _CAPABILITY = "connect_api", "connect_context", "connect_capability"
 _LISTED, _LOCAL = "connect_listed", "connect_local"
 APIS = {"chat": "Chat Completions", "responses": "Responses"}
+_CAPABILITIES: dict[Literal["", "small", "capable"], str] = {"": "Automatic", "small": "Small", "capable": "Capable"}
 
 
 def choose_address(engine: Engine, saved: ModelChoice | None) -> str:
@@ -62,23 +65,32 @@ def show_fields(engine: Engine, kind: str, saved: ModelChoice | None) -> bool:
             accept_new_options=True,
             placeholder="Click List models, or type a name",
         )
-    _more_options(engine, saved, is_file=preset.is_file)
+    _more_options(saved, is_file=preset.is_file)
     return preset.is_file
 
 
-def _more_options(engine: Engine, saved: ModelChoice | None, *, is_file: bool) -> None:
+def _more_options(saved: ModelChoice | None, *, is_file: bool) -> None:
     with st.expander("More options"):
         if not is_file:
             st.selectbox("API", list(APIS), key=_API, format_func=APIS.__getitem__, filter_mode=None)
         reported = saved.context_tokens if saved and saved.context_reported else None
-        default = engine.settings.openai_context_tokens
         st.number_input(
             "Context length",
             *(512, 2_000_000, None, 512),
             key=_CONTEXT,
-            placeholder=f"{reported or default:,}",
+            placeholder=f"{reported:,}" if reported else "Automatic",
             help="Tokens of prompt and answer together. If the field is empty, the number that the endpoint reports "
-            f"is used, or else {default:,}.",
+            "is used, or else what is known of its host.",
+        )
+        st.selectbox(
+            "Capability",
+            list(_CAPABILITIES),
+            key=_CAPABILITY,
+            format_func=_CAPABILITIES.__getitem__,
+            filter_mode=None,
+            help="A capable model reads whole pages and cites them. A small one gets a few passages and simple rules. "
+            "Automatic uses the result of the test, or else the context length; a file is small unless the list of "
+            "downloads says otherwise.",
         )
 
 
@@ -90,6 +102,7 @@ def fill(choice: ModelChoice) -> None:
     st.session_state[_KEY] = ""
     st.session_state[_API] = choice.api
     st.session_state[_CONTEXT] = None if choice.context_reported else choice.context_tokens
+    st.session_state[_CAPABILITY] = choice.capability
     st.session_state.pop(_LISTED, None)
 
 
@@ -103,11 +116,17 @@ def read_choice() -> ModelChoice:
     state = st.session_state
     if state[_PRESET] == "gguf":
         # File managers copy a path with quotation marks.
-        return ModelChoice("gguf", gguf=state[_ADDRESS].strip().strip("\"'"), context_tokens=state.get(_CONTEXT))
+        return ModelChoice(
+            "gguf",
+            gguf=state[_ADDRESS].strip().strip("\"'"),
+            context_tokens=state.get(_CONTEXT),
+            capability=state.get(_CAPABILITY, ""),
+        )
     return ModelChoice(
         *(state[_PRESET], state[_ADDRESS].strip(), state.get(_MODEL) or ""),
         api=state.get(_API, "chat"),
         context_tokens=state.get(_CONTEXT),
+        capability=state.get(_CAPABILITY, ""),
     )
 
 

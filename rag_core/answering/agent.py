@@ -11,7 +11,7 @@ from rag_core.answering.agent_evidence import ComputedValue, NamedCell
 from rag_core.answering.agent_prompt import TOOLS, build_conversation, find_room, fit_results
 from rag_core.answering.agent_tools import Toolbox
 from rag_core.answering.answer_text import cite_span
-from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_plan, run_search
@@ -81,7 +81,8 @@ class Agent:
         """
         toolbox = Toolbox(query, self._stores, self._searcher, self._reader, trace.timer)
         first = yield from run_search(query.text, trace, partial(self._searcher.search, query, trace.timer))
-        room = find_room(self._models.settings.openai_context_tokens, self._settings.openai_answer_tokens)
+        model = require_model(query, self._models)
+        room = find_room(model.profile.filled_tokens, model.answer_tokens)
         passages = self._reader.write_tables(toolbox.add_search(first))
         messages = build_conversation(query.text, passages, toolbox.document_names, room)
         number = 0

@@ -96,6 +96,7 @@ class Continuations:
             problem = str(error)
         finally:
             stream.close()
+        problem = problem or stream.cut
         added = "".join(pieces)
         without_reasoning = strip_unopened_reasoning(added)
         if without_reasoning != added:

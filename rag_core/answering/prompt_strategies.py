@@ -14,7 +14,7 @@ from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
 
-from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.prompt_evidence import PromptEvidence
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_step
@@ -60,8 +60,9 @@ class PromptStrategies:
 
     def search_for_all(self, query: Query, _: CallBudget, trace: AnswerTrace) -> Generator[Stage, None, SearchOutcome]:
         """Search for as many passages as fit into the context; the gate considers those of a plain search."""
-        settings = self._models.settings
-        most = max(query.top_k, min(_MOST_RANKED, settings.openai_context_tokens // _SHORT_CHUNK))
+        model = require_model(query, self._models)
+        tokens = model.profile.filled_tokens
+        most = max(query.top_k, min(_MOST_RANKED, tokens // _SHORT_CHUNK))
         configuration = query.configuration
         candidates = max(most, configuration.candidates or self._settings.candidates)
         deep = replace(query, depth=max(most, query.depth), configuration=replace(configuration, candidates=candidates))
@@ -71,8 +72,8 @@ class PromptStrategies:
             outcome.passages,
             query.text,
             (),
-            context_tokens=settings.openai_context_tokens,
-            answer_tokens=settings.openai_answer_tokens,
+            context_tokens=tokens,
+            answer_tokens=model.answer_tokens,
             instructions=query.writer.instructions,
             names=self._models.names,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from rag_core.answering.prompt_evidence import PromptEvidence
+from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import GeneratorError
 from rag_core.gate.features import ANSWERABLE_SCORE
@@ -39,10 +40,11 @@ def stream_text(
     )
     problem = ""
     try:
-        for piece in stream:
-            trace.record_first_token()
-            pieces.append(piece)
-            yield Delta(piece)
+        for event in stream.events(WRITING):
+            if isinstance(event, Delta):
+                trace.record_first_token()
+                pieces.append(event.text)
+            yield event
     except GeneratorError as error:
         if query.strict:
             raise
@@ -50,7 +52,10 @@ def stream_text(
     finally:
         stream.close()
         trace.usage += stream.usage
-    trace.notices += stream.notices
+    if stream.cut and not query.strict:
+        # The user can continue an answer that reached its limit.
+        problem = problem or stream.cut
+    trace.notices += [notice for notice in stream.notices if notice != problem]
     text = (yield from retract_reasoning(pieces)).strip()
     if pieces and not contains_words(text):
         yield Restart(EMPTY_ANSWER)

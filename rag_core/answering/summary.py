@@ -98,7 +98,7 @@ class Summarizer:
     def _summarize(
         self, model: LanguageModel, query: Query, trace: AnswerTrace, given: Sequence[Passage] | None
     ) -> Generator[AskEvent, None, Summary]:
-        capacity, calls = self._plan_calls(query)
+        capacity, calls = self._plan_calls(model, query)
         if given is None:
             view = self._stores.view(query.as_of)
             passages, total = select_passages(
@@ -130,21 +130,21 @@ class Summarizer:
         yield result
         return (yield from self._write_summary(model, query, result, notes, encode, trace))
 
-    def _plan_calls(self, query: Query) -> tuple[int, int]:
+    def _plan_calls(self, model: LanguageModel, query: Query) -> tuple[int, int]:
         """Return how many tokens of passages fit into one call, and how many calls may be used to read passages."""
-        settings = self._models.settings
+        settings, tokens = self._settings, model.profile.filled_tokens
         capacity = count_available_summary_tokens(
             query.text,
-            settings.openai_context_tokens,
-            settings.openai_answer_tokens,
+            tokens,
+            model.answer_tokens,
             query.writer.instructions,
         )
-        calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
-        context = self._models.names.show_context(settings.openai_context_tokens)
+        calls = min(settings.strategy_calls, settings.strategy_tokens // tokens)
+        context = self._models.names.show_context(tokens)
         if count_notes_per_prompt(capacity) < 2:
             raise CallLimit(
                 f"{start_sentence(context)} leaves too little room for a summary's "
-                f"notes in addition to RAG_OPENAI_ANSWER_TOKENS={settings.openai_answer_tokens}. Raise the first, or "
+                f"notes in addition to RAG_OPENAI_ANSWER_TOKENS={model.answer_tokens}. Raise the first, or "
                 "lower the second."
             )
         if not calls:

@@ -17,7 +17,6 @@ from rag_core.reading.key_sentences import is_complete_sentence, is_cross_refere
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
-from rag_core.settings import Settings
 from rag_core.store.database import create_id
 from rag_core.types import Passage
 from rag_core.types.answers import strip_markers
@@ -36,13 +35,11 @@ class ThemeSummarizer:
 
     Parameters
     ----------
-    settings : Settings
     stores : Stores
     generations : IndexGenerations
     """
 
-    def __init__(self, settings: Settings, stores: Stores, generations: IndexGenerations) -> None:
-        self._settings = settings
+    def __init__(self, stores: Stores, generations: IndexGenerations) -> None:
         self._stores = stores
         self._generations = generations
         self._reader = SentenceReader(stores, generations)
@@ -104,8 +101,8 @@ class ThemeSummarizer:
     ) -> tuple[SummarySentence, ...]:
         """Return the statements of a model that the passages support; none if it wrote none."""
         rows = self._stores.documents.visible_chunks([one.chunk_id for one in sources])
-        settings, request = self._settings, _REQUEST.format(title)
-        room = count_available_summary_tokens(request, settings.openai_context_tokens, settings.openai_answer_tokens)
+        request = _REQUEST.format(title)
+        room = count_available_summary_tokens(request, model.profile.filled_tokens, model.answer_tokens)
         passages: list[Passage] = []
         for chunk_id in dict.fromkeys(one.chunk_id for one in sources if one.chunk_id in rows):
             passage = build_passage(len(passages) + 1, rows[chunk_id], {})

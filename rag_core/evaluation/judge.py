@@ -189,7 +189,7 @@ class Judge:
         not supported if those of no prompt do.
         """
         replies = []
-        for passages in self._pack(answer.passages, build, most=len(answer.passages)):
+        for passages in _pack(calls.model, answer.passages, build, most=len(answer.passages)):
             reply = calls.complete(build(passages), VERDICTS_SCHEMA)
             replies.append(parse_verdicts(reply, range(1, count + 1)))
         return dict(_merge_verdicts(replies, count))
@@ -199,7 +199,7 @@ class Judge:
             return build_passage_messages(answer.question, passages, target)
 
         useful: dict[int, bool] = {}
-        for passages in self._pack(answer.passages, build, MAX_PASSAGES_PER_CALL):
+        for passages in _pack(calls.model, answer.passages, build, MAX_PASSAGES_PER_CALL):
             reply = calls.complete(build(passages), VERDICTS_SCHEMA)
             verdicts = parse_verdicts(reply, [one.rank for one in passages])
             useful |= {rank: verdict.positive for rank, verdict in verdicts.items()}
@@ -215,15 +215,6 @@ class Judge:
         vectors = [embedder.embed_question(one).dense for one in (question, *written.questions)]
         unit = [vector / np.linalg.norm(vector) for vector in vectors]
         return float(np.mean([unit[0] @ one for one in unit[1:]]))
-
-    def _pack(self, passages: Sequence[Passage], build: Build, most: int) -> Iterator[Sequence[Passage]]:
-        """Yield runs of at most ``most`` passages that fit into a prompt; a passage that is too long gets its own."""
-        settings = self._models.settings
-        fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in build(()))
-        room = int(settings.openai_context_tokens * TRUSTED_SHARE) - settings.openai_answer_tokens - fixed
-        for run in pack_batches([count_prompt_tokens(one) for one in passages], room):
-            for first in range(run.start, run.stop, most):
-                yield passages[first : min(first + most, run.stop)]
 
 
 def compute_share(verdicts: Sequence[bool | None]) -> float | None:
@@ -250,6 +241,15 @@ def compute_context_precision(useful: Sequence[bool | None]) -> float | None:
         return None
     precisions = [sum(map(bool, useful[:rank])) / rank for rank, one in enumerate(useful, 1) if one]
     return sum(precisions) / len(precisions) if precisions else 0.0
+
+
+def _pack(model: LanguageModel, passages: Sequence[Passage], build: Build, most: int) -> Iterator[Sequence[Passage]]:
+    """Yield runs of at most ``most`` passages that fit into a prompt; a passage that is too long gets its own."""
+    fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in build(()))
+    room = int(model.profile.filled_tokens * TRUSTED_SHARE) - model.answer_tokens - fixed
+    for run in pack_batches([count_prompt_tokens(one) for one in passages], room):
+        for first in range(run.start, run.stop, most):
+            yield passages[first : min(first + most, run.stop)]
 
 
 def _merge_verdicts(replies: Sequence[Mapping[int, Verdict]], count: int) -> Iterator[tuple[int, Verdict]]:

@@ -25,6 +25,10 @@ _ENDPOINT_PATH = re.compile(
 _AZURE_PATH = re.compile(r"/openai(?:/deployments/[^/]+)?(?:/v1)?$")
 _AZURE_HOST = re.compile(r"\.(?:openai|services\.ai|cognitiveservices)\.azure\.(?:com|us|cn)$")
 _VERSION = re.compile(r"/v\d+(?:beta)?$")
+# Unlike Azure, Google writes the version before the name of the API.
+_GOOGLE_PATH = re.compile(r"/v\d+(?:beta)?/openai$")
+# Anthropic lists its models in an API of its own, with its own headers.
+_ANTHROPIC_HOST, _ANTHROPIC_VERSION = "api.anthropic.com", "2023-06-01"
 # The variable from which Ollama's server and clients read their address, and the port without it.
 _OLLAMA_VARIABLE, _OLLAMA_PORT = "OLLAMA_HOST", 11434
 
@@ -60,9 +64,9 @@ def build_base_urls(address: str) -> tuple[str, ...]:
         raise SettingsError("The address contains a user name or password. Remove it, and enter the key as API key.")
     root = f"{parts.scheme}://{parts.netloc}"
     path = _ENDPOINT_PATH.sub("", re.sub(r"/+", "/", parts.path).rstrip("/"))
-    if _AZURE_HOST.search(host) or _AZURE_PATH.search(path):
+    if _AZURE_HOST.search(host) or (_AZURE_PATH.search(path) and not _GOOGLE_PATH.search(path)):
         return (f"{root}{_AZURE_PATH.sub('', path)}/openai/v1",)
-    if _VERSION.search(path):
+    if _VERSION.search(path) or _GOOGLE_PATH.search(path):
         return (root + path,)
     return f"{root}{path}/v1", root + path, f"{root}{path}/openai/v1"
 
@@ -162,6 +166,25 @@ def build_key_headers(base_url: str, key: str) -> dict[str, str]:
     return {"api-key": key} if key and urlsplit(base_url).path.rstrip("/").endswith("/openai/v1") else {}
 
 
+def build_list_headers(base_url: str, key: str) -> dict[str, str]:
+    """Return the headers with the key for the list of models.
+
+    Anthropic's list belongs to an API of its own, which refuses the header ``Authorization``.
+    """
+    if key and parse_host(base_url) == _ANTHROPIC_HOST:
+        return {"x-api-key": key, "anthropic-version": _ANTHROPIC_VERSION}
+    return ({"Authorization": f"Bearer {key}"} if key else {}) | build_key_headers(base_url, key)
+
+
+def find_known_context(base_url: str) -> int | None:
+    """Return the context length of the models at a host that does not report it; ``None`` if it is not known."""
+    host = parse_host(base_url)
+    if _AZURE_HOST.search(host):
+        return next(preset.context_tokens for preset in PRESETS if preset.id == "azure")
+    known = (one.context_tokens for one in PRESETS if one.context_tokens and parse_host(one.base_url) == host)
+    return next(known, None) if host else None
+
+
 def _find_local_server(preset: str, base_url: str, list_path: str) -> LocalServer | None:
     parts = urlsplit(base_url)
     try:
@@ -178,7 +201,7 @@ def _request(method: str, url: str, key: str, timeout_s: float) -> tuple[int, An
 
     if not all(33 <= ord(char) <= 126 for char in key):
         raise SettingsError("The API key contains white space or invalid characters. Enter it without other text.")
-    headers = ({"Authorization": f"Bearer {key}"} if key else {}) | build_key_headers(_ENDPOINT_PATH.sub("", url), key)
+    headers = build_list_headers(_ENDPOINT_PATH.sub("", url), key)
     local = is_loopback(parse_host(url))
     reply, cause = None, ""
     try:

@@ -8,16 +8,19 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from rag_core.errors import GeneratorAuthError
-from rag_core.llm.context_length import find_context_length
+from rag_core.llm.capability_test import QUESTIONS
+from rag_core.llm.context_length import DEFAULT_CONTEXT_TOKENS, describe_ollama_remedy
 from rag_core.llm.endpoint import Endpoint
+from rag_core.llm.model_profile import CAPABLE_TOKENS, ModelProfile
 from rag_core.llm.pricing import estimate_usage
-from rag_core.llm.request import DEFAULT_BASE_URL, RequestError, RequestReport
+from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
+from rag_core.llm.request import RequestError, RequestReport
 from rag_core.llm.setting_names import SettingNames
 from rag_core.settings import Settings
 from rag_core.types import ModelCheck, Usage, format_count
 
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
-CONTEXT = "Context length"
+CONTEXT, CAPABILITY = "Context length", "Capability"
 _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
 # Number of pieces of text after which the request is cancelled; further pieces would not change the result.
 _MAX_PIECES = 12
@@ -32,21 +35,27 @@ SLOW_S = 10.0
 class _Reply:
     """The reply to the test request.
 
-    ``moments`` are the times at which the pieces of text arrived, in seconds after the start of the request.
-    ``failure`` is the error of the request, if any.
+    ``moments`` are the times at which the pieces of text arrived, in seconds after the start of the request. ``thought``
+    tells whether the model reasoned before. ``failure`` is the error of the request, if any.
     """
 
     moments: tuple[float, ...]
+    thought: bool
     failure: RequestError | None
 
 
 def check_connection(
-    endpoint: Endpoint, settings: Settings, names: SettingNames, on_usage: Callable[[Usage], None]
+    endpoint: Endpoint,
+    profile: ModelProfile,
+    settings: Settings,
+    names: SettingNames,
+    on_usage: Callable[[Usage], None],
 ) -> Iterator[ModelCheck]:
-    """Request the list of models and a short text, without retries, and yield the result of each check.
+    """Request the list of models and short texts, without retries, and yield the result of each check.
 
     The checks tell whether the endpoint is reachable, accepts the key, has the model and streams the text, how long the
-    first text takes, and what context length the endpoint reports. Checks that depend on a failed check are skipped.
+    first text takes, what context length the endpoint reports, and what the model is capable of. Checks that depend on a
+    failed check are skipped.
     """
     reachable, listed = _check_reachable(endpoint)
     yield reachable
@@ -65,8 +74,10 @@ def check_connection(
     yield _check_model(settings.model, listed)
     yield _check_streaming(reply)
     if reply.moments:
-        yield _check_speed(reply.moments[0])
-    yield _check_context(settings, names)
+        yield _check_speed(reply.moments[0], thought=reply.thought)
+    yield _check_context(profile, settings, names)
+    if reply.moments:
+        yield _check_capability(endpoint, profile, settings, on_usage)
 
 
 def _check_reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
@@ -85,11 +96,14 @@ def _check_reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
 
 
 def _send_request(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> _Reply:
-    report, moments, failure = RequestReport(), list[float](), None
+    report, moments, thought, failure = RequestReport(), list[float](), False, None
     started = time.perf_counter()
     try:
         with closing(endpoint.stream(_MESSAGES, report)) as pieces:
-            for _ in pieces:
+            for piece in pieces:
+                if piece is None:
+                    thought = True
+                    continue
                 moments.append(time.perf_counter() - started)
                 if len(moments) == _MAX_PIECES:
                     break
@@ -97,7 +111,7 @@ def _send_request(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Us
         failure = failed
     if report.written or report.tokens:
         on_usage(estimate_usage(settings, _MESSAGES, report.written, report.tokens))
-    return _Reply(tuple(moments), failure)
+    return _Reply(tuple(moments), thought, failure)
 
 
 def _check_model(model: str, listed: list[str] | None) -> ModelCheck:
@@ -110,8 +124,9 @@ def _shorten(listed: list[str]) -> str:
     return ", ".join(listed[:_MAX_LISTED]) + (", …" if len(listed) > _MAX_LISTED else "")
 
 
-def _check_speed(first_s: float) -> ModelCheck:
+def _check_speed(first_s: float, *, thought: bool) -> ModelCheck:
     shown = f"{1000 * first_s:,.0f} ms" if first_s < 1 else f"{first_s:,.1f} s"
+    shown += ", because the model reasons first" if thought else ""
     if first_s <= SLOW_S:
         return ModelCheck(SPEED, True, f"It arrived after {shown}.")
     return ModelCheck(
@@ -122,20 +137,63 @@ def _check_speed(first_s: float) -> ModelCheck:
     )
 
 
-def _check_context(settings: Settings, names: SettingNames) -> ModelCheck:
-    used = settings.openai_context_tokens
+def _check_context(profile: ModelProfile, settings: Settings, names: SettingNames) -> ModelCheck:
+    # The test request has loaded a model that is loaded on demand.
+    profile.refresh()
+    used, entered, found = profile.context_tokens, settings.openai_context_tokens, profile.reported
     if settings.gguf:
         return ModelCheck(CONTEXT, True, f"{used:,} tokens, with which the model runs in this process.")
-    key = settings.openai_api_key.get_secret_value().strip() if settings.openai_api_key else ""
-    reported = find_context_length(settings.openai_base_url or DEFAULT_BASE_URL, settings.model, key, used)
+    reported = found.limit(entered or DEFAULT_CONTEXT_TOKENS)
     if reported is None:
-        words = f"Not reported by the endpoint; {used:,} tokens are assumed. If the model takes fewer, lower"
+        known = "are known of its host" if used != DEFAULT_CONTEXT_TOKENS and not entered else "are assumed"
+        words = f"Not reported by the endpoint; {used:,} tokens {known}. If the model takes fewer, lower"
         return ModelCheck(CONTEXT, True, f"{words} {names.context}.")
-    if reported < used:
-        words = f"{reported:,} tokens, as the endpoint reports, but up to {used:,} are sent. Lower"
+    if entered and reported < entered:
+        words = f"{reported:,} tokens, as the endpoint reports, but up to {entered:,} are sent. Lower"
         return ModelCheck(CONTEXT, False, f"{words} {names.context} to {reported}.")
+    if remedy := describe_ollama_remedy(found):
+        return ModelCheck(CONTEXT, None, f"{reported:,} tokens, as the endpoint reports. {remedy}")
     rest = "" if reported == used else f"; {used:,} of them are used, which {names.context} changes"
     return ModelCheck(CONTEXT, True, f"{reported:,} tokens, as the endpoint reports{rest}.")
+
+
+def _check_capability(
+    endpoint: Endpoint, profile: ModelProfile, settings: Settings, on_usage: Callable[[Usage], None]
+) -> ModelCheck:
+    """Return whether the model answers three questions as capable models do, and has the context for whole pages."""
+    if settings.gguf:
+        capability = profile.capability
+        words = "It gets whole pages" if capability == "capable" else "It gets a few passages and simple rules"
+        return ModelCheck(CAPABILITY, True, f"{capability.capitalize()}. {words}.", capability)
+    failures = []
+    for one in QUESTIONS:
+        text, problem = _ask(endpoint, settings, one.messages, on_usage)
+        if problem:
+            failures.append(f"gave no answer ({problem})")
+            break
+        failures += [] if one.is_right(text) else [one.failure]
+    if profile.context_tokens < CAPABLE_TOKENS:
+        failures.append(f"has a context of less than {CAPABLE_TOKENS:,} tokens")
+    if not failures:
+        words = "Capable. It cites its sources, answers in the language of the question, and refuses missing facts."
+        return ModelCheck(CAPABILITY, True, f"{words} It gets whole pages.", "capable")
+    words = f"Small, because it {', '.join(failures)}. It gets a few passages and simple rules."
+    return ModelCheck(CAPABILITY, None, words, "small")
+
+
+def _ask(
+    endpoint: Endpoint, settings: Settings, messages: list[dict[str, str]], on_usage: Callable[[Usage], None]
+) -> tuple[str, str]:
+    """Return the reply to a request, and the error if it fails."""
+    report, pieces, problem = RequestReport(), list[str](), ""
+    try:
+        with closing(strip_reasoning(endpoint.stream(messages, report))) as stream:
+            pieces += [piece for piece in stream if piece]
+    except RequestError as failed:
+        problem = str(failed)
+    if report.written or report.tokens:
+        on_usage(estimate_usage(settings, messages, report.written, report.tokens))
+    return strip_unopened_reasoning("".join(pieces)), problem
 
 
 def _check_streaming(reply: _Reply) -> ModelCheck:

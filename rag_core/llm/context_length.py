@@ -10,18 +10,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from rag_core.llm.addresses import build_key_headers, is_private_host
+from rag_core.llm.addresses import build_list_headers, is_private_host
 from rag_core.llm.request import is_loopback, parse_host
 from rag_core.types import ModelChoice
 
 # Context with which Ollama runs a model on most machines if neither the model nor the server sets one.
 OLLAMA_TOKENS = 4096
-# Most tokens that are used without being entered: longer prompts take more time and cost more.
-MAX_REPORTED_TOKENS = 16_384
+# Context that is assumed if nothing is known about the model.
+DEFAULT_CONTEXT_TOKENS = 8192
+# Most tokens of a reported context that are used without being entered.
+MAX_REPORTED_TOKENS = 131_072
+# Most tokens of prompts that fill the context, such as those of summaries, unless the context length is entered: longer
+# prompts take more time and cost more.
+MAX_FILLED_TOKENS = 16_384
 _TIMEOUT_S = 5.0
 # A list of models is much smaller; a longer reply is not read.
 _MAX_BYTES = 8_000_000
@@ -29,6 +34,47 @@ _MAX_BYTES = 8_000_000
 _IN_USE = ("max_model_len", "context_length", "context_window", "n_ctx")
 _SUPPORTED = ("max_context_length", "n_ctx_train")
 _OLLAMA_NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedContext:
+    """What an endpoint reports about the context of a model.
+
+    Attributes
+    ----------
+    tokens : int
+        The context with which the endpoint runs the model; 0 if it does not report it.
+    largest : int
+        The largest context that the model supports; 0 if it is not reported.
+    is_ollama : bool
+        Whether ``tokens`` is a setting of Ollama.
+    is_final : bool
+        Whether another request would give the same: the endpoint has answered, and the model is loaded, if it is one
+        that is loaded on demand.
+    """
+
+    tokens: int = 0
+    largest: int = 0
+    is_ollama: bool = False
+    is_final: bool = False
+
+    def limit(self, assumed: int) -> int | None:
+        """Return the context to use; ``None`` if nothing contradicts the ``assumed`` one."""
+        return self.tokens or (self.largest if 0 < self.largest < assumed else None)
+
+
+def describe_ollama_remedy(found: ReportedContext) -> str:
+    """Return how to raise the context of Ollama; empty if it is enough, or as large as the model supports.
+
+    Requests in OpenAI's format cannot set it.
+    """
+    if not found.is_ollama or found.tokens >= min(found.largest, MAX_FILLED_TOKENS):
+        return ""
+    return (
+        f"The model supports {found.largest:,}, but Ollama runs it with fewer, and cuts longer prompts. Start Ollama with "
+        f"OLLAMA_CONTEXT_LENGTH={MAX_FILLED_TOKENS} or more, or create a model with “PARAMETER num_ctx "
+        f"{MAX_FILLED_TOKENS}” in its Modelfile."
+    )
 
 
 def adopt_context_length(choice: ModelChoice, key: str, assumed: int) -> ModelChoice:
@@ -46,38 +92,51 @@ def adopt_context_length(choice: ModelChoice, key: str, assumed: int) -> ModelCh
 def find_context_length(base_url: str, model: str, key: str, assumed: int) -> int | None:
     """Return the context length with which an endpoint runs a model; ``None`` if the endpoint does not tell it.
 
-    No text of a document is sent. If the endpoint tells only the largest context that the model supports, return that
-    number if it is smaller than ``assumed``, which would be too much.
+    If the endpoint tells only the largest context that the model supports, return that number if it is smaller than
+    ``assumed``, which would be too much. The other parameters are as in `ask_context_length`.
+    """
+    return ask_context_length(base_url, model, key).limit(assumed)
+
+
+def ask_context_length(base_url: str, model: str, key: str, *, timeout_s: float = _TIMEOUT_S) -> ReportedContext:
+    """Return what an endpoint reports about the context of a model; nothing if it does not answer.
+
+    No text of a document is sent.
 
     Parameters
     ----------
     base_url, model, key : str
         Base URL of the endpoint, name of the model there, and API key; empty if it needs none.
-    assumed : int
-        The context length that is used if the endpoint tells none.
+    timeout_s : float
+        Seconds to wait for each reply.
     """
     import httpx
 
-    headers = ({"Authorization": f"Bearer {key}"} if key else {}) | build_key_headers(base_url, key)
     host = parse_host(base_url)
-    supported: list[int] = []
-    with httpx.Client(
-        timeout=_TIMEOUT_S, follow_redirects=False, trust_env=not is_loopback(host), headers=headers
-    ) as client:
-        for in_use, largest in _ask(client, base_url.rstrip("/"), model, local=is_private_host(host)):
-            if in_use:
-                return in_use
-            supported += [largest] if largest else []
-    return next((tokens for tokens in supported if tokens < assumed), None)
+    if not host or not all(33 <= ord(char) <= 126 for char in key):
+        return ReportedContext()
+    headers, largest, is_final = build_list_headers(base_url, key), 0, True
+    try:
+        with httpx.Client(
+            timeout=timeout_s, follow_redirects=False, trust_env=not is_loopback(host), headers=headers
+        ) as client:
+            for source in _ask(client, base_url.rstrip("/"), model, local=is_private_host(host)):
+                largest, is_final = largest or source.largest, is_final and source.is_final
+                if source.tokens:
+                    return replace(source, largest=source.largest or largest)
+    # A proxy or certificates of the environment cannot be used, or the server did not answer the first request.
+    except (httpx.HTTPError, OSError, ValueError, ImportError):
+        return ReportedContext()
+    return ReportedContext(largest=largest, is_final=is_final)
 
 
-def _ask(client: Any, base_url: str, model: str, *, local: bool) -> Iterator[tuple[int, int]]:
-    """Yield context lengths from the sources of an endpoint: the one in use and the largest; 0 for an unknown one.
+def _ask(client: Any, base_url: str, model: str, *, local: bool) -> Iterator[ReportedContext]:
+    """Yield what each source of an endpoint reports; raise `httpx.HTTPError` if the endpoint does not answer.
 
     The servers' own APIs are asked only on this machine or in its network, because services on the internet have none,
     and only if OpenAI's API is at the usual path of these servers.
     """
-    listed = _request(client, "GET", f"{base_url}/models")
+    listed = _request(client, "GET", f"{base_url}/models", must_answer=True)
     yield _read_entry(_find_entry(listed.get("data"), "id", model))
     parts = urlsplit(base_url)
     if not local or parts.path not in ("", "/v1"):
@@ -85,29 +144,35 @@ def _ask(client: Any, base_url: str, model: str, *, local: bool) -> Iterator[tup
     root = f"{parts.scheme}://{parts.netloc}"
     # llama.cpp: the context of one of the server's slots.
     generation = _request(client, "GET", f"{root}/props").get("default_generation_settings")
-    yield _read_number(generation, "n_ctx"), 0
+    yield ReportedContext(_read_number(generation, "n_ctx"), is_final=True)
     # LM Studio: an unloaded model has no loaded context.
     shown = _request(client, "GET", f"{root}/api/v0/models/{quote(model)}")
-    yield _read_number(shown, "loaded_context_length"), _read_number(shown, "max_context_length")
+    in_use, largest = (_read_number(shown, f"{name}_context_length") for name in ("loaded", "max"))
+    yield ReportedContext(in_use, largest, is_final=bool(in_use) or not largest)
     loaded = _request(client, "GET", f"{root}/api/ps").get("models")
     if isinstance(loaded, list):
-        yield from _ask_ollama(client, root, model, loaded)
+        yield _ask_ollama(client, root, model, loaded)
 
 
-def _ask_ollama(client: Any, root: str, model: str, loaded: list[Any]) -> Iterator[tuple[int, int]]:
+def _ask_ollama(client: Any, root: str, model: str, loaded: list[Any]) -> ReportedContext:
     running = _find_entry(loaded, "name", model) or _find_entry(loaded, "name", f"{model}:latest")
-    yield _read_number(running, "context_length"), 0
     shown = _request(client, "POST", f"{root}/api/show", {"model": model})
     parameters, details = shown.get("parameters"), shown.get("model_info")
     named = _OLLAMA_NUM_CTX.search(parameters) if isinstance(parameters, str) else None
     names = [name for name in details if name.endswith(".context_length")] if isinstance(details, dict) else []
     largest = _read_number(details, names[0]) if names else 0
+    if in_use := _read_number(running, "context_length"):
+        return ReportedContext(in_use, largest, is_ollama=True, is_final=True)
     in_use = int(named[1]) if named else OLLAMA_TOKENS
-    yield min(in_use, largest) if largest else in_use, largest
+    # Before the model is loaded, only its own parameters are known, and not the server's default.
+    in_use = min(in_use, largest) if largest else in_use
+    return ReportedContext(in_use, largest, is_ollama=True, is_final=named is not None)
 
 
-def _request(client: Any, method: str, url: str, body: object = None) -> dict[str, Any]:
-    """Return the JSON object of a reply; an empty one if there is no such reply."""
+def _request(
+    client: Any, method: str, url: str, body: object = None, *, must_answer: bool = False
+) -> dict[str, Any]:
+    """Return the JSON object of a reply; an empty one if there is no such reply, and ``must_answer`` is false."""
     import httpx
 
     data = b""
@@ -122,6 +187,8 @@ def _request(client: Any, method: str, url: str, body: object = None) -> dict[st
         found = json.loads(data)
     # A server without the address is the usual case, and the test of the connection reports other problems.
     except (httpx.HTTPError, OSError, ValueError):
+        if must_answer and not data:
+            raise
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -131,13 +198,13 @@ def _find_entry(entries: Any, field: str, name: str) -> dict[str, Any]:
     return next(iter(named), {}) if isinstance(entries, list) else {}
 
 
-def _read_entry(entry: dict[str, Any]) -> tuple[int, int]:
+def _read_entry(entry: dict[str, Any]) -> ReportedContext:
     places = [entry, entry.get("meta")]
     in_use, largest = (
         next((number for place in places for name in names if (number := _read_number(place, name))), 0)
         for names in (_IN_USE, _SUPPORTED)
     )
-    return in_use, largest
+    return ReportedContext(in_use, largest, is_final=True)
 
 
 def _read_number(source: Any, name: str) -> int:

@@ -5,19 +5,25 @@ Only this module imports ``openai``, and it does so only when the endpoint is fi
 
 from __future__ import annotations
 
+import socket
 import threading
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from rag_core.errors import GeneratorAuthError, GeneratorError
-from rag_core.llm.addresses import build_key_headers
+from rag_core.llm.addresses import build_key_headers, build_list_headers
+from rag_core.llm.answer_stream import Pieces
 from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, EndpointErrors, is_retryable
 from rag_core.llm.gguf import GgufServer
 from rag_core.llm.gguf_causal import GgufCausalModel
+from rag_core.llm.message_parts import drop_images
+from rag_core.llm.model_profile import ModelProfile
 from rag_core.llm.openai_apis import select_api
+from rag_core.llm.pricing import count_message_tokens
 from rag_core.llm.request import (
     DEFAULT_BASE_URL,
+    REASONING_FACTOR,
     STATUS_BY_ERROR_CODE,
     RequestError,
     RequestReport,
@@ -38,6 +44,8 @@ if TYPE_CHECKING:
 _NO_KEY = "no-key-needed"
 # Statuses with which endpoints reply to a request for the list of models if they have none.
 _NO_LIST = (404, 405, 501)
+# The options that limit the tokens of a reply.
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
 class Endpoint:
@@ -46,14 +54,24 @@ class Endpoint:
     Parameters
     ----------
     settings : Settings
+    profile : ModelProfile
+        The length of answers and the context of the model.
     names : SettingNames
         How errors name the settings.
     key_problem : str
         Why the API key cannot be read; every request then fails with this error. Empty if there is no problem.
     """
 
-    def __init__(self, settings: Settings, names: SettingNames = ENVIRONMENT_NAMES, *, key_problem: str = "") -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        profile: ModelProfile,
+        names: SettingNames = ENVIRONMENT_NAMES,
+        *,
+        key_problem: str = "",
+    ) -> None:
         self._settings = settings
+        self._profile = profile
         self._names = names
         self._key_problem = key_problem
         self._errors = EndpointErrors(settings, names)
@@ -61,7 +79,9 @@ class Endpoint:
         self._client: OpenAI | None = None
         self._gguf_server = GgufServer(settings, names) if settings.gguf else None
         self._api = select_api(settings)
-        self._options = self._api.build_options(settings)
+        # The options that the endpoint accepts, built for the first request.
+        self._options: dict[str, Any] = {}
+        self._has_reasoning_room = False
         # Names of options that serve only some requests, and that the endpoint rejects.
         self._rejected: set[str] = set()
 
@@ -71,11 +91,14 @@ class Endpoint:
         report: RequestReport,
         tools: Sequence[Tool] = (),
         schema: dict[str, Any] | None = None,
-    ) -> Generator[str, None, None]:
-        """Yield the pieces of the reply's text, and fill ``report``.
+        *,
+        must_call: bool = False,
+    ) -> Pieces:
+        """Yield the pieces of the reply's text, ``None`` while the model reasons, and fill ``report``.
 
-        Closing the iterator closes the connection; servers then stop generating. With ``tools``, the model has to call
-        one. With ``schema``, its reply has to be JSON of this schema. Not every endpoint enforces this.
+        Closing the iterator closes the connection; servers then stop generating. With ``tools``, the model can call
+        some, and has to with ``must_call``. With ``schema``, its reply has to be JSON of this schema. Not every endpoint
+        enforces this.
 
         Raises
         ------
@@ -86,8 +109,9 @@ class Endpoint:
         connected = False
         failure = None
         try:
-            with closing(self._open(messages, tools, schema)) as events:
+            with closing(self._open(messages, tools, schema, must_call=must_call)) as events:
                 connected = True
+                report.disconnect = lambda: _disconnect(events)
                 for event in map(self._api.parse_event, events):
                     report.tokens = event.tokens or report.tokens
                     report.finish = report.finish or event.finish
@@ -97,8 +121,11 @@ class Endpoint:
                     if event.failure:
                         failure = self._event_error(*event.failure, started=bool(report.written))
                         break
+                    report.is_reasoning = not event.text and (event.is_reasoning or report.is_reasoning)
                     if event.text:
                         yield event.text
+                    elif event.is_reasoning:
+                        yield None
                     # Wait for the token counts: Chat Completions reports them after the end of the text, and some
                     # servers report them in every event.
                     if report.finish and event.tokens:
@@ -118,10 +145,13 @@ class Endpoint:
         ------
         RequestError
         """
-        from openai import OpenAIError
+        from openai import Omit, OpenAIError
 
         try:
-            return sorted(str(model.id) for model in self._connect().models.list())
+            client, (url, key) = self._connect(), self._find_address()
+            headers = build_list_headers(url, key)
+            unwanted = {} if "Authorization" in headers or not key else {"Authorization": Omit()}
+            return sorted(str(model.id) for model in client.models.list(extra_headers={**headers, **unwanted}))
         except (OpenAIError, ValueError, AttributeError) as error:
             failure = self._convert_error(error, connected=False, started=False)
         if failure.status in _NO_LIST:
@@ -131,6 +161,11 @@ class Endpoint:
     def warm_up(self) -> None:
         """Create the client, and load a model that runs in this process; may raise `RequestError`."""
         self._api.load_resource(self._connect())
+
+    def make_room_for_reasoning(self) -> bool:
+        """Let replies be longer from now on, because reasoning counts too; return whether they were limited before."""
+        had_room, self._has_reasoning_room = self._has_reasoning_room, True
+        return not had_room
 
     def causal_model(self) -> GgufCausalModel | None:
         """Return the model in this process as one that predicts single tokens; ``None`` if it runs elsewhere."""
@@ -193,16 +228,29 @@ class Endpoint:
         key = self._settings.openai_api_key
         return self._settings.openai_base_url or DEFAULT_BASE_URL, key.get_secret_value().strip() if key else ""
 
-    def _open(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool], schema: dict[str, Any] | None) -> Any:
+    def _open(
+        self,
+        messages: Sequence[dict[str, Any]],
+        tools: Sequence[Tool],
+        schema: dict[str, Any] | None,
+        *,
+        must_call: bool,
+    ) -> Any:
         from openai import BadRequestError, UnprocessableEntityError
 
         client = self._connect()
+        self._options = self._options or self._api.build_options(self._settings, self._profile.answer_tokens)
+        if self._gguf_server:
+            messages = drop_images(messages)
         described = {"tools": self._api.describe_tools(tools)} if tools else {}
-        wanted = {"tool_choice": "required"} if tools else self._api.constrain_reply(schema) if schema else {}
+        wanted = self._api.constrain_reply(schema) if schema and not tools else {}
+        if must_call:
+            wanted = {"tool_choice": "required"}
         suspected = frozenset[str]()
         while True:
             extra = {name: value for name, value in wanted.items() if name not in self._rejected | suspected}
             options = {**self._options, **extra}
+            options |= {name: self._compute_limit(messages) for name in _LIMITS if name in options}
             try:
                 stream = self._api.create(client, self._settings.model, messages, options | described)
             except (BadRequestError, UnprocessableEntityError) as error:
@@ -218,6 +266,15 @@ class Endpoint:
             else:
                 self._rejected |= extra.keys() - simpler.keys()
                 self._options = {name: value for name, value in simpler.items() if name not in extra}
+                limits = [simpler[name] for name in _LIMITS if name in simpler]
+                self._has_reasoning_room |= max(limits, default=0) > self._profile.answer_tokens
+
+    def _compute_limit(self, messages: Sequence[dict[str, Any]]) -> int:
+        """Return the most tokens of a reply; a limit with room for reasoning is lowered until it fits into the context."""
+        least = self._profile.answer_tokens
+        if not self._has_reasoning_room:
+            return least
+        return max(least, min(REASONING_FACTOR * least, self._profile.context_tokens - count_message_tokens(messages)))
 
     def _convert_error(self, error: Exception, *, connected: bool, started: bool) -> RequestError:
         import openai
@@ -254,3 +311,13 @@ class Endpoint:
         # There is no retry if the endpoint demands a longer wait than the time-out of an answer.
         passing = is_retryable(error.status_code, code, message) and after_s <= self._settings.openai_timeout_s
         return RequestError(explanation, status=error.status_code, passing=passing, after_s=after_s)
+
+
+def _disconnect(events: Any) -> None:
+    """End a connection while another thread waits for its next event, which closing the stream does not do."""
+    stream = events.response.extensions.get("network_stream")
+    connection = stream.get_extra_info("socket") if stream is not None else None
+    if isinstance(connection, socket.socket):
+        # The method of `ssl.SSLSocket` must not be called while another thread reads.
+        with suppress(OSError):
+            socket.socket.shutdown(connection, socket.SHUT_RDWR)

@@ -18,7 +18,7 @@ from rag_core.errors import (
     ModelListMissing,
 )
 from rag_core.llm.openai_apis import select_api
-from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
+from rag_core.llm.request import DEFAULT_BASE_URL, REASONING_FACTOR, redact_url
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames, start_sentence
 from rag_core.settings import Settings
 
@@ -27,6 +27,7 @@ CONNECT_TIMEOUT_S = 10.0
 
 _LONGEST_QUOTE = 200
 _CONTEXT = re.compile(r"context.{0,20}(?:length|size|window)|(?:too|many) .{0,20}tokens|prompt is too long", re.I)
+_FILTERED = re.compile(r"content[ _]?(?:filter|management|policy)|moderation|\bflagged\b", re.I)
 
 
 class EndpointErrors:
@@ -52,14 +53,16 @@ class EndpointErrors:
         """
         model = self._model
         quote = self._quote(message)
+        if status in (400, 403, 422) and _FILTERED.search(f"{code} {message}"):
+            return self.filtered(f"its content filter rejected the question or the passages (HTTP {status}){quote}")
         if status in (401, 403):
             name = self._names.key
             has_key = f"refused {name}" if self._key else f"requires a key and {name} is not set"
             may_use = f" that may use {model}" if self._settings.openai_model else ""
             return GeneratorAuthError(f"The {self._endpoint} {has_key} (HTTP {status}). Set a valid key{may_use}.")
-        if status == 429 and _is_quota(code, message):
+        if status == 402 or (status == 429 and _is_quota(code, message)):
             return GeneratorRateLimited(
-                f"The account behind {self._names.key} has used up its quota at the {self._endpoint} (HTTP 429). "
+                f"The account behind {self._names.key} has used up its quota at the {self._endpoint} (HTTP {status}). "
                 "Raise its limit or use another key."
             )
         if status == 429:
@@ -81,9 +84,10 @@ class EndpointErrors:
                 f"only sent to the address that you set. Set {self._names.address} to the final address."
             )
         if status < 500 and _CONTEXT.search(f"{code} {message}".replace("_", " ")):
+            entered = self._settings.openai_context_tokens
+            change = f"Lower {self._names.context} (now {entered})" if entered else f"Set {self._names.context}"
             return GeneratorUnavailable(
-                f"The prompt was too long for {model} (HTTP {status}){quote}. Lower "
-                f"{self._names.context} (now {self._settings.openai_context_tokens}) to the model's context length."
+                f"The prompt was too long for {model} (HTTP {status}){quote}. {change} to the model's context length."
             )
         return GeneratorUnavailable(
             f"The {self._endpoint} could not answer (HTTP {status}){quote}. Read its log, and check {model}."
@@ -142,6 +146,13 @@ class EndpointErrors:
             f"{self._api} and that {self._model} is a chat model."
         )
 
+    def filtered(self, why: str) -> GeneratorUnavailable:
+        """Return the error for a prompt or an answer that the provider's content filter withholds."""
+        return GeneratorUnavailable(
+            f"The {self._endpoint} gave no answer: {self._redact(why)}. Rephrase the question, ask about fewer documents, "
+            "or change the filter of the provider."
+        )
+
     def declined(self, message: str) -> GeneratorUnavailable:
         """Return the error for an answer that the endpoint reports as a refusal of the model."""
         return GeneratorUnavailable(
@@ -149,10 +160,10 @@ class EndpointErrors:
             "another model."
         )
 
-    def only_reasoning(self) -> GeneratorUnavailable:
+    def only_reasoning(self, answer_tokens: int) -> GeneratorUnavailable:
         """Return the error for a model that uses up its tokens before the first word of the answer."""
         return GeneratorUnavailable(
-            f"{start_sentence(self._model)} used up RAG_OPENAI_ANSWER_TOKENS={self._settings.openai_answer_tokens} "
+            f"{start_sentence(self._model)} used up {REASONING_FACTOR} times RAG_OPENAI_ANSWER_TOKENS={answer_tokens} "
             "before the answer started; reasoning models need more tokens. Raise it."
         )
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from rag_core.errors import SettingsError
+from rag_core.llm.answer_stream import AnswerStream, Pieces, read_in_background
 from rag_core.llm.connection_test import check_connection
-from rag_core.llm.context_budget import FittedContext, count_tokens, fit_context
+from rag_core.llm.context_budget import count_tokens, fit_context
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.endpoint_errors import EndpointErrors
 from rag_core.llm.gguf_causal import GgufCausalModel
+from rag_core.llm.model_profile import ModelProfile
+from rag_core.llm.omissions import describe_omissions
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.prompts import Hint, build_continuation, build_messages
 from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
@@ -30,13 +33,11 @@ from rag_core.llm.tool_calls import (
     write_as_text,
 )
 from rag_core.settings import Settings
-from rag_core.text.injection import LEFT_OUT, contains_instructions
-from rag_core.types import REFUSAL, Message, ModelCheck, Passage, Usage
+from rag_core.types import REFUSAL, Capability, Message, ModelCheck, Passage, Usage
 
 T = TypeVar("T")
 # Seconds to wait before the first retry; the wait doubles with each retry.
 BACKOFF_S = 0.5
-_Pieces = Generator[str, None, None]
 # How endpoints say that a model or server cannot call tools: the statuses, and words of the message.
 _TOOLS_REJECTED = (400, 404, 422, 500, 501)
 _ABOUT_TOOLS = re.compile(r"\btools?\b|\bfunction[_ ]call", re.IGNORECASE)
@@ -47,34 +48,6 @@ _WRITTEN = "So the model wrote its calls as text."
 
 class _ToolsRejected(Exception):
     """The endpoint rejects tools; the message is the error of the endpoint."""
-
-
-class AnswerStream(Iterator[str]):
-    """Iterator over the pieces of one answer.
-
-    Attributes
-    ----------
-    notices : tuple[str, ...]
-        Messages for the user, for example about passages that do not fit or about the length limit. They are complete
-        when the iterator is exhausted.
-    usage : Usage
-        The usage so far; it remains available after an error or `close`.
-    calls : tuple of ToolCall
-        The calls of tools in the reply, complete when the iterator is exhausted.
-    """
-
-    def __init__(self, pieces: Callable[[AnswerStream], _Pieces]) -> None:
-        self.notices: tuple[str, ...] = ()
-        self.usage = Usage()
-        self.calls: tuple[ToolCall, ...] = ()
-        self._pieces = pieces(self)
-
-    def __next__(self) -> str:
-        return next(self._pieces)
-
-    def close(self) -> None:
-        """Close the connection; servers then stop generating."""
-        self._pieces.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +71,10 @@ class LanguageModel:
         How messages name the settings.
     key_problem : str
         Why the API key cannot be read; every request then fails with this error. Empty if there is no problem.
+    profile : ModelProfile, optional
+        The context and the capability of the model; by default, they follow from the settings and the endpoint.
+    find_budget : Callable[[], int], optional
+        Returns the most tokens of pages in a prompt; by default, the setting.
     on_usage : Callable[[Usage], None]
         Called with the usage of each request when the request ends.
     sleep : Callable[[float], None]
@@ -105,6 +82,7 @@ class LanguageModel:
 
     Attributes
     ----------
+    profile : ModelProfile
     tools_problem : str
         Why the model does not call tools as the endpoint defines them; empty if it does, or has not been asked yet.
     """
@@ -115,22 +93,47 @@ class LanguageModel:
         *,
         names: SettingNames = ENVIRONMENT_NAMES,
         key_problem: str = "",
+        profile: ModelProfile | None = None,
+        find_budget: Callable[[], int] | None = None,
         on_usage: Callable[[Usage], None] = lambda usage: None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._settings = settings
         self._names = names
         self._errors = EndpointErrors(settings, names)
-        self._endpoint = Endpoint(settings, names, key_problem=key_problem)
+        self.profile = profile or ModelProfile(settings)
+        self._find_budget = find_budget or (lambda: settings.context_budget)
+        self._endpoint = Endpoint(settings, self.profile, names, key_problem=key_problem)
         self._on_usage = on_usage
         self._sleep = sleep
         self._writes_calls = settings.gguf is not None
         self._has_called = False
+        self._rejects_tools = False
         self.tools_problem = ""
 
     @property
     def name(self) -> str:
         return self._settings.generator_name
+
+    @property
+    def context_tokens(self) -> int:
+        """Maximum tokens of prompt and answer together. The first access may ask the endpoint."""
+        return self.profile.context_tokens
+
+    @property
+    def capability(self) -> Capability:
+        """What the model can be asked to do. The first access may ask the endpoint for the context."""
+        return self.profile.capability
+
+    @property
+    def context_budget(self) -> int:
+        """Most tokens of pages in a prompt."""
+        return min(self._find_budget(), self.context_tokens // 2)
+
+    @property
+    def answer_tokens(self) -> int:
+        """Maximum length of an answer in tokens."""
+        return self.profile.answer_tokens
 
     def stream_answer(
         self,
@@ -164,11 +167,17 @@ class LanguageModel:
             lambda stream: self._pieces(stream, question, passages, history, doubtful, instructions, hint, written)
         )
 
-    def stream_reply(self, messages: Sequence[dict[str, str]], schema: dict[str, Any] | None = None) -> AnswerStream:
-        """Stream the reply to arbitrary chat messages; ``schema`` is as in `Endpoint.stream`."""
-        return AnswerStream(lambda stream: self._stream_with_retries(stream, messages, schema=schema))
+    def stream_reply(
+        self, messages: Sequence[dict[str, Any]], schema: dict[str, Any] | None = None, tools: Sequence[Tool] = ()
+    ) -> AnswerStream:
+        """Stream the reply to arbitrary chat messages; the content of a message can be a list of texts and images.
 
-    def complete(self, messages: Sequence[dict[str, str]], schema: dict[str, Any] | None = None) -> Completion:
+        ``schema`` and ``tools`` are as in `Endpoint.stream`. The model decides whether to call a tool; the calls are in
+        `AnswerStream.calls`. A GGUF file, and an endpoint that rejects tools or whose model ignores them, gets no tools.
+        """
+        return AnswerStream(lambda stream: self._stream_offering_tools(stream, messages, schema, tools))
+
+    def complete(self, messages: Sequence[dict[str, Any]], schema: dict[str, Any] | None = None) -> Completion:
         """Return the complete reply to chat messages; may raise `GeneratorError`.
 
         With a JSON ``schema``, the endpoint is asked for a reply in this form, which not every endpoint supports.
@@ -212,7 +221,9 @@ class LanguageModel:
         usage = Usage()
         if not self._writes_calls:
             try:
-                reply = AnswerStream(lambda stream: self._stream_with_retries(stream, messages, tools))
+                reply = AnswerStream(
+                    lambda stream: self._stream_with_retries(stream, messages, tools, must_call=True)
+                )
                 text = strip_unopened_reasoning("".join(reply))
             except _ToolsRejected as rejected:
                 self.tools_problem = f"{rejected} {_WRITTEN}"
@@ -247,7 +258,7 @@ class LanguageModel:
 
     def test_connection(self) -> Iterator[ModelCheck]:
         """Test the endpoint with a small request; see `rag_core.llm.connection_test.check_connection`."""
-        return check_connection(self._endpoint, self._settings, self._names, self._on_usage)
+        return check_connection(self._endpoint, self.profile, self._settings, self._names, self._on_usage)
 
     def close(self) -> None:
         """Close idle connections; the model stays usable."""
@@ -270,8 +281,7 @@ class LanguageModel:
         instructions: str,
         hint: Hint | None,
         written: str,
-    ) -> _Pieces:
-        settings = self._settings
+    ) -> Pieces:
         if not passages:
             # Without passages, the model would answer from its training data.
             yield REFUSAL
@@ -280,14 +290,14 @@ class LanguageModel:
             passages,
             question,
             history,
-            context_tokens=settings.openai_context_tokens,
-            answer_tokens=settings.openai_answer_tokens + count_tokens(written),
+            context_tokens=self.profile.filled_tokens,
+            answer_tokens=self.answer_tokens + count_tokens(written),
             instructions=instructions,
             hint=hint,
             names=self._names,
         )
-        context = self._names.show_context(settings.openai_context_tokens)
-        stream.notices += tuple(_describe_omissions(fitted, len(passages), context))
+        context = self._names.show_context(self.profile.filled_tokens)
+        stream.notices += tuple(describe_omissions(fitted, len(passages), context))
         kept = {passage.rank for passage in fitted.passages}
         messages = build_messages(
             question,
@@ -299,20 +309,42 @@ class LanguageModel:
         )
         yield from self._stream_with_retries(stream, [*messages, *build_continuation(written)])
 
+    def _stream_offering_tools(
+        self,
+        stream: AnswerStream,
+        messages: Sequence[dict[str, Any]],
+        schema: dict[str, Any] | None,
+        tools: Sequence[Tool],
+    ) -> Pieces:
+        if tools and not self._writes_calls and not self._rejects_tools:
+            try:
+                yield from self._stream_with_retries(stream, messages, tools, schema)
+                return
+            except _ToolsRejected:
+                self._rejects_tools = True
+        yield from self._stream_with_retries(stream, messages, schema=schema)
+
     def _stream_with_retries(
         self,
         stream: AnswerStream,
         messages: Sequence[dict[str, Any]],
         tools: Sequence[Tool] = (),
         schema: dict[str, Any] | None = None,
-    ) -> _Pieces:
-        retries = self._settings.openai_retries
-        for attempt in range(retries + 1):
+        *,
+        must_call: bool = False,
+    ) -> Pieces:
+        attempt = 0
+        while True:
             report, started, failed = RequestReport(), False, None
+            pieces = self._endpoint.stream(messages, report, tools, schema, must_call=must_call)
+            if stream.reports_pauses:
+                pieces = read_in_background(pieces, report)
             try:
-                with closing(strip_reasoning(self._endpoint.stream(messages, report, tools, schema))) as pieces:
-                    for piece in pieces:
-                        started = True
+                with closing(strip_reasoning(pieces)) as texts:
+                    for piece in texts:
+                        started = started or piece is not None
+                        is_hidden = bool(report.written) and not started
+                        stream.is_reasoning = piece is None and (report.is_reasoning or is_hidden)
                         yield piece
             except RequestError as failure:
                 failed = failure
@@ -320,14 +352,19 @@ class LanguageModel:
                 self._record_usage(stream, messages, report)
             if failed is None:
                 stream.calls = join_pieces(report.calls)
-                if not stream.calls:
-                    self._finish(stream, report, started)
+                if stream.calls:
+                    return
+                # The reasoning has used up the tokens of the answer.
+                if report.finish == "length" and not started and self._endpoint.make_room_for_reasoning():
+                    continue
+                self._finish(stream, report, started)
                 return
             if tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed.error)):
                 raise _ToolsRejected(str(failed.error))
-            if started or not failed.is_temporary or attempt == retries:
+            if started or not failed.is_temporary or attempt == self._settings.openai_retries:
                 raise failed.error
             self._sleep(self._compute_pause_s(attempt, failed.retry_after_s))
+            attempt += 1
 
     def _compute_pause_s(self, attempt: int, retry_after_s: float) -> float:
         longest = min(BACKOFF_S * 2.0**attempt, self._settings.openai_timeout_s)
@@ -345,30 +382,16 @@ class LanguageModel:
     def _finish(self, stream: AnswerStream, report: RequestReport, started: bool) -> None:
         if report.finish == "content_filter":
             why = "its content filter withheld the text"
-            raise self._errors.interrupted(why) if started else self._errors.empty(why)
+            raise self._errors.interrupted(why) if started else self._errors.filtered(why)
         if report.refusal:
             why = f"the model declined to continue: “{report.refusal}”"
             raise self._errors.interrupted(why) if started else self._errors.declined(report.refusal)
         if not started:
-            raise self._errors.only_reasoning() if report.finish == "length" else self._errors.empty("it has no text")
+            if report.finish == "length":
+                raise self._errors.only_reasoning(self.answer_tokens)
+            raise self._errors.empty("it has no text")
         if report.finish == "length":
-            stream.notices += (
-                f"The answer ends at the limit of {self._settings.openai_answer_tokens} tokens "
-                "(RAG_OPENAI_ANSWER_TOKENS).",
-            )
+            stream.cut = f"The answer ends at the limit of {self.answer_tokens} tokens (RAG_OPENAI_ANSWER_TOKENS)."
         if report.finish == "incomplete":
-            stream.notices += ("The endpoint ended the answer before it was complete.",)
-
-
-def _describe_omissions(fitted: FittedContext, given: int, setting: str) -> Iterator[str]:
-    if fitted.left_out:
-        listed = ", ".join(f"[{rank}]" for rank in fitted.left_out)
-        yield f"{len(fitted.left_out)} of {given} passages did not fit into {setting} and were not used: {listed}."
-    if fitted.shortened:
-        yield f"Only the beginning of passage [{fitted.passages[0].rank}] fitted into {setting}; the rest was not used."
-    withheld = [f"[{one.rank}]" for one in fitted.passages if LEFT_OUT in one.text or contains_instructions(one.text)]
-    if withheld:
-        yield (
-            f"Sentences that read like instructions to a model were not sent to it: in {', '.join(withheld)}. "
-            "Open the passage to read them."
-        )
+            stream.cut = "The endpoint ended the answer before it was complete."
+        stream.notices += (stream.cut,) if stream.cut else ()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.errors import DataFolderUnwritable, GeneratorUnavailable, PackageNotInstalled
+from rag_core.llm.context_length import DEFAULT_CONTEXT_TOKENS
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames, start_sentence
 from rag_core.settings import Settings
 from rag_core.system import count_available_cores
@@ -72,7 +73,7 @@ class GgufServer:
         params = xllamacpp.CommonParams()
         params.model.path = str(path)
         params.model_alias = {self._settings.model}
-        params.n_ctx = self._settings.openai_context_tokens
+        params.n_ctx = self._settings.openai_context_tokens or DEFAULT_CONTEXT_TOKENS
         params.n_parallel = 1
         params.cache_ram_mib = _PROMPT_CACHE_MIB
         params.hostnames = ["127.0.0.1"]

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from rag_core.errors import SettingsError, UnknownModel
+from rag_core.types import Capability
 
 CATALOGUE_FILE = Path(__file__).with_name("model_catalogue.toml")
 
@@ -33,6 +34,8 @@ class CatalogueModel:
     url : str
     sha256 : str
         SHA-256 of the file, as lower-case hexadecimal digits.
+    capability : Capability
+        What the model can be asked to do.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
@@ -43,6 +46,7 @@ class CatalogueModel:
     # The loopback address serves a mirror on this machine.
     url: Annotated[str, Field(pattern=r"^(https://|http://127\.0\.0\.1:)\S+$")]
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    capability: Capability = "small"
 
 
 _ENTRIES = TypeAdapter(list[CatalogueModel])

@@ -10,8 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from rag_core.llm.message_parts import join_text
 from rag_core.llm.tool_calls import CallPiece, Tool
 from rag_core.settings import Settings
+
+# Fields of a delta with reasoning: of DeepSeek and earlier versions of vLLM, and of vLLM and OpenRouter.
+_REASONING_FIELDS = ("reasoning_content", "reasoning")
+# Reasons of some servers for the end of a text, and OpenAI's words for them.
+_FINISHES = {"max_tokens": "length", "refusal": "content_filter", "insufficient_system_resource": "incomplete", "error": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,8 @@ class StreamEvent:
         Code and message of an error.
     calls : tuple of CallPiece
         Pieces of the calls of tools.
+    is_reasoning : bool
+        Whether the event contains reasoning, or reports that the model reasons.
     """
 
     text: str = ""
@@ -39,6 +47,7 @@ class StreamEvent:
     tokens: tuple[int, int] | None = None
     failure: tuple[str, str] | None = None
     calls: tuple[CallPiece, ...] = ()
+    is_reasoning: bool = False
 
 
 class EndpointApi(Protocol):
@@ -46,7 +55,7 @@ class EndpointApi(Protocol):
 
     name: str
 
-    def build_options(self, settings: Settings) -> dict[str, Any]:
+    def build_options(self, settings: Settings, answer_tokens: int) -> dict[str, Any]:
         """Return the request's fields except model, messages and stream."""
 
     def load_resource(self, client: Any) -> Any:
@@ -70,9 +79,9 @@ class ChatCompletions:
 
     name = "Chat Completions"
 
-    def build_options(self, settings: Settings) -> dict[str, Any]:
+    def build_options(self, settings: Settings, answer_tokens: int) -> dict[str, Any]:
         return {
-            "max_tokens": settings.openai_answer_tokens,
+            "max_tokens": answer_tokens,
             "temperature": settings.openai_temperature,
             "stream_options": {"include_usage": True},
         }
@@ -100,13 +109,17 @@ class ChatCompletions:
         choices = getattr(event, "choices", None)
         if not isinstance(choices, list) or not choices:
             return StreamEvent(tokens=tokens)
-        delta = getattr(choices[0], "delta", None)
+        delta, finish = getattr(choices[0], "delta", None), _read_string(choices[0], "finish_reason")
+        content = getattr(delta, "content", None)
         return StreamEvent(
-            text=_read_string(delta, "content") or _join_text_parts(getattr(delta, "content", None)),
+            text=_read_string(delta, "content") or _join_text_parts(content),
             refusal=_read_string(delta, "refusal"),
-            finish=_read_string(choices[0], "finish_reason"),
+            # Google adds the reason: "content_filter: PROHIBITED_CONTENT".
+            finish=_FINISHES.get(finish, finish.partition(":")[0]),
             tokens=tokens,
+            failure=("", "an error of the model's provider") if finish == "error" else None,
             calls=_read_call_pieces(delta),
+            is_reasoning=any(_read_string(delta, name) for name in _REASONING_FIELDS) or _has_thinking_part(content),
         )
 
 
@@ -115,9 +128,9 @@ class Responses:
 
     name = "Responses"
 
-    def build_options(self, settings: Settings) -> dict[str, Any]:
+    def build_options(self, settings: Settings, answer_tokens: int) -> dict[str, Any]:
         return {
-            "max_output_tokens": settings.openai_answer_tokens,
+            "max_output_tokens": answer_tokens,
             "temperature": settings.openai_temperature,
             # By default, the provider would store the question and the passages.
             "store": False,
@@ -150,6 +163,8 @@ class Responses:
                 return StreamEvent(refusal=_read_string(event, "delta"))
             case "response.output_item.done":
                 return StreamEvent(calls=_read_call_item(event))
+            case "response.output_item.added":
+                return StreamEvent(is_reasoning=_read_string(getattr(event, "item", None), "type") == "reasoning")
             case "response.completed":
                 return StreamEvent(finish="stop", tokens=tokens)
             case "response.incomplete":
@@ -161,7 +176,7 @@ class Responses:
                 return StreamEvent(tokens=tokens, failure=(_read_string(error, "code"), _read_string(error, "message")))
             case "error":
                 return StreamEvent(failure=(_read_string(event, "code"), _read_string(event, "message")))
-        return StreamEvent()
+        return StreamEvent(is_reasoning=kind.startswith("response.reasoning"))
 
 
 def _build_items(message: dict[str, Any]) -> list[dict[str, Any]]:
@@ -172,14 +187,21 @@ def _build_items(message: dict[str, Any]) -> list[dict[str, Any]]:
     if message["role"] == "tool":
         output = {"call_id": message["tool_call_id"], "output": message["content"]}
         return [{"type": "function_call_output", **output}]
+    content = message["content"]
     if message["role"] != "assistant":
-        return [dict(message)]
-    part = {"type": "output_text", "text": message["content"]}
-    texts = [{"type": "message", "role": "assistant", "content": [part]}] if message["content"] else []
+        return [{**message, "content": content if isinstance(content, str) else [_build_part(one) for one in content]}]
+    part = {"type": "output_text", "text": join_text(content)}
+    texts = [{"type": "message", "role": "assistant", "content": [part]}] if part["text"] else []
     calls = [
         {"type": "function_call", "call_id": one["id"], **one["function"]} for one in message.get("tool_calls", ())
     ]
     return [*texts, *calls]
+
+
+def _build_part(part: dict[str, Any]) -> dict[str, Any]:
+    if part["type"] == "text":
+        return {"type": "input_text", "text": part["text"]}
+    return {"type": "input_image", "image_url": part["image_url"]["url"]}
 
 
 def select_api(settings: Settings) -> EndpointApi:
@@ -216,6 +238,10 @@ def _join_text_parts(content: Any) -> str:
     parts = content if isinstance(content, list) else []
     texts = [one.get("text") for one in parts if isinstance(one, dict) and one.get("type") == "text"]
     return "".join(one for one in texts if isinstance(one, str))
+
+
+def _has_thinking_part(content: Any) -> bool:
+    return isinstance(content, list) and any(isinstance(one, dict) and one.get("type") == "thinking" for one in content)
 
 
 def _read_token_counts(usage: Any, input_name: str, output_name: str) -> tuple[int, int] | None:

@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 from rag_core.llm.request import DEFAULT_BASE_URL
 
+_ANTHROPIC = "https://api.anthropic.com/v1"
+_GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
+_OPENROUTER = "https://openrouter.ai/api/v1"
+
 
 @dataclass(frozen=True, slots=True)
 class ModelPreset:
@@ -26,6 +30,8 @@ class ModelPreset:
         searched for.
     is_file : bool
         Whether the model is a file that runs in this process.
+    context_tokens : int
+        Context of the host's models, if the host does not report it; 0 if it is unknown.
     """
 
     id: str
@@ -35,11 +41,15 @@ class ModelPreset:
     needs_key: bool = False
     list_path: str = ""
     is_file: bool = False
+    context_tokens: int = 0
 
 
 PRESETS = (
-    ModelPreset("openai", "OpenAI", DEFAULT_BASE_URL, DEFAULT_BASE_URL, needs_key=True),
-    ModelPreset("azure", "Azure OpenAI", "", "https://NAME.openai.azure.com", needs_key=True),
+    ModelPreset("openai", "OpenAI", DEFAULT_BASE_URL, DEFAULT_BASE_URL, needs_key=True, context_tokens=128_000),
+    ModelPreset("azure", "Azure OpenAI", "", "https://NAME.openai.azure.com", needs_key=True, context_tokens=128_000),
+    ModelPreset("anthropic", "Anthropic", _ANTHROPIC, _ANTHROPIC, needs_key=True, context_tokens=200_000),
+    ModelPreset("google", "Google", _GOOGLE, _GOOGLE, needs_key=True, context_tokens=1_000_000),
+    ModelPreset("openrouter", "OpenRouter", _OPENROUTER, _OPENROUTER, needs_key=True),
     ModelPreset("ollama", "Ollama", "http://localhost:11434/v1", "localhost:11434", list_path="/api/tags"),
     ModelPreset("lmstudio", "LM Studio", "http://localhost:1234/v1", "localhost:1234", list_path="/v1/models"),
     ModelPreset("vllm", "vLLM", "http://localhost:8000/v1", "localhost:8000"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from rag_core.llm.context_budget import PER_MESSAGE, count_tokens
+from rag_core.llm.context_budget import PER_MESSAGE, TRUSTED_SHARE, count_tokens
+from rag_core.llm.message_parts import IMAGE_TOKENS, count_images, join_text
 from rag_core.settings import Settings
 from rag_core.types import Usage
 
@@ -28,11 +30,20 @@ def estimate_usage(
         Input and output tokens as reported by the endpoint. If it reports none, the ``cl100k_base`` tokens are counted.
     """
     if reported is None:
-        sent = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
-        counts = sent, count_tokens(written)
+        counts = sum(map(_count_tokens, messages)), count_tokens(written)
     else:
         counts = reported
     return Usage(1, *counts, estimated=reported is None, cost=_cost(settings, *counts), currency=_currency(settings))
+
+
+def count_message_tokens(messages: Sequence[dict[str, Any]]) -> int:
+    """Return how many tokens of a model's context messages take at most, since tokenizers differ."""
+    return math.ceil(sum(map(_count_tokens, messages)) / TRUSTED_SHARE)
+
+
+def _count_tokens(message: dict[str, Any]) -> int:
+    content = message["content"]
+    return count_tokens(join_text(content)) + IMAGE_TOKENS * count_images(content) + PER_MESSAGE
 
 
 def _cost(settings: Settings, input_tokens: int, output_tokens: int) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from contextlib import closing
 
+from rag_core.llm.answer_stream import Pieces
 from rag_core.types import AskEvent, Delta, Restart
 
 REASONING_REMOVED = "The model's reasoning before the answer was removed."
@@ -12,23 +13,29 @@ _NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think")
 _BLOCKS = (*((f"<{name}>", f"</{name}>") for name in _NAMES), ("[THINK]", "[/THINK]"))
 
 
-def strip_reasoning(pieces: Generator[str, None, None]) -> Generator[str, None, None]:
-    """Yield the pieces of a reply without the reasoning block, such as ``<think>…</think>``, at its start."""
+def strip_reasoning(pieces: Pieces) -> Pieces:
+    """Yield the pieces of a reply without the reasoning block, such as ``<think>…</think>``, at its start.
+
+    ``None`` is yielded for each piece that may belong to the block.
+    """
     buffer = start = ""
     end: str | None = None
     with closing(pieces):
         for piece in pieces:
+            if piece is None:
+                yield None
+                continue
             buffer += piece
             start = buffer.lstrip()
             end = end or next((closing_tag for opening, closing_tag in _BLOCKS if start.startswith(opening)), None)
+            may_open = not end and any(opening.startswith(start) for opening, _ in _BLOCKS)
             if end:
                 start = start.partition(end)[2].lstrip()
-            elif any(opening.startswith(start) for opening, _ in _BLOCKS):
-                continue
-            if start:
+            if start and not may_open:
                 yield start
                 yield from pieces
                 return
+            yield None
     # The whole text is only the beginning of an opening tag, such as a single "<", so the text is not reasoning.
     if start and not end:
         yield start.rstrip()

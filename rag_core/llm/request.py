@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -18,11 +19,17 @@ from rag_core.llm.tool_calls import CallPiece
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 # Error codes of stream events, mapped to the equivalent HTTP status.
-STATUS_BY_ERROR_CODE = {"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429}
+STATUS_BY_ERROR_CODE = {
+    **{"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429},
+    **{"api_error": 500, "overloaded_error": 529, "rate_limit_error": 429},
+}
+# A reasoning model may write this many times as many tokens as its answer may have, since its reasoning counts too.
+REASONING_FACTOR = 4
 # Words in an error message which mean that an option is unknown, not that the option's value is out of range.
 _UNKNOWN = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed)|extra|deprecated", re.I
 )
+_NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 # This option is never dropped, since the provider would then store the request.
 _REQUIRED_OPTION = "store"
 
@@ -57,7 +64,8 @@ class RequestReport:
 
     ``finish`` is as in `rag_core.llm.openai_apis.StreamEvent`. ``written`` is the whole text of the model, including
     ``refusal``. ``tokens`` are the input and output tokens, if the endpoint reports them. ``calls`` contains the pieces
-    of the calls of tools.
+    of the calls of tools. ``is_reasoning`` is true while the model reasons. ``disconnect`` ends the wait for the next event
+    of the stream in another thread.
     """
 
     finish: str = ""
@@ -65,15 +73,20 @@ class RequestReport:
     refusal: str = ""
     tokens: tuple[int, int] | None = None
     calls: list[CallPiece] = field(default_factory=list)
+    is_reasoning: bool = False
+    disconnect: Callable[[], None] = lambda: None
 
 
 def parse_retry_after_s(headers: Any) -> float:
     """Return the number of seconds until the time in the header ``Retry-After``; 0 if there is no such header.
 
-    The value of the header is a number of seconds or a date (RFC 9110, 10.2.3).
+    The value of the header is a number of seconds or a date (RFC 9110, 10.2.3). OpenAI and Azure also send
+    ``retry-after-ms``, which is more precise.
     """
-    value = str(headers.get("retry-after", "")).strip()
-    if value.isdecimal():
+    milliseconds, value = (str(headers.get(name, "")).strip() for name in ("retry-after-ms", "retry-after"))
+    if _NUMBER.fullmatch(milliseconds):
+        return float(milliseconds) / 1000
+    if _NUMBER.fullmatch(value):
         return float(value)
     try:
         moment = parsedate_to_datetime(value)
@@ -85,18 +98,27 @@ def parse_retry_after_s(headers: Any) -> float:
 def extract_error_details(error: Any) -> tuple[str, str]:
     """Return the code and the message of an error.
 
-    Some endpoints send plain text instead of an error object, or put the message into the field "detail".
+    Some endpoints send plain text instead of an error object, or put the message into the field "detail". Google sends a
+    list of objects. OpenRouter puts the error of a model's provider into the field "metadata".
     """
-    body = error.body if isinstance(error.body, dict) else {"message": error.body}
+    body = error.body
+    if isinstance(body, list) and body and isinstance(body[0], dict):
+        body = body[0].get("error")
+    body = body if isinstance(body, dict) else {"message": body}
     message = body.get("message") or body.get("detail")
-    return str(error.code or body.get("type") or ""), message if isinstance(message, str) else ""
+    message = message if isinstance(message, str) else ""
+    details = body.get("metadata")
+    if isinstance(details, dict) and details.get("raw"):
+        message = f"{message} ({details.get('provider_name', 'the provider')}: {details['raw']})"
+    return str(error.code or body.get("code") or body.get("type") or ""), message
 
 
 def drop_rejected_option(options: dict[str, Any], error: Any) -> dict[str, Any] | None:
     """Return a request's options without the option that the endpoint rejects; ``None`` if no option can be dropped.
 
     A rejected ``max_tokens`` is replaced by ``max_completion_tokens``. OpenAI's reasoning models accept only the latter
-    and only one temperature, but most other servers accept only ``max_tokens``.
+    and only one temperature, but most other servers accept only ``max_tokens``. The limit of a reasoning model is raised,
+    because it includes the reasoning.
     """
     message = str(error)
     unknown = (name for name in options if re.search(rf"\b{name}\b", message) and _UNKNOWN.search(message))
@@ -105,7 +127,9 @@ def drop_rejected_option(options: dict[str, Any], error: Any) -> dict[str, Any] 
         return None
     remaining = {name: value for name, value in options.items() if name != rejected}
     if rejected == "max_tokens":
-        remaining["max_completion_tokens"] = options["max_tokens"]
+        remaining["max_completion_tokens"] = REASONING_FACTOR * options["max_tokens"]
+    if rejected == "temperature" and "max_output_tokens" in options:
+        remaining["max_output_tokens"] = REASONING_FACTOR * options["max_output_tokens"]
     return remaining
 
 

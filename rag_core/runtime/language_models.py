@@ -21,9 +21,10 @@ from rag_core.llm.addresses import (
     find_presets,
     is_openai_address,
 )
-from rag_core.llm.context_length import adopt_context_length
+from rag_core.llm.context_length import DEFAULT_CONTEXT_TOKENS, adopt_context_length
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf import find_gguf_problem
+from rag_core.llm.model_profile import ModelProfile
 from rag_core.llm.presets import ModelPreset
 from rag_core.llm.prices import apply_price, load_prices
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
@@ -36,6 +37,8 @@ from rag_core.types import ModelCheck, ModelChoice, ModelHost, Usage, UsageTotal
 log = logging.getLogger(__name__)
 # Name of the preference that stores another model of the same endpoint.
 _MODEL = "model"
+# Name of the preference that overrides the setting of the same name.
+CONTEXT_BUDGET = "context_budget"
 
 
 class LanguageModels:
@@ -190,7 +193,7 @@ class LanguageModels:
         ``key`` is as in `connect`. May raise `GeneratorError` or `SettingsError`.
         """
         found, secret = self._resolve(choice, key)
-        settings = apply_price(self._apply(self._adopt_context(found, secret), secret), self._prices)
+        settings = apply_price(self._apply(found, secret), self._prices)
         if not settings.model:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
         record = partial(self._record_usage, settings.generator_name)
@@ -295,10 +298,17 @@ class LanguageModels:
         """Return the generator of a model. It is not checked whether the endpoint has this model."""
         with self._connecting:
             if model not in self._generators:
-                settings = self._with(model)
-                record = partial(self._record_usage, settings.generator_name)
+                settings, choice = self._with(model), self.choice
+                is_stored = choice is not None and settings.model == self.settings.model
+                reported = choice.context_tokens if choice and is_stored and choice.context_reported else None
+                tested = choice.tested_capability if choice and is_stored else None
                 self._generators[model] = LanguageModel(
-                    settings, names=self.names, key_problem=self.key_problem, on_usage=record
+                    settings,
+                    names=self.names,
+                    key_problem=self.key_problem,
+                    profile=ModelProfile(settings, reported, tested),
+                    find_budget=self._find_budget,
+                    on_usage=partial(self._record_usage, settings.generator_name),
                 )
             return self._generators[model]
 
@@ -335,8 +345,12 @@ class LanguageModels:
         used = secret or self._environment_key(choice.base_url)
         return replace(choice, base_url=find_base_url(choice.base_url, used), gguf=""), secret
 
+    def _find_budget(self) -> int:
+        stored = self._stores.preferences.get(CONTEXT_BUDGET)
+        return self._from_environment.context_budget if stored is None else int(stored)
+
     def _adopt_context(self, choice: ModelChoice, key: str) -> ModelChoice:
-        default = self._from_environment.openai_context_tokens
+        default = self._from_environment.openai_context_tokens or DEFAULT_CONTEXT_TOKENS
         return adopt_context_length(choice, key or self._environment_key(choice.base_url), default)
 
     def _environment_key(self, address: str) -> str:
@@ -356,13 +370,15 @@ class LanguageModels:
 
     def _apply(self, choice: ModelChoice, key: str) -> Settings:
         key = key or self._environment_key(choice.base_url)
+        entered = None if choice.context_reported else choice.context_tokens
         values = {
             "openai_base_url": choice.base_url or None,
             "openai_model": choice.model or None,
             "openai_api": choice.api,
             "gguf": Path(choice.gguf) if choice.gguf else None,
             "openai_api_key": SecretStr(key) if key else None,
-            "openai_context_tokens": choice.context_tokens or self._from_environment.openai_context_tokens,
+            "openai_context_tokens": entered or self._from_environment.openai_context_tokens,
+            "model_capability": choice.capability or self._from_environment.model_capability,
         }
         return self._from_environment.model_copy(update=values)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rag_core.errors import SettingsError
 from rag_core.gate.features import ANSWERABLE_SCORE, ON_TOPIC
-from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.language_models import CONTEXT_BUDGET, LanguageModels
 from rag_core.runtime.query_adapters import QueryAdapters
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -76,6 +76,12 @@ class Preferences:
         return int(self._settings.top_k if stored is None else stored)
 
     @property
+    def context_budget(self) -> int:
+        """Most tokens of pages in the prompt of a capable model."""
+        stored = self._stores.preferences.get(CONTEXT_BUDGET)
+        return int(self._settings.context_budget if stored is None else stored)
+
+    @property
     def instructions(self) -> str:
         """Instructions for the answers of a language model in every conversation: language, length and tone."""
         return str(self._stores.preferences.get("instructions") or "")
@@ -104,6 +110,10 @@ class Preferences:
     def set_top_k(self, value: int | None) -> None:
         """Override `top_k`; ``None`` restores the value of the settings."""
         self._stores.preferences.set("top_k", value)
+
+    def set_context_budget(self, value: int | None) -> None:
+        """Override `context_budget`; ``None`` restores the value of the settings."""
+        self._stores.preferences.set(CONTEXT_BUDGET, value)
 
     @property
     def _threshold_name(self) -> str:

@@ -136,7 +136,15 @@ from rag_core.types.retrieval import (
     build_unembedded_question,
 )
 from rag_core.types.snapshots import AsOf, Snapshot, SnapshotComparison, SnapshotSide
-from rag_core.types.status import ModelCheck, ModelChoice, ModelHost, Readiness, Status, describe_outdated
+from rag_core.types.status import (
+    Capability,
+    ModelCheck,
+    ModelChoice,
+    ModelHost,
+    Readiness,
+    Status,
+    describe_outdated,
+)
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 from rag_core.types.usage import Usage, UsageTotal
 
@@ -159,6 +167,7 @@ __all__ = [
     "AskEvent",
     "Baseline",
     "BoolArray",
+    "Capability",
     "ChunkRow",
     "ChunkSpan",
     "ChunkVectors",

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rag_core.types.chunks import Fingerprint
 from rag_core.types.formatting import format_count
 from rag_core.types.usage import UsageTotal
+
+
+# What the way to a model's answer relies on. ``small``: a few short passages and simple rules. ``capable``: whole pages,
+# the format of the citations, and the language of the question.
+Capability = Literal["small", "capable"]
 
 
 def describe_outdated(number: int) -> str:
@@ -23,12 +29,13 @@ class ModelCheck:
     """The result of one of the checks with which the connection to a language model is tested.
 
     ``passed`` is ``None`` if the check is inconclusive. ``words`` describes the result; if the check failed, it also
-    says what to do.
+    says what to do. ``capability`` is the result of the check of the model's capability; other checks have none.
     """
 
     name: str
     passed: bool | None
     words: str
+    capability: Capability | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,10 @@ class ModelChoice:
         Most tokens of prompt and answer together; by default the value of the settings.
     context_reported : bool
         Whether ``context_tokens`` follows from what the endpoint reports, and was not entered.
+    capability : str
+        The capability that the user chose; empty if it is to be found out.
+    tested_capability : Capability, optional
+        The result of the test of the connection, if it was tested.
     """
 
     preset: str
@@ -56,6 +67,8 @@ class ModelChoice:
     gguf: str = ""
     context_tokens: int | None = None
     context_reported: bool = False
+    capability: Literal["", "small", "capable"] = ""
+    tested_capability: Capability | None = None
 
 
 @dataclass(frozen=True, slots=True)

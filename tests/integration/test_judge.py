@@ -11,6 +11,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorAuthError, SettingsError
 from rag_core.evaluation.judge import Judge
+from rag_core.llm.model_profile import ModelProfile
 from rag_core.types import AnswerState, Evaluation, JudgeConfig, JudgeReport, Label
 from tests.support.engines import ASK_BUDGET, ASK_PENGUINS, open_library, opened, scripted_engine
 from tests.support.judges import judging, questions, verdicts
@@ -226,9 +227,8 @@ def test_passages_that_exceed_the_context_are_judged_in_parts(folder: Path) -> N
     with scripted_engine(folder, play, openai_context_tokens=700, openai_answer_tokens=16) as (engine, endpoint):
         answer = engine.answer(ASK_BUDGET)
         before = len(endpoint.requests)
-        room = engine.models.settings.model_copy(update={"openai_context_tokens": 330})
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(engine.models), "settings", property(lambda _: room))
+            patch.setattr(ModelProfile, "filled_tokens", 330)
             judgement = Judge(engine._generations, engine.models).judge_answer(
                 answer, JudgeConfig(), expected="42 million"
             )

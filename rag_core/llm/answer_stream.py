@@ -1,0 +1,128 @@
+"""The stream of one reply: pieces of text, and pauses in which the model writes none."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+
+from rag_core.llm.request import RequestReport
+from rag_core.llm.tool_calls import ToolCall
+from rag_core.types import Delta, Stage, Usage
+
+# A piece of a reply's text; ``None`` if the model reasons, or if nothing arrived for a moment.
+Piece = str | None
+Pieces = Generator[Piece, None, None]
+THINKING = "The model is thinking"
+# Seconds without a piece after which a pause is reported, so that a user can stop the reply.
+PAUSE_S = 0.5
+# Seconds without a word after which the model is said to think, even if the endpoint reports no reasoning.
+_SILENT_S = 3.0
+# Longest wait for a thread that ends because its connection was closed.
+_END_S = 1.0
+
+
+class AnswerStream(Iterator[str]):
+    """Iterator over the pieces of one answer.
+
+    Attributes
+    ----------
+    notices : tuple[str, ...]
+        Messages for the user, for example about passages that do not fit or about the length limit. They are complete
+        when the iterator is exhausted.
+    cut : str
+        Why the text is incomplete although the endpoint did not fail, such as the limit of tokens; it is one of the
+        notices. Empty if the text is complete.
+    usage : Usage
+        The usage so far; it remains available after an error or `close`.
+    calls : tuple of ToolCall
+        The calls of tools in the reply, complete when the iterator is exhausted.
+    is_reasoning : bool
+        Whether the model reasons and has not written the next piece of text yet.
+    reports_pauses : bool
+        Whether pauses are reported while nothing arrives; `events` does so.
+    """
+
+    def __init__(self, pieces: Callable[[AnswerStream], Pieces]) -> None:
+        self.notices: tuple[str, ...] = ()
+        self.cut = ""
+        self.usage = Usage()
+        self.calls: tuple[ToolCall, ...] = ()
+        self.is_reasoning = False
+        self.reports_pauses = False
+        self._pieces = pieces(self)
+
+    def __next__(self) -> str:
+        while (piece := next(self._pieces)) is None:
+            pass
+        return piece
+
+    def events(self, label: str) -> Generator[Stage | Delta, None, None]:
+        """Yield the pieces as events and, in each pause, the stage ``generate``.
+
+        The stage has the given label, or `THINKING` while the model reasons or has been silent for long, and is
+        repeated about twice a second, so that the consumer can stop the reply.
+        """
+        self.reports_pauses = True
+        last, shown = time.monotonic(), label
+        for piece in self._pieces:
+            if piece is None:
+                is_thinking = self.is_reasoning or time.monotonic() - last > _SILENT_S
+                shown = THINKING if is_thinking else label
+                yield Stage("generate", shown)
+                continue
+            if shown != label:
+                shown = label
+                yield Stage("generate", label)
+            last = time.monotonic()
+            yield Delta(piece)
+
+    def close(self) -> None:
+        """Close the connection; servers then stop generating."""
+        self._pieces.close()
+
+
+def read_in_background(pieces: Pieces, report: RequestReport) -> Pieces:
+    """Yield the pieces of a stream that a thread reads, and ``None`` for each `PAUSE_S` in which none arrives.
+
+    If the iterator is closed, the connection of the ``report`` is closed, so that the thread does not wait any longer.
+    """
+    arrived: queue.SimpleQueue[Piece | BaseException | _End] = queue.SimpleQueue()
+    is_closed = threading.Event()
+
+    def read() -> None:
+        try:
+            with closing(pieces):
+                for piece in pieces:
+                    arrived.put(piece)
+                    if is_closed.is_set():
+                        return
+            arrived.put(_End())
+        except BaseException as error:  # noqa: BLE001 - the consumer raises it
+            arrived.put(error)
+
+    thread = threading.Thread(target=read, name="reply", daemon=True)
+    thread.start()
+    try:
+        while not isinstance(item := _wait(arrived), _End):
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        is_closed.set()
+        if thread.is_alive():
+            report.disconnect()
+            thread.join(_END_S)
+
+
+class _End:
+    """The end of a stream."""
+
+
+def _wait(arrived: queue.SimpleQueue[Piece | BaseException | _End]) -> Piece | BaseException | _End:
+    try:
+        return arrived.get(timeout=PAUSE_S)
+    except queue.Empty:
+        return None

@@ -1,0 +1,61 @@
+"""Test whether a model can be asked to answer from whole pages: three questions with short sources.
+
+A capable model cites the number of the source behind each sentence, answers in the language of the question, and says
+that a fact is missing instead of guessing it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_RULES = (
+    "Answer the question from the numbered sources only. Cite the number of the source in square brackets after each "
+    "sentence, such as [1]. Write in the language of the question. If the sources do not contain the answer, reply with "
+    "the word NOT_STATED and nothing else."
+)
+_SOURCES = """\
+[1] Harbour report 2021, page 12
+The harbour of Ostmole was dredged to a depth of 14 metres in 2021. The work cost 38 million euros.
+
+[2] Harbour report 2021, page 13
+The new crane lifts 65 tonnes. It was delivered in March by a shipyard in Gdansk."""
+_GERMAN = re.compile(r"\b(?:der|die|das|wurde|ist|hat|hebt|kann|Tonnen|neue|Kran)\b")
+_REFUSALS = re.compile(
+    r"not[ _]stated|not (?:contain|mention|state|provide|say|specif)|no information|n.t (?:contain|mention|state|say)", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityQuestion:
+    """A question, what a wrong reply shows, and how a right one is recognized."""
+
+    question: str
+    failure: str
+    is_right: Callable[[str], bool]
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The messages of the request."""
+        prompt = f"Sources:\n\n{_SOURCES}\n\nQuestion: {self.question}"
+        return [{"role": "system", "content": _RULES}, {"role": "user", "content": prompt}]
+
+
+QUESTIONS = (
+    CapabilityQuestion(
+        "To what depth was the harbour dredged, and what did it cost?",
+        "did not cite its source as [1]",
+        lambda reply: "14" in reply and "38" in reply and "[1]" in reply,
+    ),
+    CapabilityQuestion(
+        "Wie viele Tonnen hebt der neue Kran?",
+        "did not answer a German question in German",
+        lambda reply: "65" in reply and len(_GERMAN.findall(reply)) >= 2,
+    ),
+    CapabilityQuestion(
+        "How many ships called at the harbour in 2021?",
+        "answered a question whose answer its sources do not contain",
+        lambda reply: bool(_REFUSALS.search(reply)),
+    ),
+)
