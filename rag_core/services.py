@@ -8,6 +8,7 @@ from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
 from rag_core.answering.follow_up import FollowUps
+from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.mixtures import Mixtures
 from rag_core.answering.neighbourhoods import NeighbourhoodSearch
 from rag_core.answering.page_reading import PageReader
@@ -107,7 +108,10 @@ class Services:
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         self.themes = Themes(stores, graphs)
         theme_answers = ThemeAnswerer(stores, graphs, self.themes, self._generations, summarizer, self.models)
-        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages, stores, theme_answers)
+        library = LibraryAnswerer(stores, self._generations)
+        answerer = Answerer(
+            *(self._searcher, self._strategies, summarizer, self.models, pages, stores, theme_answers, library)
+        )
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
         self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)
         self.conversations = Conversations(self.models, stores.conversations)

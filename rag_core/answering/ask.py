@@ -12,7 +12,9 @@ from rag_core.answering.comparisons import Comparer, ExtractiveSteps
 from rag_core.answering.drafts import Draft, find_draft_answer, join_quotes
 from rag_core.answering.figures import answer_with_figure
 from rag_core.answering.foreign_questions import bridge_languages
+from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.marginal_answers import write_marginal_answer
+from rag_core.answering.page_answers import PageAnswerer, is_read_in_pages, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.quotes import describe_disagreement, quote_answer
@@ -31,6 +33,7 @@ from rag_core.types import (
     Answer,
     AskEvent,
     Delta,
+    Gate,
     Message,
     RetrievalConfig,
     Scope,
@@ -56,6 +59,7 @@ class Answerer:
     reader : PageReader
     stores : Stores
     themes : ThemeAnswerer
+    library : LibraryAnswerer
     """
 
     def __init__(
@@ -67,13 +71,16 @@ class Answerer:
         reader: PageReader,
         stores: Stores,
         themes: ThemeAnswerer,
+        library: LibraryAnswerer,
     ) -> None:
+        self._library = library
         self._themes = themes
         self._searcher = searcher
         self._strategies = strategies
         self._summarizer = summarizer
         self._models = models
         self._reader = reader
+        self._pages = PageAnswerer(stores, searcher, reader)
         self._comparer = Comparer(stores, searcher, self.answer)
 
     def ask(
@@ -92,6 +99,12 @@ class Answerer:
         """
         trace = AnswerTrace()
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
+        if known := self._library.answer(query):
+            result = SearchResult(query.text, (), Gate("library", 1.0, 0.0, answerable=True, overruled=True), {})
+            yield result
+            yield Delta(known)
+            yield build_answer(query, result, VerifiedAnswer(known), "extractive", trace)
+            return
         by_quotes = self._models.active(writer.model) is None and configuration.strategy in ("plain", "summary")
         if by_quotes and (yield from self._finish(query, self._summarizer.extracts.summarize(query, history), trace)):
             return
@@ -125,14 +138,15 @@ class Answerer:
     def _write_answer(
         self, query: Query, outcome: SearchOutcome, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
-        if not outcome.computed:
+        writer = self._models.active(query.writer.model)
+        in_pages = writer is not None and is_read_in_pages(query, writer)
+        if not outcome.computed and not in_pages:
             # The citations of computed values refer to the passages as they were found.
             outcome = self._reader.enlarge_passages(outcome, query.configuration.context)
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage
-        writer = self._models.active(query.writer.model)
-        figure = answer_with_figure(query.asked, outcome, self._reader)
+        figure = None if in_pages else answer_with_figure(query.asked, outcome, self._reader)
         if figure is not None and writer is None:
             yield Delta(figure[0].text)
             yield build_answer(query, figure[1], figure[0], "extractive", trace)
@@ -143,12 +157,18 @@ class Answerer:
             result = figure[1]
         elif outcome.computed:
             fact = write_pieces(outcome.computed)
+        if in_pages and not result.gate.answerable and may_be_on_topic(outcome):
+            result = replace(result, gate=result.gate.overrule())
+            outcome = replace(outcome, result=result)
         if not result.gate.answerable and writer is not None:
             yield from self._refuse(query, result, trace, has_model=True)
             return
         yield Stage("generate", WRITING)
         draft = Draft(VerifiedAnswer(""))
-        if writer is not None:
+        if writer is not None and in_pages:
+            draft, result = yield from self._write_from_pages(writer, query, outcome, history, trace)
+            outcome = replace(outcome, result=result)
+        elif writer is not None:
             evidence = collect_evidence(replace(outcome, result=result), fact, self._reader)
             evidence = yield from self._strategies.prompts.shorten_evidence(writer, query, evidence, trace)
             draft = yield from self._write_draft(writer, query, evidence, history, trace)
@@ -175,12 +195,37 @@ class Answerer:
             for piece in re.findall(r"\s*\S+", new_text[len(draft.answer.text) :]):
                 trace.record_first_token()
                 yield Delta(piece)
-        elif not answer.refused:
+        elif not answer.refused and not in_pages:
             differing = describe_disagreement(outcome, self._reader, self._searcher.find_document_date)
             trace.notices += [differing] if differing else []
         yield Stage("generate", WRITING, done=True)
         generator = writer.name if writer is not None and draft.answer.text else "extractive"
         yield replace(build_answer(query, result, answer, generator, trace), interrupted=draft.problem)
+
+    def _write_from_pages(
+        self,
+        writer: LanguageModel,
+        query: Query,
+        outcome: SearchOutcome,
+        history: Sequence[Message],
+        trace: AnswerTrace,
+    ) -> Generator[AskEvent, None, tuple[Draft, SearchResult]]:
+        """Yield the answer of a capable model; return it, and the result with the pages that it was written from."""
+        reply = yield from self._pages.write(writer, query, outcome, history, trace)
+        if not contains_words(reply.text):
+            problem = reply.problem or EMPTY_ANSWER
+            return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem), outcome.result
+        sources = reply.context.sources
+        answer = draft_answer(
+            reply.text, outcome.result.question, sources, create_text_encoder(outcome.ranked.embedder)
+        )
+        if answer.unchecked:
+            trace.notices.append(NOT_CHECKED)
+        answer = replace(answer, refused=answer.refused or reply.is_refusal)
+        short = find_draft_answer(outcome.result.question, answer, sources, self._reader.read)
+        # The rules ask for the value first, so what stands elsewhere is one of several values, or a part of a list.
+        short = short if answer.text.lstrip("*").startswith(short) else ""
+        return Draft(replace(answer, short=short), reply.problem), replace(outcome.result, passages=sources)
 
     def _refuse(
         self,

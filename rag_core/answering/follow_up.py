@@ -158,7 +158,7 @@ class Rewriter:
     ----------
     generator : LanguageModel or None
         Rewrites questions that refer to earlier turns, and questions that may do so because they contain no name,
-        quotation or long number.
+        quotation or long number. A capable model gets all questions after the first.
     """
 
     def __init__(self, generator: LanguageModel | None) -> None:
@@ -173,9 +173,7 @@ class Rewriter:
         depends = is_dependent(question) and not (self._generator is None and asks_for_summary(question))
         if self._generator is None and history and (shifted := _shift(question, history)):
             return Rewriting(shifted)
-        if not history or not (
-            depends or (self._generator and find_content_words(question) and not contains_name_or_number(question))
-        ):
+        if not history or not (depends or self._may_depend(question)):
             return Rewriting()
         notices: tuple[str, ...] = ()
         usage = Usage()
@@ -192,6 +190,13 @@ class Rewriter:
                 notices = ("The model did not rewrite the question; it was completed by rules instead.",)
         completed = add_earlier_words(question, history) if depends else question
         return Rewriting("" if completed == question else completed, notices if depends else (), usage)
+
+    def _may_depend(self, question: str) -> bool:
+        """Return whether the model decides if a question refers to earlier turns, to which no word of it points."""
+        if self._generator is None:
+            return False
+        is_bare = bool(find_content_words(question)) and not contains_name_or_number(question)
+        return is_bare or self._generator.capability == "capable"
 
 
 def _shift(question: str, history: Sequence[Message]) -> str:

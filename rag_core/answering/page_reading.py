@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from rag_core.answering.passage_context import enlarge_passages
+from rag_core.finance.measures import find_statement_pages
 from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
 from rag_core.reading.cell_values import remove_unit
@@ -77,6 +78,16 @@ class PageReader:
         """Return copies of passages with their tables in Markdown, for a prompt; see `prompt_tables.write_tables`."""
         pages = {(one.version_id, page) for one in passages for page in (one.page_index, one.page_index_end)}
         return write_tables(passages, self._stores.documents.tables(sorted(pages)))
+
+    def write_pages(self, pages: Sequence[Passage]) -> list[Passage]:
+        """Return copies of whole pages with their tables in Markdown, without headers and footers."""
+        keys = [one.page_key for one in pages]
+        documents = self._stores.documents
+        return write_tables(pages, documents.tables(keys), documents.skipped_spans(keys))
+
+    def find_statement_pages(self, version_id: str, titles: Collection[str]) -> list[int]:
+        """Return the pages of a document with financial statements; see `measures.find_statement_pages`."""
+        return find_statement_pages(self.read_texts(version_id), titles)
 
     def read_cover(self, version_id: str) -> str:
         """Return the text of the first two pages of a document."""

@@ -12,6 +12,7 @@ from rag_core.llm.model_download import build_model_path, is_downloaded
 from rag_core.runtime.model_downloads import build_offer
 from rag_core.types import (
     Answer,
+    AnswerState,
     Citation,
     Comparison,
     DeleteReceipt,
@@ -36,6 +37,7 @@ from rag_core.types import (
     Training,
     WatchedFolder,
 )
+from rag_core.types.answers import strip_markers
 
 
 def build_addition_row(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]:
@@ -158,13 +160,14 @@ def build_search_row(result: SearchResult | Answer, question_id: str | None) -> 
 
 
 def build_answer_row(answer: Answer, question_id: str | None) -> dict[str, Any]:
-    """Return the row that ``ask`` prints for a question."""
+    """Return the row that ``ask`` prints for a question. A refusal has no citations, also if it names what is close."""
+    is_refusal = answer.state is AnswerState.ABSTAINED
     return {
         **build_search_row(answer, question_id),
         "state": answer.state.value,
-        "text": answer.text,
+        "text": strip_markers(answer.text) if is_refusal else answer.text,
         "short": answer.short or None,
-        "citations": [_citation(citation) for citation in answer.citations],
+        "citations": [] if is_refusal else [_citation(citation) for citation in answer.citations],
         "statements": [
             {
                 "text": answer.text[one.start : one.end],

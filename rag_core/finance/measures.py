@@ -8,7 +8,7 @@ the question. The terms are English, as in filings. Questions in other languages
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_core.finance.line_items import Statement
@@ -22,6 +22,9 @@ MAX_CHUNKS, MAX_CHUNKS_FOR_CAUSE = 10, 1
 # Most characters, beyond the length of the title, that a line with the title of a statement contains in addition to it.
 _MAX_TITLE_REST = 25
 _LONGEST_TITLE_LINE = 140
+# Most pages with the title of a statement that are taken for the statement.
+MAX_STATEMENT_PAGES = 2
+_FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|\d+\.\d+|\d{2,}")
 # A word that each title contains.
 _TITLE_WORD = re.compile(r"sheet|statement|loss", re.IGNORECASE)
 
@@ -215,6 +218,30 @@ def find_title_lines(text: str) -> set[Statement]:
             if match and len(line) <= 2 * (match.end() - match.start()) + _MAX_TITLE_REST:
                 found.add(statement)
     return found
+
+
+def find_statement_pages(texts: Mapping[int, str], titles: Collection[str]) -> list[int]:
+    """Return the pages of a document that contain financial statements, by the index of the page, ascending.
+
+    Of the pages with the title of a statement in a line of its own, those with the most figures are the statement;
+    the others are contents, notes and selected data.
+
+    Parameters
+    ----------
+    texts : mapping of int to str
+        The texts of all pages of the document, by the index of the page.
+    titles : collection of str
+        Values of `Statement`.
+    """
+    wanted = {one for one in Statement if one.value in titles}
+    titled: dict[Statement, list[int]] = {one: [] for one in wanted}
+    for page, text in texts.items():
+        for statement in find_title_lines(text) & wanted:
+            titled[statement].append(page)
+    found: set[int] = set()
+    for pages in titled.values():
+        found.update(sorted(pages, key=lambda page: -len(_FIGURE.findall(texts[page])))[:MAX_STATEMENT_PAGES])
+    return sorted(found)
 
 
 def find_title_end(text: str) -> int:

@@ -26,7 +26,7 @@ from rag_core.types import Message, Passage
 # Share of the context that is used. The rest is a reserve: the endpoint's tokenizer may produce more tokens than
 # cl100k_base, with which tokens are counted here.
 TRUSTED_SHARE = 0.9
-_HISTORY_SHARE = 0.25
+HISTORY_SHARE = 0.25
 # Tokens for the role and the separators of a message.
 PER_MESSAGE = 8
 # Minimum tokens of a shortened passage; a shorter passage is not worth the tokens of its header line.
@@ -94,7 +94,7 @@ def fit_context(
             f"question and RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or "
             f"shorten the question{' or the instructions for answers' if instructions else ''}."
         )
-    kept_history, spent = fit_newest_exchanges(history, int(room * _HISTORY_SHARE))
+    kept_history, spent = fit_newest_exchanges(history, int(room * HISTORY_SHARE))
     room -= spent
     ranked = sorted(passages, key=lambda passage: passage.rank)
     kept: list[Passage] = []

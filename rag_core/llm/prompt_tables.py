@@ -15,7 +15,11 @@ _WORD = re.compile(r"\w")
 _MAX_CAPTION_LINES = 2
 
 
-def write_tables(passages: Sequence[Passage], tables: Mapping[PageKey, Sequence[Table]]) -> list[Passage]:
+def write_tables(
+    passages: Sequence[Passage],
+    tables: Mapping[PageKey, Sequence[Table]],
+    skipped: Mapping[PageKey, Sequence[Span]] | None = None,
+) -> list[Passage]:
     """Return copies of passages whose texts contain the rows of tables in Markdown instead of in lines.
 
     The rows that begin or end in a passage are written as a whole, below the headers of their columns and the unit of
@@ -26,22 +30,27 @@ def write_tables(passages: Sequence[Passage], tables: Mapping[PageKey, Sequence[
     passages : sequence of Passage
     tables : mapping of PageKey to sequence of Table
         The tables of the pages of the passages.
+    skipped : mapping of PageKey to sequence of Span, optional
+        The headers and footers of pages, which are left out.
     """
-    return [replace(passage, text=_write_passage(passage, tables)) for passage in passages]
+    return [replace(passage, text=_write_passage(passage, tables, skipped or {})) for passage in passages]
 
 
-def _write_passage(passage: Passage, tables: Mapping[PageKey, Sequence[Table]]) -> str:
+def _write_passage(
+    passage: Passage, tables: Mapping[PageKey, Sequence[Table]], skipped: Mapping[PageKey, Sequence[Span]]
+) -> str:
     first, separator, second = passage.text.partition(PAGE_BREAK)
-    written = _write_text(first, passage.start, tables.get(passage.page_key, ()))
+    left_out = skipped.get(passage.page_key, ())
+    written = _write_text(first, passage.start, tables.get(passage.page_key, ()), left_out)
     if not separator:
         return written
     next_page = (passage.version_id, passage.page_index_end)
     return f"{written}{separator}{_write_text(second, passage.end - len(second), tables.get(next_page, ()))}"
 
 
-def _write_text(text: str, shift: int, tables: Sequence[Table]) -> str:
+def _write_text(text: str, shift: int, tables: Sequence[Table], left_out: Sequence[Span] = ()) -> str:
     """Return a part of a page, which starts at ``shift``, with its tables in Markdown."""
-    replaced: list[Span] = []
+    replaced: list[Span] = [(start - shift, end - shift) for start, end in left_out]
     blocks: list[tuple[int, str]] = []
     for table in tables:
         rows = [row for row in table.body if _spans_inside(row, shift, len(text))]
@@ -51,7 +60,7 @@ def _write_text(text: str, shift: int, tables: Sequence[Table]) -> str:
         spans = [span for row in (*table.headers, *rows) for span in _spans_inside(row, shift, len(text))]
         replaced += spans
         blocks.append((min(start for start, _ in spans), _write_table(table, rows, text)))
-    if not blocks:
+    if not replaced:
         return text
     blocks.sort()
     lines: list[str] = []
@@ -86,7 +95,10 @@ def _write_table(table: Table, rows: Sequence[TableRow], text: str) -> str:
 
 
 def _check_cells(row: TableRow) -> TableRow:
-    return replace(row, cells=tuple(replace(cell, text=replace_instructions(cell.text)) for cell in row.cells))
+    texts = [replace_instructions(cell.text) for cell in row.cells]
+    if all(cell.text == text for cell, text in zip(row.cells, texts, strict=True)):
+        return row
+    return replace(row, cells=tuple(replace(cell, text=text) for cell, text in zip(row.cells, texts, strict=True)))
 
 
 def _remove(text: str, start: int, end: int, spans: Sequence[Span]) -> str:

@@ -184,13 +184,13 @@ def format_passage(passage: Passage) -> str:
     round bracket, and a line that starts with "Question:" gets a dash before it. A placeholder replaces sentences that
     read like instructions to a model.
     """
-    text = _quote_text(replace_instructions(passage.text))
+    text = quote_text(passage.text)
     document, page = format_name(passage.document), format_name(passage.page_label)
     return f"[{passage.rank}] {document}, page {page}\n{text}"
 
 
 def _format_hint(hint: Hint) -> str:
-    text = " ".join(_quote_text(replace_instructions(hint.text)).split())
+    text = " ".join(quote_text(hint.text).split())
     return _HINT.format(rank=hint.rank, text=text)
 
 
@@ -200,6 +200,11 @@ def format_instructions(text: str) -> str:
     The text is escaped like that of a passage, so that it cannot end the block or imitate a passage or the question.
     """
     return _INSTRUCTIONS.format(_quote_text(text))
+
+
+def quote_text(text: str) -> str:
+    """Return the text of a document in the form in which prompts contain it; see `format_passage`."""
+    return _quote_text(replace_instructions(text))
 
 
 def _quote_text(text: str) -> str:
@@ -222,14 +227,22 @@ def escape_markup(text: str) -> str:
     Format characters (zero-width, bidirectional overrides, tags) and control characters are removed; white space is
     kept. A "<" that could open a tag becomes an angle quotation mark, and a token such as "[INST]" becomes "(INST)".
     """
-    visible = "".join(map(_replace_invisible, text))
+    visible = text.translate(_VISIBLE)
     return _TEMPLATE_TOKEN.sub(r"(\1)", _OPENING.sub("\u2039", visible))
 
 
-def _replace_invisible(char: str) -> str:
-    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
+class _VisibleCharacters(dict[int, str]):
+    """The replacement of each character; it is computed once for each that occurs."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        if char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co"):
+            char = " " if char.isspace() else ""
+        self[code] = char
         return char
-    return " " if char.isspace() else ""
+
+
+_VISIBLE = _VisibleCharacters()
 
 
 def format_name(value: str) -> str:

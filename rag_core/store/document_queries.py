@@ -13,7 +13,7 @@ from rag_core.store.database import MAX_BOUND, Database, as_utc, split_batches
 from rag_core.store.file_names import MAX_NAME_CHARS, normalize_name
 from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, page_tables, pages, versions
 from rag_core.store.serialization import page_from_row, unpack_tables
-from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, PageKey, Table, VersionRow
+from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, PageKey, Span, Table, VersionRow
 
 # Database columns by field of `DocumentInfo`.
 _INFO_COLUMNS = {
@@ -284,6 +284,17 @@ class DocumentQueries:
             for batch in split_batches(list(places), MAX_BOUND // 2):
                 rows = connection.execute(select(page_tables).where(place.in_(batch)))
                 found |= {(row.version_id, row.page_index): unpack_tables(row.tables) for row in rows}
+        return found
+
+    def skipped_spans(self, keys: Collection[PageKey]) -> dict[PageKey, tuple[Span, ...]]:
+        """Return the spans of headers and footers in the texts of pages, by version id and page index."""
+        place = tuple_(pages.c.version_id, pages.c.page_index)
+        query = select(pages.c.version_id, pages.c.page_index, pages.c.skip)
+        found: dict[PageKey, tuple[Span, ...]] = {}
+        with self._db.read() as connection:
+            for batch in split_batches(list(keys), MAX_BOUND // 2):
+                for row in connection.execute(query.where(place.in_(batch))):
+                    found[(row.version_id, row.page_index)] = tuple((start, end) for start, end in row.skip)
         return found
 
     def page_contents(self, keys: Sequence[PageKey]) -> dict[PageKey, tuple[str, tuple[Table, ...]]]:

@@ -16,11 +16,18 @@ from rag_core.text.annotated import AnnotatedText
 from rag_core.text.languages import INTERJECTION, languages_differ
 from rag_core.types import Citation, Claim, Mark, Passage
 from rag_core.types.protocols import TextEncoder
-from rag_core.verification.citation_markers import normalize_markers, strip_source_list
+from rag_core.verification.citation_markers import normalize_markers, parse_markers, strip_source_list
 from rag_core.verification.claims import ClaimSpan, split_claims
 from rag_core.verification.marks import find_differing_value, has_common_fact, is_same_number
 from rag_core.verification.refusals import contains_refusal, has_leading_refusal, is_refusal
-from rag_core.verification.support import EncodedText, SourceSentence, SplitPassage, encode_text, score_sentence
+from rag_core.verification.support import (
+    EncodedText,
+    SourceSentence,
+    SplitPassage,
+    encode_text,
+    rank_by_words,
+    score_sentence,
+)
 from rag_core.verification.verifier import VerifiedAnswer
 
 EMPTY_ANSWER = "The model's answer contains no text."
@@ -33,6 +40,10 @@ MIN_NAMED_SUPPORT = 0.3
 NAMED_MARGIN = 0.1
 # A claim with a lower support is unrelated to the passages, unless it has a value or name in common with them.
 MIN_RELATED_SUPPORT = 0.15
+# Passages with more characters are encoded sentence by sentence; five passages of the usual size have fewer.
+MAX_ENCODED_CHARS = 12_000
+# Sentences of them that are compared with a claim by their vectors.
+COMPARED = 12
 # A line that begins with citation markers, as in "[2]. The fee is 5 euros."
 _LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
 _MARKER, _WORD = re.compile(r"\[[^\]\n]*\]"), re.compile(r"\w")
@@ -111,12 +122,30 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     text = strip_source_list(normalize_markers(text, ranks), {passage.document for passage in passages})
     text = _LEADING_MARKERS.sub(_move_markers_to_end, text)
     encoded_question = encode_text(question, encode)
-    sources = [SplitPassage(passage, encoded_question, encode) for passage in passages]
-    foreign = languages_differ(text, "\n".join(passage.text for passage in passages))
+    sources = _split_passages(passages, encoded_question, encode)
+    cited = set(parse_markers(text))
+    compared = [passage.text for passage in passages if passage.rank in cited] or [one.text for one in passages]
+    foreign = languages_differ(text, "\n".join(compared))
     attributions = [
         _attribute_claim(text, claim, encoded_question, sources, encode, foreign) for claim in _select_claims(text)
     ]
     return replace(_insert_markers(text, attributions), unchecked=foreign)
+
+
+def _split_passages(passages: Sequence[Passage], question: EncodedText, encode: TextEncoder) -> list[SplitPassage]:
+    """Return the passages as sentences; the last sentence of a page continues on the next page, if that is given."""
+    tops = {one.page_key: one.first_page_text for one in passages if one.start == 0}
+    in_parts = sum(len(one.text) for one in passages) > MAX_ENCODED_CHARS
+    return [
+        SplitPassage(
+            one,
+            question,
+            encode,
+            following=tops.get((one.version_id, one.page_index + 1), "") if in_parts else "",
+            in_parts=in_parts,
+        )
+        for one in passages
+    ]
 
 
 def _move_markers_to_end(line: re.Match[str]) -> str:
@@ -166,9 +195,10 @@ def _attribute_claim(
     written = text[claim.start : claim.end]
     opening = INTERJECTION.match(written)
     said = encode_text(written[opening.end() :] if opening and opening.end() < len(written) else written, encode)
-    scored = [score_sentence(said, sentence, foreign) for source in sources for sentence in source.sentences]
-    if not scored:
+    candidates = _select_sentences(said, claim, sources)
+    if not candidates:
         return _Attribution(claim)
+    scored = [score_sentence(said, one.source.encode_sentence(one), foreign) for one in candidates]
     closest = max(scored, key=lambda candidate: candidate.with_question)
     best = closest.sentence
     if not foreign:
@@ -197,6 +227,20 @@ def _attribute_claim(
     if not kept and closest.support >= MIN_SUPPORT:
         kept = [best]
     return _Attribution(claim, tuple(_add_number_sentences(said.reading, kept)))
+
+
+def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[SplitPassage]) -> list[SourceSentence]:
+    """Return the sentences to compare with a claim: all of short passages, else those with most of its words.
+
+    Of the passages that the claim cites, more sentences are compared, because a citation may state a claim in other
+    words.
+    """
+    sentences = [sentence for source in sources for sentence in source.sentences]
+    if not any(source.in_parts for source in sources):
+        return sentences
+    ranked = rank_by_words(said, sentences)
+    cited = [one for one in ranked if one.source.passage.rank in claim.ranks]
+    return list({(id(one.source), one.start): one for one in (*ranked[:COMPARED], *cited[:COMPARED])}.values())
 
 
 def _is_unrelated(

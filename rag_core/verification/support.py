@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -29,6 +30,10 @@ _UNRELATED_COSINE = 0.35
 _QUESTION_SHARE = 0.2
 
 
+_NO_TOKENS: FloatArray = np.empty((0, 0), np.float32)
+_SENTENCE_ENDS = (".", "!", "?", ":", ";", "”", '"', ")")
+
+
 @dataclass(frozen=True)
 class EncodedText:
     """A text with its token vectors, shape (n, dimension), and their character spans, shape (n, 2)."""
@@ -51,21 +56,63 @@ class SourceSentence:
 
 
 class SplitPassage:
-    """A passage that is split into sentences and compared with the question once, for all claims."""
+    """A passage that is split into sentences and compared with the question once, for all claims.
 
-    def __init__(self, passage: Passage, question: EncodedText, encode: TextEncoder) -> None:
+    Parameters
+    ----------
+    passage : Passage
+    question : EncodedText
+    encode : TextEncoder
+    following : str
+        The text of the next page, on which the last sentence of the passage may continue.
+    in_parts : bool
+        Whether each sentence is encoded apart, when it is first compared: most sentences of many pages never are.
+    """
+
+    def __init__(
+        self,
+        passage: Passage,
+        question: EncodedText,
+        encode: TextEncoder,
+        *,
+        following: str = "",
+        in_parts: bool = False,
+    ) -> None:
         self.passage = passage
+        self.in_parts = in_parts
+        self._question = question
+        self._encode = encode
+        self._encoded: dict[int, SourceSentence] = {}
         # A citation refers to one page, so only the text on the passage's first page can be quoted.
         self.text = passage.first_page_text
         self.title = AnnotatedText(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
         self.reading = AnnotatedText(passage.text.replace(PAGE_BREAK, " "))
         self.scales = find_table_scales(f"{self.title.text}\n{passage.text}")
-        tokens, spans = encode(self.text)
-        self.sentences = []
-        for start, end in find_sentence_spans(self.text):
-            inside = (spans[:, 0] < end) & (spans[:, 1] > start)
-            sentence = SourceSentence(self, start, end, AnnotatedText(self.text[start:end]), tokens[inside])
-            self.sentences.append(replace(sentence, question_support=_compute_support(question, sentence)))
+        spans = find_sentence_spans(self.text)
+        texts = [self.text[start:end] for start, end in spans]
+        if following and texts and not texts[-1].rstrip().endswith(_SENTENCE_ENDS):
+            start, end = next(iter(find_sentence_spans(following)), (0, 0))
+            texts[-1] += f" {following[start:end]}"
+        self.sentences = [
+            SourceSentence(self, start, end, AnnotatedText(text), _NO_TOKENS)
+            for (start, end), text in zip(spans, texts, strict=True)
+        ]
+        if not in_parts:
+            tokens, places = encode(self.text)
+            for sentence in self.sentences:
+                inside = (places[:, 0] < sentence.end) & (places[:, 1] > sentence.start)
+                self._add_encoded(sentence, tokens[inside])
+
+    def encode_sentence(self, sentence: SourceSentence) -> SourceSentence:
+        """Return a sentence of the passage with its token vectors and its support for the question."""
+        if sentence.start not in self._encoded:
+            self._add_encoded(sentence, self._encode(sentence.reading.text)[0])
+        return self._encoded[sentence.start]
+
+    def _add_encoded(self, sentence: SourceSentence, tokens: FloatArray) -> None:
+        encoded = replace(sentence, tokens=tokens)
+        supported = replace(encoded, question_support=_compute_support(self._question, encoded))
+        self._encoded[sentence.start] = supported
 
     def context(self, sentence: SourceSentence) -> AnnotatedText:
         """Return the passage's title and the previous sentence, which may name the subject of a sentence."""
@@ -101,6 +148,11 @@ def score_sentence(said: EncodedText, sentence: SourceSentence, foreign: bool) -
     """Return how well a sentence supports a claim; ``foreign`` is true if the claim is in another language."""
     support = _compute_support(said, sentence, words=not foreign)
     return ScoredSentence(sentence, support, support + _QUESTION_SHARE * sentence.question_support)
+
+
+def rank_by_words(said: EncodedText, sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
+    """Return sentences by how many numbers, names and words of a text they contain, the best first."""
+    return sorted(sentences, key=lambda sentence: -_compute_support(said, replace(sentence, tokens=_NO_TOKENS)))
 
 
 def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool = True) -> float:

@@ -1,0 +1,137 @@
+"""Answer small talk, and questions about the application and its library, from what the application knows.
+
+A question is of such a kind if the vector of an example is nearly the same as its own, so that wording and language
+may vary. Documents are not searched, and no language model is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from rag_core.answering.named_documents import NamedDocuments
+from rag_core.runtime.index_generations import IndexGenerations
+from rag_core.runtime.stores import Stores
+from rag_core.types import DocumentInfo, FloatArray, format_count
+from rag_core.types.searches import Query
+
+Kind = Literal["greeting", "thanks", "abilities", "documents", "pages"]
+EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
+    "greeting": (
+        "Hello",
+        "Hi",
+        "Hi there",
+        "Good evening",
+        "Good morning",
+        "Hey, how are you?",
+        "Hallo",
+        "Guten Tag",
+        "Bonjour",
+        "Hola",
+    ),
+    "thanks": (
+        "Thanks",
+        "Thanks a lot",
+        "OK, thanks",
+        "Thank you very much",
+        "Danke",
+        "Vielen Dank",
+        "Merci beaucoup",
+        "Gracias",
+    ),
+    "abilities": (
+        *("What can you do?", "How can you help me?", "Who are you?", "What can this tool do?", "What can I ask you?"),
+        *("Tell me about yourself", "What are you able to do?", "How does this work?"),
+        *("How do you work?", "How do I use this app?", "Was kannst du?", "Wer bist du?", "Was kann ich dich fragen?"),
+        *("Que peux-tu faire ?", "Qui es-tu ?", "¿Qué puedes hacer?", "¿Quién eres?"),
+    ),
+    "documents": (
+        *("Which documents do you have?", "What documents do you have?", "What files are there?", "List all documents"),
+        *("Which PDFs are available?", "List the files", "What docs have you got?"),
+        *("Which documents can you search?", "Show me the documents in the library", "How many documents do you have?"),
+        *("Which documents are uploaded?", "What's in the library?", "How many files are there?"),
+        *("Welche Dokumente hast du?", "Welche Dateien gibt es?", "Wie viele Dokumente hast du?"),
+        *(
+            "Quels documents as-tu ?",
+            "Combien de documents as-tu ?",
+            "¿Qué documentos tienes?",
+            "¿Cuántos documentos hay?",
+        ),
+    ),
+    "pages": (
+        *("How many pages does the document have?", "How many pages has the file?", "How long is the document?"),
+        *(
+            "Wie viele Seiten hat das Dokument?",
+            "Combien de pages a le document ?",
+            "¿Cuántas páginas tiene el documento?",
+        ),
+    ),
+}
+# Cosine from which a question is of the kind of an example.
+MIN_SIMILARITY = 0.68
+# A question with more words is not about the library alone.
+_MAX_WORDS = 14
+_MAX_LISTED = 20
+_TEXTS: Mapping[Kind, str] = {
+    "greeting": "Hello. Ask a question about your documents, and I show the page behind each sentence of the answer.",
+    "thanks": "You are welcome.",
+    "abilities": (
+        "I answer questions from your documents, show the page behind each sentence, and say so if the documents do "
+        "not contain the answer. I can also summarize or compare documents if a language model is connected. I know "
+        "nothing but what is in the documents."
+    ),
+}
+
+
+class LibraryAnswerer:
+    """Recognizes questions about the application and the library, and answers them.
+
+    Parameters
+    ----------
+    stores : Stores
+    generations : IndexGenerations
+        The embedder of the active index compares questions with the examples.
+    """
+
+    def __init__(self, stores: Stores, generations: IndexGenerations) -> None:
+        self._stores = stores
+        self._generations = generations
+        self._examples: tuple[str, FloatArray] | None = None
+
+    def answer(self, query: Query) -> str:
+        """Return the answer to a question about the application or its library; empty for any other question."""
+        kind = self.classify(query.text)
+        if kind is None:
+            return ""
+        if kind in _TEXTS:
+            return _TEXTS[kind]
+        library = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
+        if kind == "documents":
+            return _list_documents(library.documents)
+        named = library.documents if len(library.documents) == 1 else library.find(query.text)
+        return "\n".join(f"{one.name} has {format_count(one.pages, 'page')}." for one in named)
+
+    def classify(self, question: str) -> Kind | None:
+        """Return the kind of a question about the application or its library; ``None`` for any other question."""
+        if len(question.split()) > _MAX_WORDS:
+            return None
+        embedder = self._generations.active().embedder
+        if self._examples is None or self._examples[0] != embedder.identity.weights:
+            texts = [text for examples in EXAMPLES.values() for text in examples]
+            self._examples = embedder.identity.weights, np.stack([embedder.embed_question(one).dense for one in texts])
+        similarities = self._examples[1] @ embedder.embed_question(question).dense
+        best = int(similarities.argmax())
+        kinds = [kind for kind, examples in EXAMPLES.items() for _ in examples]
+        return kinds[best] if similarities[best] >= MIN_SIMILARITY else None
+
+
+def _list_documents(documents: Sequence[DocumentInfo]) -> str:
+    if not documents:
+        return "There are no documents yet. Add PDFs on the Documents page."
+    pages = sum(one.pages for one in documents)
+    lines = [f"- {one.name} ({format_count(one.pages, 'page')})" for one in documents[:_MAX_LISTED]]
+    more = [f"- and {len(documents) - len(lines):,} more, on the Documents page"] if len(documents) > len(lines) else []
+    heading = f"{format_count(len(documents), 'document')} with {format_count(pages, 'page')}:"
+    return "\n".join([heading, "", *lines, *more])

@@ -1,0 +1,267 @@
+"""Answer with a capable language model, which reads whole pages and may ask for more of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rag_core.answering.agent_prompt import TOOLS
+from rag_core.answering.agent_tools import Toolbox
+from rag_core.answering.page_context import PageContext, PageSelector
+from rag_core.answering.page_reading import PageReader
+from rag_core.answering.search import Searcher
+from rag_core.answering.steps import run_step
+from rag_core.answering.summary import WRITING
+from rag_core.answering.trace import AnswerTrace
+from rag_core.errors import GeneratorError
+from rag_core.llm.context_budget import (
+    HISTORY_SHARE,
+    PER_MESSAGE,
+    TRUSTED_SHARE,
+    count_tokens,
+    fit_newest_exchanges,
+)
+from rag_core.llm.generator import LanguageModel
+from rag_core.llm.page_prompt import (
+    MAX_REQUESTS,
+    ControlLineFilter,
+    LookupRequest,
+    build_page_messages,
+    parse_refusal,
+    parse_requests,
+    strip_control_lines,
+)
+from rag_core.llm.prompts import format_name
+from rag_core.llm.reasoning import retract_reasoning
+from rag_core.llm.tool_calls import ToolCall
+from rag_core.runtime.stores import Stores
+from rag_core.text.languages import languages_differ
+from rag_core.types import MARGINALIZATIONS, AskEvent, Delta, Message, Passage, Restart, Stage
+from rag_core.types.documents import PageKey
+from rag_core.types.searches import Query, SearchOutcome
+from rag_core.verification.attribution import contains_words
+
+# Times that a model may ask for more sources before it has to answer.
+MAX_LOOKS = 2
+# Most documents without a source whose names are in the prompt, and most documents of a library that is listed.
+MAX_NAMES, MAX_LISTED = 20, 200
+# Probability that a passage is on the topic, below which a question is refused without a call.
+MIN_ON_TOPIC = 0.1
+_TOOL_NAMES = {"SEARCH": "search", "OPEN": "read_page", "COMPUTE": "compute"}
+LOOKUP_TOOLS = tuple(TOOLS[name] for name in ("search", "open_outline", "read_page", "look_up", "compute"))
+_SOURCES = ("search", "read_page")
+# Strategies that put passages, or parts of them, into the prompt.
+_OF_PASSAGES = ("fid", "long-context", *MARGINALIZATIONS)
+_LOOKING = "Looking for what is missing"
+_NO_REPLY = "The model asked for more sources again instead of answering."
+
+
+@dataclass(frozen=True, slots=True)
+class PageReply:
+    """The reply of a model and the sources that it was given.
+
+    Attributes
+    ----------
+    text : str
+        Without control words and requests.
+    context : PageContext
+    is_refusal : bool
+        Whether the text says that the sources do not state the answer.
+    problem : str
+        Why the endpoint failed; empty if it did not.
+    """
+
+    text: str
+    context: PageContext
+    is_refusal: bool
+    problem: str
+
+
+def is_read_in_pages(query: Query, writer: LanguageModel) -> bool:
+    """Return whether the model gets whole pages: it is capable, and the strategy needs no other text in the prompt."""
+    return writer.capability == "capable" and query.configuration.strategy not in _OF_PASSAGES
+
+
+def may_be_on_topic(outcome: SearchOutcome) -> bool:
+    """Return whether a question that does not pass the gate may still be about the documents.
+
+    A capable model refuses what its sources do not state, so only a question far from all passages is not worth a call.
+    The score says little if the question is in another language than a passage, since the embedder knows one language.
+    """
+    question = outcome.result.question
+    is_foreign = any(languages_differ(question, one.text) for one in outcome.passages)
+    return is_foreign or outcome.result.gate.score >= MIN_ON_TOPIC
+
+
+class PageAnswerer:
+    """Writes answers with a capable language model.
+
+    Parameters
+    ----------
+    stores : Stores
+    searcher : Searcher
+    reader : PageReader
+    """
+
+    def __init__(self, stores: Stores, searcher: Searcher, reader: PageReader) -> None:
+        self._stores = stores
+        self._searcher = searcher
+        self._reader = reader
+        self._selector = PageSelector(stores, reader)
+
+    def write(
+        self,
+        writer: LanguageModel,
+        query: Query,
+        outcome: SearchOutcome,
+        history: Sequence[Message],
+        trace: AnswerTrace,
+    ) -> Generator[AskEvent, None, PageReply]:
+        """Yield the text of the model while it is written; return the reply.
+
+        If the reply asks for something, run what it asks for, and ask again with what was found, at most `MAX_LOOKS`
+        times. For a strict query, an error of the endpoint is raised.
+        """
+        outcomes, opened, findings = [outcome], list[PageKey](), list[str]()
+        toolbox = Toolbox(query, self._stores, self._searcher, self._reader, trace.timer)
+        for look in range(MAX_LOOKS + 1):
+            can_search = look < MAX_LOOKS
+            messages, context = self._build(writer, query, outcomes, opened, findings, history, can_search)
+            pieces: list[str] = []
+            problem, calls = yield from self._stream(writer, query, messages, pieces, trace, can_search=can_search)
+            reply = (yield from retract_reasoning(pieces)).strip()
+            calls += [_to_call(request) for request in parse_requests(reply)]
+            if problem or not (calls and can_search):
+                break
+            if contains_words(strip_control_lines(reply)):
+                yield Restart(_LOOKING)
+            for call in calls[:MAX_REQUESTS]:
+                findings += yield from _run_call(toolbox, call, trace)
+            outcomes = [outcome, *toolbox.searches]
+            opened = list(dict.fromkeys((row.version_id, row.page_index) for row in toolbox.evidence.rows.values()))
+        refusal = parse_refusal(reply)
+        text = strip_control_lines(reply) if refusal is None else refusal[:1].upper() + refusal[1:]
+        return PageReply(text, context, refusal is not None, problem or ("" if text or not reply else _NO_REPLY))
+
+    def _build(
+        self,
+        writer: LanguageModel,
+        query: Query,
+        outcomes: Sequence[SearchOutcome],
+        opened: Sequence[PageKey],
+        findings: Sequence[str],
+        history: Sequence[Message],
+        can_search: bool,
+    ) -> tuple[list[dict[str, str]], PageContext]:
+        """Return the messages, and the sources that fit into the budget beside everything else in the messages."""
+        question = outcomes[0].result.question
+        room = int(writer.context_budget * TRUSTED_SHARE)
+        turns, _ = fit_newest_exchanges(history, int(room * HISTORY_SHARE))
+        wishes = query.writer.instructions
+        rest = build_page_messages(question, (), turns, findings=findings, instructions=wishes, can_search=can_search)
+        room -= sum(count_tokens(message["content"]) + PER_MESSAGE for message in rest)
+        context = self._selector.select(outcomes, room, opened=opened)
+        messages = build_page_messages(
+            question,
+            context.prompt_sources,
+            turns,
+            documents=self._describe_documents(context, query),
+            partial=context.partial,
+            findings=findings,
+            instructions=wishes,
+            can_search=can_search,
+        )
+        return messages, context
+
+    def _describe_documents(self, context: PageContext, query: Query) -> list[str]:
+        """Return a line on each document of the sources, and one with the names of others."""
+        given: dict[str, list[Passage]] = {}
+        for source in context.sources:
+            given.setdefault(source.version_id, []).append(source)
+        lines = [f"- {self._describe_document(sources, context)}" for sources in given.values()]
+        others = [name for version_id, name in self._list_names(query).items() if version_id not in given]
+        if others:
+            more = f" and {len(others) - MAX_NAMES} more" if len(others) > MAX_NAMES else ""
+            lines.append(f"- not given: {', '.join(map(format_name, others[:MAX_NAMES]))}{more}")
+        return lines
+
+    def _list_names(self, query: Query) -> dict[str, str]:
+        """Return the names of the documents that can be searched, by version id; none of a large library."""
+        library = self._stores.view(query.as_of)
+        versions = library.visible_versions(query.documents)
+        if len(versions) > MAX_LISTED:
+            return {}
+        ids = list(query.documents) if query.documents is not None else None
+        return {one.version_id: one.name for one in library.documents(ids) if one.version_id in versions}
+
+    def _describe_document(self, sources: Sequence[Passage], context: PageContext) -> str:
+        """Return the name and the title of a document, its date, and how many of its pages are given."""
+        first = sources[0]
+        version = self._stores.documents.version(first.version_id)
+        total = version.pages if version else 0
+        whole = sum(one.rank not in context.partial for one in sources)
+        pages = "all pages are given" if whole == total else f"{whole} of {total} pages are given whole"
+        date = self._searcher.find_document_date(first)
+        title = format_name(first.document_label)
+        is_name = title in ("", first.document, first.document.rpartition(".")[0])
+        parts = (format_name(first.document), "" if is_name else title, date and f"dated {format_name(date)}", pages)
+        return "; ".join(filter(None, parts))
+
+    def _stream(
+        self,
+        writer: LanguageModel,
+        query: Query,
+        messages: Sequence[dict[str, Any]],
+        pieces: list[str],
+        trace: AnswerTrace,
+        *,
+        can_search: bool,
+    ) -> Generator[AskEvent, None, tuple[str, list[ToolCall]]]:
+        """Yield the visible text of a reply, and append the whole text to ``pieces``.
+
+        Return the problem of the endpoint, and the calls of tools.
+        """
+        stream = writer.stream_reply(messages, tools=LOOKUP_TOOLS if can_search else ())
+        visible = ControlLineFilter()
+        problem = ""
+        try:
+            for event in stream.events(WRITING):
+                if not isinstance(event, Delta):
+                    yield event
+                    continue
+                pieces.append(event.text)
+                if shown := visible.feed(event.text):
+                    trace.record_first_token()
+                    yield Delta(shown)
+            if shown := visible.finish():
+                yield Delta(shown)
+        except GeneratorError as error:
+            if query.strict:
+                raise
+            problem = str(error)
+        finally:
+            stream.close()
+            trace.usage += stream.usage
+        problem = problem or ("" if query.strict else stream.cut)
+        trace.notices += [notice for notice in stream.notices if notice != problem]
+        return problem, list(stream.calls)
+
+
+def _to_call(request: LookupRequest) -> ToolCall:
+    document, _, page = request.text.rpartition(",")
+    arguments = {
+        "SEARCH": {"query": request.text},
+        "OPEN": {"document": document.strip(), "page": page.strip()},
+        "COMPUTE": {"expression": request.text},
+    }[request.kind]
+    return ToolCall("", _TOOL_NAMES[request.kind], json.dumps(arguments))
+
+
+def _run_call(toolbox: Toolbox, call: ToolCall, trace: AnswerTrace) -> Generator[Stage, None, list[str]]:
+    """Run what a model asks for as a step; return what the next prompt says about it."""
+    result = yield from run_step(f"search_{len(trace.steps) + 1}", _LOOKING, lambda: toolbox.run(call))
+    trace.steps.append(result.step)
+    # What a search or an opened page returns is among the sources of the next prompt.
+    return [result.step if call.name in _SOURCES else f"{result.step}\n{result.text}"]

@@ -1,0 +1,216 @@
+"""Select the pages that a capable language model reads for a question, within a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+
+from rag_core.answering.page_reading import PageReader
+from rag_core.llm.context_budget import count_tokens
+from rag_core.llm.page_prompt import format_source
+from rag_core.retrieval.near_duplicates import fold_near_duplicates
+from rag_core.retrieval.passages import build_passage
+from rag_core.runtime.stores import Stores
+from rag_core.types import ChunkRow, PageReference, Passage
+from rag_core.types.documents import PageKey
+from rag_core.types.searches import SearchOutcome
+
+# Most pages that are considered; a budget of 200,000 tokens contains about as many.
+MAX_PAGES = 300
+# Pages by rank that come before the pages of financial statements and of short documents.
+FIRST_PAGES = 3
+# A document is sent whole if it takes at most this share of the budget.
+WHOLE_SHARE = 0.5
+# The least tokens of a page, by which long documents are recognized without reading them.
+_MIN_TOKENS = 40
+# Chunks that do not fit, after which none is expected to.
+_MAX_MISSES = 3
+# Pages that are loaded at a time.
+_BATCH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """The sources in the prompt of a capable model.
+
+    Attributes
+    ----------
+    sources : tuple of Passage
+        Whole pages, and chunks of pages that do not fit, by document and page; the document of the best source comes
+        first. Their ranks are the numbers in the prompt, and their offsets those of the pages.
+    prompt_sources : tuple of Passage
+        The same with tables in Markdown and without headers and footers.
+    partial : frozenset of int
+        Ranks of the sources that are only a part of their page.
+    tokens : int
+        Tokens of the sources in the prompt.
+    """
+
+    sources: tuple[Passage, ...]
+    prompt_sources: tuple[Passage, ...]
+    partial: frozenset[int]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    passage: Passage
+    prompt_passage: Passage
+    is_part: bool
+
+
+class PageSelector:
+    """Selects the pages of a prompt.
+
+    Parameters
+    ----------
+    stores : Stores
+    reader : PageReader
+    """
+
+    def __init__(self, stores: Stores, reader: PageReader) -> None:
+        self._documents = stores.documents
+        self._reader = reader
+
+    def select(self, outcomes: Sequence[SearchOutcome], budget: int, *, opened: Sequence[PageKey] = ()) -> PageContext:
+        """Return the pages of the best chunks, each page once, and after them chunks of pages that do not fit.
+
+        The best chunk of each search comes first, then the second of each, and so on. The pages of the financial
+        statements that a question needs, and the other pages of a short document that contains the best chunk, follow
+        the first pages. Near duplicates of pages are left out; the pages that they repeat name them.
+
+        Parameters
+        ----------
+        outcomes : sequence of SearchOutcome
+            The search for the question, and further ones.
+        budget : int
+            Maximum number of tokens of the sources.
+        opened : sequence of PageKey
+            Pages that come before all others.
+        """
+        best = _find_best_chunks(outcomes)
+        order = dict.fromkeys([*self._add_pages(opened, best), *self._list_pages(outcomes[0], best, budget)])
+        keys = list(islice(order, MAX_PAGES))
+        chosen: list[_Source] = []
+        spent = misses = 0
+        for first in range(0, len(keys), _BATCH):
+            pages = _fold(self._load_pages(keys[first : first + _BATCH], best, outcomes[0]), chosen)
+            for page, prompt_page in zip(pages, self._reader.write_pages(pages), strict=True):
+                for source in self._list_sizes(page, prompt_page, best, outcomes[0]):
+                    cost = count_tokens(format_source(source.prompt_passage, is_part=source.is_part))
+                    if spent + cost <= budget:
+                        spent += cost
+                        chosen.append(source)
+                        break
+                else:
+                    misses += 1
+                    if misses == _MAX_MISSES:
+                        return _build_context(chosen, spent)
+        return _build_context(chosen, spent)
+
+    def _list_pages(self, outcome: SearchOutcome, best: dict[PageKey, ChunkRow], budget: int) -> Iterator[PageKey]:
+        """Yield the pages in the order in which they are wanted; a page may occur several times."""
+        ranked = list(best)
+        yield from ranked[:FIRST_PAGES]
+        if ranked:
+            version_id = ranked[0][0]
+            plan = outcome.ranked.lookup.plan if outcome.ranked.lookup else None
+            if plan is not None:
+                pages = self._reader.find_statement_pages(version_id, plan.sections)
+                yield from self._add_pages([(version_id, page) for page in pages], best)
+            yield from self._add_pages(self._list_whole(version_id, budget), best)
+        yield from ranked[FIRST_PAGES:]
+
+    def _list_whole(self, version_id: str, budget: int) -> list[PageKey]:
+        """Return all pages of a document that takes a small enough part of the budget; none of a longer one."""
+        version = self._documents.version(version_id)
+        most = int(WHOLE_SHARE * budget)
+        if version is None or version.pages * _MIN_TOKENS > most:
+            return []
+        texts = self._documents.texts_of_version(version_id)
+        is_short = count_tokens("\n".join(texts.values())) <= most
+        return [(version_id, page) for page in sorted(texts)] if is_short else []
+
+    def _add_pages(self, pages: Sequence[PageKey], best: dict[PageKey, ChunkRow]) -> list[PageKey]:
+        """Return the pages that have chunks; those that were not found are added to ``best``."""
+        for version_id in dict.fromkeys(version for version, page in pages if (version, page) not in best):
+            for row in self._documents.chunk_rows(version_id):
+                if (key := (row.version_id, row.page_index)) in pages:
+                    best.setdefault(key, row)
+        return [page for page in pages if page in best]
+
+    def _load_pages(
+        self, keys: Sequence[PageKey], best: Mapping[PageKey, ChunkRow], outcome: SearchOutcome
+    ) -> list[Passage]:
+        """Return whole pages as passages, with the scores of their best chunks."""
+        contents = self._documents.page_contents(keys)
+        pages = []
+        for key in keys:
+            if key in contents:
+                text, row = contents[key][0], best[key]
+                whole = row._replace(start=0, page_index_end=row.page_index, end=len(text), text=text)
+                pages.append(build_passage(0, whole, outcome.ranked.ranking.scores))
+        return pages
+
+    def _list_sizes(
+        self, page: Passage, prompt_page: Passage, best: Mapping[PageKey, ChunkRow], outcome: SearchOutcome
+    ) -> Iterator[_Source]:
+        """Yield a page, and then the best chunk on it."""
+        yield _Source(page, prompt_page, is_part=False)
+        passage = build_passage(0, best[page.page_key], outcome.ranked.ranking.scores)
+        yield _Source(passage, self._reader.write_tables([passage])[0], is_part=True)
+
+
+def _find_best_chunks(outcomes: Sequence[SearchOutcome]) -> dict[PageKey, ChunkRow]:
+    """Return the best chunk that begins on each page, by page, the page of the best chunk of all first.
+
+    Chunks of equal rank are in the order of their searches.
+    """
+    rankings = [
+        [int(one.chunk_id) for one in outcome.passages if one.chunk_id] + list(outcome.ranked.ranking.order)
+        for outcome in outcomes
+    ]
+    rows = {chunk_id: row for outcome in outcomes for chunk_id, row in outcome.ranked.rows.items()}
+    best: dict[PageKey, ChunkRow] = {}
+    for chunk_id in (one for ranks in zip_longest(*rankings) for one in ranks):
+        if (row := rows.get(chunk_id)) is not None:
+            best.setdefault((row.version_id, row.page_index), row)
+    return best
+
+
+def _build_context(chosen: Sequence[_Source], tokens: int) -> PageContext:
+    documents = {one: place for place, one in enumerate(dict.fromkeys(one.passage.version_id for one in chosen))}
+    ordered = sorted(chosen, key=lambda one: (documents[one.passage.version_id], one.passage.page_index))
+    return PageContext(
+        tuple(replace(one.passage, rank=rank) for rank, one in enumerate(ordered, 1)),
+        tuple(replace(one.prompt_passage, rank=rank) for rank, one in enumerate(ordered, 1)),
+        frozenset(rank for rank, one in enumerate(ordered, 1) if one.is_part),
+        tokens,
+    )
+
+
+def _fold(pages: Sequence[Passage], chosen: Sequence[_Source]) -> list[Passage]:
+    """Return pages without near duplicates of other pages; a page that others repeat names them."""
+    known = [one.passage for one in chosen]
+    originals = [*known, *pages]
+    rows = [_to_row(number, one) for number, one in enumerate(originals)]
+    kept = []
+    for number, repeats in fold_near_duplicates(rows, len(rows)).items():
+        if number >= len(known):
+            others = [originals[one] for one in repeats]
+            kept.append(replace(originals[number], duplicates=tuple(map(_refer_to, others))))
+    return kept
+
+
+def _refer_to(page: Passage) -> PageReference:
+    return PageReference(page.document_id, page.document, page.page_index, page.page_label)
+
+
+def _to_row(number: int, page: Passage) -> ChunkRow:
+    """Return a page as a row, as which near duplicates are compared."""
+    place = (page.page_index, page.start, page.page_index_end, page.end)
+    return ChunkRow(
+        *(number, page.version_id, 0, *place, page.text, "", page.heading, 0, b""),
+        *(page.document_id, page.document, page.page_label, None),
+    )
