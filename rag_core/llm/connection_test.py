@@ -35,8 +35,8 @@ SLOW_S = 10.0
 class _Reply:
     """The reply to the test request.
 
-    ``moments`` are the times at which the pieces of text arrived, in seconds after the start of the request. ``thought``
-    tells whether the model reasoned before. ``failure`` is the error of the request, if any.
+    ``moments`` are the times at which the pieces of text arrived, in seconds after the start of the request.
+    ``thought`` tells whether the model reasoned before. ``failure`` is the error of the request, if any.
     """
 
     moments: tuple[float, ...]
@@ -54,8 +54,8 @@ def check_connection(
     """Request the list of models and short texts, without retries, and yield the result of each check.
 
     The checks tell whether the endpoint is reachable, accepts the key, has the model and streams the text, how long the
-    first text takes, what context length the endpoint reports, and what the model is capable of. Checks that depend on a
-    failed check are skipped.
+    first text takes, what context length the endpoint reports, and what the model is capable of. Checks that depend on
+    a failed check are skipped.
     """
     reachable, listed = _check_reachable(endpoint)
     yield reachable
