@@ -25,6 +25,8 @@ _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and s
 # Number of pieces of text after which the request is cancelled; further pieces would not change the result.
 _MAX_PIECES = 12
 _MAX_LISTED = 5
+# Length of a reply to a question about the capability after which the rest is not read.
+_MAX_REPLY_CHARS = 1000
 # A proxy buffers the stream if all pieces arrive within `_BURST_S` seconds after a wait of more than `_LONG_S` seconds.
 _LONG_S, _BURST_S = 3.0, 0.02
 # A reader waits longer than this for the first text only if told why.
@@ -188,7 +190,10 @@ def _ask(
     report, pieces, problem = RequestReport(), list[str](), ""
     try:
         with closing(strip_reasoning(endpoint.stream(messages, report))) as stream:
-            pieces += [piece for piece in stream if piece]
+            for piece in stream:
+                pieces += [piece] if piece else []
+                if sum(map(len, pieces)) > _MAX_REPLY_CHARS:
+                    break
     except RequestError as failed:
         problem = str(failed)
     if report.written or report.tokens:
