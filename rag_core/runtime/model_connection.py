@@ -32,6 +32,7 @@ def read_connection(settings: Settings) -> ModelChoice | None:
             base_url=redact_url(settings.openai_base_url or DEFAULT_BASE_URL),
             model=settings.openai_model or "",
             gguf=str(settings.gguf or ""),
+            capability="" if settings.model_capability == "auto" else settings.model_capability,
         )
     file, url = settings.data_dir / "footnote.sqlite", settings.database_url
     if url is None and not file.is_file():
