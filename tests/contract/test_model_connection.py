@@ -240,14 +240,18 @@ def test_messages_name_the_form_if_the_connection_is_stored(
     assert "RAG_OPENAI_BASE_URL" not in str(refused.value)
 
 
-def test_reported_context_length_is_adopted_unless_one_is_entered(engine: Engine) -> None:
+def test_reported_context_length_is_adopted_unless_one_is_entered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAG_OPENAI_CONTEXT_TOKENS")
+
     def answer(exchange: Exchange) -> None:
         model = {"id": "small", "max_model_len": 2048}
         exchange.error(
             200, {"data": [model, {"id": "huge", "context_length": 1_000_000}]}, content_type="application/json"
         )
 
-    with ScriptedEndpoint(answer) as started:
+    with ScriptedEndpoint(answer) as started, Engine(settings_in(tmp_path / "data")) as engine:
         engine.models.connect(ModelChoice("vllm", started.url, "small"))
         assert engine.models.choice == ModelChoice("vllm", started.url, "small", "chat", "", 2048, True)
         assert engine.models.settings.openai_context_tokens is None

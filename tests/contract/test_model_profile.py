@@ -14,6 +14,11 @@ from rag_core.settings import Settings
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
 
 
+@pytest.fixture(autouse=True)
+def _no_entered_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAG_OPENAI_CONTEXT_TOKENS")
+
+
 def settings(**values: Any) -> Settings:
     return Settings(_env_file=None, **({"openai_model": "small"} | values))
 

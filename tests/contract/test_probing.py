@@ -96,6 +96,44 @@ def test_reported_context_length_is_compared_with_the_one_in_use(reported: int, 
     assert re.search(words, check.words)
 
 
+CITED = "It was dredged to 14 metres [1]. That cost 38 million euros [1]."
+GERMAN, MISSING = "Der neue Kran hebt 65 Tonnen [2].", "NOT_STATED"
+CAPABILITIES: dict[str, tuple[list[str], int, str | None, str]] = {
+    "capable": ([CITED, GERMAN, MISSING], 32_000, "capable", "^Capable\\. It cites its sources"),
+    "other words": (
+        [CITED, "Er kann 65 t heben, der Kran ist neu.", "The sources do not state this."],
+        32_000,
+        "capable",
+        "",
+    ),
+    "no citation": (
+        ["It was 14 metres and cost 38 million.", GERMAN, MISSING],
+        32_000,
+        "small",
+        r"did not cite .* \[1\]",
+    ),
+    "English": ([CITED, "The new crane lifts 65 tonnes [2].", MISSING], 32_000, "small", "German question in German"),
+    "invention": ([CITED, GERMAN, "412 ships called [1]."], 32_000, "small", "its sources do not contain"),
+    "small context": ([CITED, GERMAN, MISSING], 8192, "small", "context of less than 16,384 tokens"),
+}
+
+
+@pytest.mark.parametrize(("replies", "context", "expected", "words"), CAPABILITIES.values(), ids=CAPABILITIES)
+def test_capability_is_found_by_three_questions(replies: list[str], context: int, expected: str, words: str) -> None:
+    remaining = iter(["one, two", *replies])
+
+    def answer(exchange: Exchange) -> None:
+        if exchange.method == "GET":
+            listing("small")(exchange) if exchange.path.endswith("/models") else exchange.error(404)
+        else:
+            complete(*re.findall(r"\S+\s*", next(remaining)))(exchange)
+
+    check = probe(answer, openai_context_tokens=context)[-1]
+    assert (check.name, check.capability) == ("Capability", expected)
+    assert check.passed is (True if expected == "capable" else None)
+    assert re.search(words, check.words)
+
+
 def break_off(exchange: Exchange) -> None:
     exchange.start()
     exchange.delta("one ")

@@ -126,7 +126,7 @@ class TestReasoning:
         model.warm_up()
         stream = model.stream_reply(ASK)
         events = list(stream.events("Writing"))
-        assert events[0] == Stage("generate", THINKING)
+        assert Stage("generate", THINKING) in events
         assert events[-1] == Delta("42 [1].")
         assert (stream.usage.input_tokens, stream.usage.output_tokens) == (20, 90)
 
