@@ -179,7 +179,8 @@ def _check_capability(
     if not failures:
         words = "Capable. It cites its sources, answers in the language of the question, and refuses missing facts."
         return ModelCheck(CAPABILITY, True, f"{words} It gets whole pages.", "capable")
-    words = f"Small, because it {', '.join(failures)}. It gets a few passages and simple rules."
+    reasons = " and ".join(filter(None, (", ".join(failures[:-1]), failures[-1])))
+    words = f"Small, because it {reasons}. It gets a few passages and simple rules."
     return ModelCheck(CAPABILITY, None, words, "small")
 
 

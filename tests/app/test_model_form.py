@@ -156,7 +156,7 @@ def test_capability_is_chosen_or_found_by_the_test(
     assert models.choice.capability == models.active().capability == "capable"
     assert "Capability: capable" in texts(app)
     app.selectbox(key="connect_capability").set_value("")
-    assert "Small, because it did not cite" in texts(press(app, "connect_test"))
+    assert "because it did not cite its source" in texts(press(app, "connect_test"))
     press(app, "connect_save")
     assert (models.choice.capability, models.choice.tested_capability) == ("", "small")
     assert "Capability: small, as the test found" in texts(app)
