@@ -341,9 +341,11 @@ def build_used_model_row(file: Path, capability: Capability) -> dict[str, Any]:
 
 
 def build_model_check_row(check: ModelCheck) -> dict[str, Any]:
-    """Return the row that ``model test`` prints for a check; ``passed`` is null if the check is inconclusive."""
-    found = {"capability": check.capability} if check.capability else {}
-    return {"check": check.name, "passed": check.passed, "reason": check.words, **found}
+    """Return the row that ``model test`` prints for a check.
+
+    ``passed`` is null if the check is inconclusive, and ``capability`` if the check is about something else.
+    """
+    return {"check": check.name, "passed": check.passed, "reason": check.words, "capability": check.capability}
 
 
 def _passage(passage: Passage) -> dict[str, Any]:

@@ -160,9 +160,10 @@ def test_capability_is_chosen_or_found_by_the_test(
     press(app, "connect_save")
     assert (models.choice.capability, models.choice.tested_capability) == ("", "small")
     assert "Capability: small, as the test found" in texts(app)
+    press(app, "connect_find")
     app.selectbox(key="connect_model").set_value("large")
     press(app, "connect_save")
-    assert models.choice.tested_capability is None
+    assert (models.choice.model, models.choice.tested_capability) == ("large", None)
 
 
 def test_unreadable_key_is_shown_until_it_is_read(

@@ -17,7 +17,7 @@ from tests.support.cli import ROOT, Run
 from tests.support.file_server import FileServer, write_catalogue
 from tests.support.servers import MODEL_FILE, ScriptedEndpoint, complete, serving
 
-LISTED = {"name", "file", "in_use", "downloaded", "downloaded_bytes", "bytes", "memory_bytes", "licence", "url",
+LISTED = {"name", "file", "in_use", "downloaded", "downloaded_bytes", "bytes", "memory_bytes", "licence", "capability", "url",
           "sha256", "fits", "reason"}  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def test_model_in_use_is_tested(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv("RAG_OPENAI_MODEL", "small")
         code, rows, _ = run("model", "test")
         assert code == 0
-        assert [set(row) for row in rows] == [{"check", "passed", "reason"}] * len(rows)
+        assert [set(row) for row in rows] == [{"check", "passed", "reason", "capability"}] * len(rows)
         assert {"Reachable", "Model", "Streaming"} <= {row["check"] for row in rows if row["passed"]}
         assert "Reachable: passed. " in run("model", "test", as_json=False)[1][0]["shown"]
 
