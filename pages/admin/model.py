@@ -61,13 +61,14 @@ def _in_use(engine: Engine) -> None:
         )
     if not engine.models.current:
         st.caption("Answers are quoted from the documents until you choose a model here or set `RAG_OPENAI_MODEL`.")
-    if model := engine.models.active():
-        _show_capability(model)
+    in_use = engine.models.active()
+    if in_use:
+        _show_capability(in_use)
     where = "with the settings `RAG_OPENAI_…`"
     if not engine.models.is_from_environment:
         where = f"{where}, the context also under More options"
     st.caption(
-        f"Temperature {settings.openai_temperature:g} · {_describe_context(model)}time-out after "
+        f"Temperature {settings.openai_temperature:g} · {_describe_context(in_use)}time-out after "
         f"{settings.openai_timeout_s:g} s without a reply · {settings.openai_retries} retries. Change these {where}."
     )
 

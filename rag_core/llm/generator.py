@@ -362,7 +362,7 @@ class LanguageModel:
                 raise _ToolsRejected(str(failed.error))
             if started or not failed.is_temporary or attempt == self._settings.openai_retries:
                 raise failed.error
-            self._sleep(self._compute_pause_s(attempt, failed.retry_after_s))
+            yield from stream.wait(self._compute_pause_s(attempt, failed.retry_after_s), self._sleep)
             attempt += 1
 
     def _compute_pause_s(self, attempt: int, retry_after_s: float) -> float:

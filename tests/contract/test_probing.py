@@ -96,6 +96,27 @@ def test_reported_context_length_is_compared_with_the_one_in_use(reported: int, 
     assert re.search(words, check.words)
 
 
+def test_small_context_of_ollama_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAG_OPENAI_CONTEXT_TOKENS")
+    replies = {
+        "/v1/models": {"data": [{"id": "small"}]},
+        "/api/ps": {"models": [{"name": "small", "context_length": 4096}]},
+        "/api/show": {"model_info": {"qwen3.context_length": 40_960}},
+    }
+
+    def answer(exchange: Exchange) -> None:
+        body = replies.get(exchange.path)
+        if body is not None:
+            exchange.error(200, body, content_type="application/json")
+        else:
+            ONE_TWO(exchange) if exchange.method == "POST" else exchange.error(404)
+
+    check = probe(answer, openai_context_tokens=None)[-2]
+    assert (check.name, check.passed) == ("Context length", None)
+    assert check.words.startswith("4,096 tokens, as the endpoint reports. The model supports 40,960")
+    assert "OLLAMA_CONTEXT_LENGTH=16384" in check.words
+
+
 CITED = "It was dredged to 14 metres [1]. That cost 38 million euros [1]."
 GERMAN, MISSING = "Der neue Kran hebt 65 Tonnen [2].", "NOT_STATED"
 CAPABILITIES: dict[str, tuple[list[str], int, str | None, str]] = {

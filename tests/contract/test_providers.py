@@ -17,7 +17,7 @@ from rag_core.errors import (
     GeneratorUnavailable,
 )
 from rag_core.llm.addresses import build_base_urls, build_list_headers, find_known_context
-from rag_core.llm.answer_stream import THINKING
+from rag_core.llm.answer_stream import THINKING, WAITING
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.message_parts import IMAGE_TOKENS
 from rag_core.llm.tool_calls import Tool
@@ -348,6 +348,17 @@ class TestRateLimits:
         model, _ = start(refusing(429, {"error": {"message": "slow"}}, **headers), complete("42."), openai_retries=1)
         assert read(model) == "42."
         assert low <= start.pauses[0] <= low + 0.5  # type: ignore[attr-defined]
+
+    def test_pause_is_shown_and_can_be_stopped(self, start: Start) -> None:
+        limited = refusing(429, {"error": {"message": "slow"}}, retry_after="8")
+        model, endpoint = start(limited, complete("42."), openai_retries=1)
+        stream = model.stream_reply(ASK)
+        events = stream.events("Writing")
+        assert next(event for event in events if event != Stage("generate", "Writing")) == Stage("generate", WAITING)
+        events.close()
+        stream.close()
+        assert sum(start.pauses) < 8  # type: ignore[attr-defined]
+        assert len(endpoint.requests) == 1
 
 
 class TestTools:

@@ -17,8 +17,8 @@ from tests.support.cli import ROOT, Run
 from tests.support.file_server import FileServer, write_catalogue
 from tests.support.servers import MODEL_FILE, ScriptedEndpoint, complete, serving
 
-LISTED = {"name", "file", "in_use", "downloaded", "downloaded_bytes", "bytes", "memory_bytes", "licence", "capability", "url",
-          "sha256", "fits", "reason"}  # fmt: skip
+LISTED = {"name", "file", "in_use", "downloaded", "downloaded_bytes", "bytes", "memory_bytes", "licence", "url",
+          "sha256", "capability", "fits", "reason"}  # fmt: skip
 
 
 @pytest.fixture
