@@ -188,21 +188,21 @@ class Settings(BaseSettings):
         None,
         ge=512,
         le=2_000_000,
-        description="Maximum tokens of prompt and answer together; unset: what the endpoint reports, else what is known "
-        "of its host, else 8,192. Prompts that fill the context use at most 16,384 tokens if it is unset",
+        description="Maximum tokens of prompt and answer together; unset: what the endpoint reports, else what is "
+        "known of its host, else 8,192. Prompts that fill the context use at most 16,384 tokens if it is unset",
     )
     openai_answer_tokens: int = Field(
         800,
         ge=16,
         le=100_000,
-        description="Maximum length of an answer in tokens; if it is unset, 1600 for a capable model. A reasoning model "
-        "may use four times as many, since its reasoning counts too",
+        description="Maximum length of an answer in tokens; if it is unset, 1600 for a capable model. A reasoning "
+        "model may use four times as many, since its reasoning counts too",
     )
     model_capability: Literal["auto", "small", "capable"] = Field(
         "auto",
-        description="What the model is asked to do: small models get a few passages and simple rules, capable ones whole "
-        "pages. auto: what the test of the connection found, else capable from a context of 16,384 tokens; a GGUF file is "
-        "small unless its catalogue entry says otherwise",
+        description="What the model is asked to do: small models get a few passages and simple rules, capable ones "
+        "whole pages. auto: what the test of the connection found, else capable from a context of 16,384 tokens; a "
+        "GGUF file is small unless its catalogue entry says otherwise",
     )
     context_budget: int = Field(
         12_000,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from pages.admin.model_catalogue import show_catalogue
@@ -59,14 +61,32 @@ def _in_use(engine: Engine) -> None:
         )
     if not engine.models.current:
         st.caption("Answers are quoted from the documents until you choose a model here or set `RAG_OPENAI_MODEL`.")
+    in_use = engine.models.active()
+    if in_use:
+        _show_capability(in_use)
     where = "with the settings `RAG_OPENAI_…`"
     if not engine.models.is_from_environment:
         where = f"{where}, the context also under More options"
     st.caption(
-        f"Temperature {settings.openai_temperature:g} · context {settings.openai_context_tokens:,} tokens, "
-        f"{settings.openai_answer_tokens:,} of them for the answer · time-out after {settings.openai_timeout_s:g} s "
-        f"without a reply · {settings.openai_retries} retries. Change these {where}."
+        f"Temperature {settings.openai_temperature:g} · {_describe_context(in_use)}time-out after "
+        f"{settings.openai_timeout_s:g} s without a reply · {settings.openai_retries} retries. Change these {where}."
     )
+
+
+def _describe_context(model: Any) -> str:
+    if model is None:
+        return ""
+    return f"context {model.context_tokens:,} tokens, {model.answer_tokens:,} of them for the answer · "
+
+
+def _show_capability(model: Any) -> None:
+    found = ", as the test found" if model.profile.is_tested else ""
+    reads = "a few passages and simple rules"
+    if model.capability == "capable":
+        reads = f"whole pages, up to {model.context_budget:,} tokens"
+    st.caption(f"Capability: {model.capability}{found}. It gets {reads}.")
+    if model.profile.advice:
+        st.warning(escape_markdown(model.profile.advice), icon=":material/info:")
 
 
 def _controls(engine: Engine) -> None:

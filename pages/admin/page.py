@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.admin.context_budget import show_context_budget
 from pages.admin.gate import show_answer_settings
 from pages.admin.health import show_health, show_installation, show_stores
 from pages.admin.index import show_index
@@ -29,5 +30,6 @@ show_stores(status)
 show_watched_folders(back.engine)
 show_usage(back.engine)
 show_answer_settings(back.engine)
+show_context_budget(back.engine)
 show_installation(status)
 scroll_to_linked_part()

@@ -89,7 +89,11 @@ class Continuations:
         problem = ""
         yield Stage("generate", WRITING)
         try:
-            for piece in join_continuation(written, stream, [passage.text for passage in answer.passages]):
+            texts = (one.text if isinstance(one, Delta) else one for one in stream.events(WRITING))
+            for piece in join_continuation(written, texts, [passage.text for passage in answer.passages]):
+                if isinstance(piece, Stage):
+                    yield piece
+                    continue
                 pieces.append(piece)
                 yield Delta(piece)
         except GeneratorError as error:
@@ -162,14 +166,19 @@ def _replace_text(
     )
 
 
-def join_continuation(written: str, pieces: Iterable[str], passages: Sequence[str] = ()) -> Generator[str, None, None]:
+def join_continuation(
+    written: str, pieces: Iterable[str | Stage], passages: Sequence[str] = ()
+) -> Generator[str | Stage, None, None]:
     """Yield the pieces of a continuation so that they can be appended to the text written before.
 
     Words at the start that repeat the end of the text are left out, and a blank is inserted between two words. A word
-    of the passages that was cut in two is put together.
+    of the passages that was cut in two is put together. Stages are yielded unchanged.
     """
     rest, start = iter(pieces), ""
     for piece in rest:
+        if isinstance(piece, Stage):
+            yield piece
+            continue
         start += piece
         # The start is complete when it no longer repeats the text and its first word has ended.
         if (opening := start.strip()) not in written and re.search(r"\w\W", opening):

@@ -13,6 +13,7 @@ from rag_core.runtime.model_downloads import build_offer
 from rag_core.types import (
     Answer,
     AnswerState,
+    Capability,
     Citation,
     Comparison,
     DeleteReceipt,
@@ -318,6 +319,7 @@ def build_catalogue_row(model: CatalogueModel, folder: Path, used: str) -> dict[
         "bytes": offer.size_bytes,
         "memory_bytes": offer.memory_bytes,
         "licence": offer.licence,
+        "capability": model.capability,
         "url": model.url,
         "sha256": model.sha256,
         "fits": not offer.problem,
@@ -336,14 +338,17 @@ def build_download_row(model: CatalogueModel, path: Path, package_installed: boo
     }
 
 
-def build_used_model_row(file: Path) -> dict[str, Any]:
+def build_used_model_row(file: Path, capability: Capability) -> dict[str, Any]:
     """Return the row that ``model use`` prints."""
-    return {"model": file.stem, "file": str(file)}
+    return {"model": file.stem, "file": str(file), "capability": capability}
 
 
 def build_model_check_row(check: ModelCheck) -> dict[str, Any]:
-    """Return the row that ``model test`` prints for a check; ``passed`` is null if the check is inconclusive."""
-    return {"check": check.name, "passed": check.passed, "reason": check.words}
+    """Return the row that ``model test`` prints for a check.
+
+    ``passed`` is null if the check is inconclusive, and ``capability`` if the check is about something else.
+    """
+    return {"check": check.name, "passed": check.passed, "reason": check.words, "capability": check.capability}
 
 
 def _passage(passage: Passage) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -42,12 +42,13 @@ def list_models(as_json: Json = False) -> None:
         }
         for row in rows
     ]
-    columns = ("name", "in_use", "downloaded", "size", "memory", "licence", "fits", "reason")
+    columns = ("name", "in_use", "downloaded", "size", "memory", "capability", "licence", "fits", "reason")
     console.print_table(shown, columns, numeric=("size", "memory"))
     if choice is None:
         console.print_note("No model is in use: answers are quoted from the documents.")
     elif not any(row["in_use"] for row in rows):
-        console.print_note(f"In use: {choice.gguf or choice.base_url}")
+        capability = choice.capability or choice.tested_capability or "automatic"
+        console.print_note(f"In use: {choice.gguf or choice.base_url} (capability: {capability})")
 
 
 @model_app.command("add")
@@ -79,6 +80,10 @@ def add_model(
 @model_app.command("use")
 def use_model(
     name: Annotated[str, typer.Argument(help="Name from model list, or path of a GGUF file.", show_default=False)],
+    capability: Annotated[
+        Literal["auto", "small", "capable"],
+        typer.Option(help="What the model is asked to do; auto: as model list says."),
+    ] = "auto",
     as_json: Json = False,
 ) -> None:
     """Use a downloaded model or a GGUF file for all answers."""
@@ -86,12 +91,13 @@ def use_model(
         engine.models.ensure_editable()
         is_path = name.endswith(".gguf") or os.sep in name
         path = Path(name) if is_path else engine.model_downloads.find_file(name)
-        engine.models.connect(ModelChoice("gguf", gguf=str(path)))
-        file = engine.models.endpoint
+        chosen = "" if capability == "auto" else capability
+        engine.models.connect(ModelChoice("gguf", gguf=str(path), capability=chosen))
+        file, used = engine.models.endpoint, engine.models.get(engine.models.current).capability
     if as_json:
-        console.print_json(json_rows.build_used_model_row(Path(file)))
+        console.print_json(json_rows.build_used_model_row(Path(file), used))
     else:
-        console.print_line(f"All answers now use {file}")
+        console.print_line(f"All answers now use {file} (capability: {used})")
 
 
 @model_app.command("test")

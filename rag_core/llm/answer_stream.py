@@ -16,6 +16,7 @@ from rag_core.types import Delta, Stage, Usage
 Piece = str | None
 Pieces = Generator[Piece, None, None]
 THINKING = "The model is thinking"
+WAITING = "Waiting until the endpoint accepts the request"
 # Seconds without a piece after which a pause is reported, so that a user can stop the reply.
 PAUSE_S = 0.5
 # Seconds without a word after which the model is said to think, even if the endpoint reports no reasoning.
@@ -39,6 +40,8 @@ class AnswerStream(Iterator[str]):
         The usage so far; it remains available after an error or `close`.
     calls : tuple of ToolCall
         The calls of tools in the reply, complete when the iterator is exhausted.
+    is_waiting : bool
+        Whether a request failed, and the pause before the next one is not over.
     is_reasoning : bool
         Whether the model reasons and has not written the next piece of text yet.
     reports_pauses : bool
@@ -50,6 +53,7 @@ class AnswerStream(Iterator[str]):
         self.cut = ""
         self.usage = Usage()
         self.calls: tuple[ToolCall, ...] = ()
+        self.is_waiting = False
         self.is_reasoning = False
         self.reports_pauses = False
         self._pieces = pieces(self)
@@ -62,15 +66,15 @@ class AnswerStream(Iterator[str]):
     def events(self, label: str) -> Generator[Stage | Delta, None, None]:
         """Yield the pieces as events and, in each pause, the stage ``generate``.
 
-        The stage has the given label, or `THINKING` while the model reasons or has been silent for long, and is
-        repeated about twice a second, so that the consumer can stop the reply.
+        The stage has the given label, or `THINKING` while the model reasons or has been silent for long, or `WAITING`. It
+        is repeated about twice a second, so that the consumer can stop the reply.
         """
         self.reports_pauses = True
         last, shown = time.monotonic(), label
         for piece in self._pieces:
             if piece is None:
                 is_thinking = self.is_reasoning or time.monotonic() - last > _SILENT_S
-                shown = THINKING if is_thinking else label
+                shown = WAITING if self.is_waiting else THINKING if is_thinking else label
                 yield Stage("generate", shown)
                 continue
             if shown != label:
@@ -78,6 +82,16 @@ class AnswerStream(Iterator[str]):
                 yield Stage("generate", label)
             last = time.monotonic()
             yield Delta(piece)
+
+    def wait(self, seconds: float, sleep: Callable[[float], None]) -> Pieces:
+        """Sleep before the next request; if pauses are reported, yield ``None`` for each part of the time."""
+        self.is_waiting = True
+        part = PAUSE_S if self.reports_pauses else seconds
+        while seconds > 0:
+            yield None
+            sleep(min(part, seconds))
+            seconds -= part
+        self.is_waiting = False
 
     def close(self) -> None:
         """Close the connection; servers then stop generating."""

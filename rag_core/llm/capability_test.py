@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 _RULES = (
     "Answer the question from the numbered sources only. Cite the number of the source in square brackets after each "
-    "sentence, such as [1]. Write in the language of the question. If the sources do not contain the answer, reply with "
-    "the word NOT_STATED and nothing else."
+    "sentence, such as [1]. Write in the language of the question. If the sources do not contain the answer, reply "
+    "with the word NOT_STATED and nothing else."
 )
 _SOURCES = """\
 [1] Harbour report 2021, page 12
@@ -23,7 +23,8 @@ The harbour of Ostmole was dredged to a depth of 14 metres in 2021. The work cos
 The new crane lifts 65 tonnes. It was delivered in March by a shipyard in Gdansk."""
 _GERMAN = re.compile(r"\b(?:der|die|das|wurde|ist|hat|hebt|kann|Tonnen|neue|Kran)\b")
 _REFUSALS = re.compile(
-    r"not[ _]stated|not (?:contain|mention|state|provide|say|specif)|no information|n.t (?:contain|mention|state|say)", re.I
+    r"not[ _]stated|not (?:contain|mention|state|provide|say|specif)|no information|n.t (?:contain|mention|state|say)",
+    re.I,
 )
 
 

@@ -25,6 +25,8 @@ _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and s
 # Number of pieces of text after which the request is cancelled; further pieces would not change the result.
 _MAX_PIECES = 12
 _MAX_LISTED = 5
+# Length of a reply to a question about the capability after which the rest is not read.
+_MAX_REPLY_CHARS = 1000
 # A proxy buffers the stream if all pieces arrive within `_BURST_S` seconds after a wait of more than `_LONG_S` seconds.
 _LONG_S, _BURST_S = 3.0, 0.02
 # A reader waits longer than this for the first text only if told why.
@@ -35,8 +37,8 @@ SLOW_S = 10.0
 class _Reply:
     """The reply to the test request.
 
-    ``moments`` are the times at which the pieces of text arrived, in seconds after the start of the request. ``thought``
-    tells whether the model reasoned before. ``failure`` is the error of the request, if any.
+    ``moments`` are the times at which the pieces of text arrived, in seconds after the start of the request.
+    ``thought`` tells whether the model reasoned before. ``failure`` is the error of the request, if any.
     """
 
     moments: tuple[float, ...]
@@ -54,8 +56,8 @@ def check_connection(
     """Request the list of models and short texts, without retries, and yield the result of each check.
 
     The checks tell whether the endpoint is reachable, accepts the key, has the model and streams the text, how long the
-    first text takes, what context length the endpoint reports, and what the model is capable of. Checks that depend on a
-    failed check are skipped.
+    first text takes, what context length the endpoint reports, and what the model is capable of. Checks that depend on
+    a failed check are skipped.
     """
     reachable, listed = _check_reachable(endpoint)
     yield reachable
@@ -177,7 +179,8 @@ def _check_capability(
     if not failures:
         words = "Capable. It cites its sources, answers in the language of the question, and refuses missing facts."
         return ModelCheck(CAPABILITY, True, f"{words} It gets whole pages.", "capable")
-    words = f"Small, because it {', '.join(failures)}. It gets a few passages and simple rules."
+    reasons = " and ".join(filter(None, (", ".join(failures[:-1]), failures[-1])))
+    words = f"Small, because it {reasons}. It gets a few passages and simple rules."
     return ModelCheck(CAPABILITY, None, words, "small")
 
 
@@ -188,7 +191,10 @@ def _ask(
     report, pieces, problem = RequestReport(), list[str](), ""
     try:
         with closing(strip_reasoning(endpoint.stream(messages, report))) as stream:
-            pieces += [piece for piece in stream if piece]
+            for piece in stream:
+                pieces += [piece] if piece else []
+                if sum(map(len, pieces)) > _MAX_REPLY_CHARS:
+                    break
     except RequestError as failed:
         problem = str(failed)
     if report.written or report.tokens:

@@ -71,8 +71,8 @@ def describe_ollama_remedy(found: ReportedContext) -> str:
     if not found.is_ollama or found.tokens >= min(found.largest, MAX_FILLED_TOKENS):
         return ""
     return (
-        f"The model supports {found.largest:,}, but Ollama runs it with fewer, and cuts longer prompts. Start Ollama with "
-        f"OLLAMA_CONTEXT_LENGTH={MAX_FILLED_TOKENS} or more, or create a model with “PARAMETER num_ctx "
+        f"The model supports {found.largest:,}, but Ollama runs it with fewer, and cuts longer prompts. Start Ollama "
+        f"with OLLAMA_CONTEXT_LENGTH={MAX_FILLED_TOKENS} or more, or create a model with “PARAMETER num_ctx "
         f"{MAX_FILLED_TOKENS}” in its Modelfile."
     )
 
@@ -169,9 +169,7 @@ def _ask_ollama(client: Any, root: str, model: str, loaded: list[Any]) -> Report
     return ReportedContext(in_use, largest, is_ollama=True, is_final=named is not None)
 
 
-def _request(
-    client: Any, method: str, url: str, body: object = None, *, must_answer: bool = False
-) -> dict[str, Any]:
+def _request(client: Any, method: str, url: str, body: object = None, *, must_answer: bool = False) -> dict[str, Any]:
     """Return the JSON object of a reply; an empty one if there is no such reply, and ``must_answer`` is false."""
     import httpx
 

@@ -97,8 +97,8 @@ class Endpoint:
         """Yield the pieces of the reply's text, ``None`` while the model reasons, and fill ``report``.
 
         Closing the iterator closes the connection; servers then stop generating. With ``tools``, the model can call
-        some, and has to with ``must_call``. With ``schema``, its reply has to be JSON of this schema. Not every endpoint
-        enforces this.
+        some, and has to with ``must_call``. With ``schema``, its reply has to be JSON of this schema. Not every
+        endpoint enforces this.
 
         Raises
         ------
@@ -270,7 +270,7 @@ class Endpoint:
                 self._has_reasoning_room |= max(limits, default=0) > self._profile.answer_tokens
 
     def _compute_limit(self, messages: Sequence[dict[str, Any]]) -> int:
-        """Return the most tokens of a reply; a limit with room for reasoning is lowered until it fits into the context."""
+        """Return the most tokens of a reply; a limit with room for reasoning is lowered to fit into the context."""
         least = self._profile.answer_tokens
         if not self._has_reasoning_room:
             return least

@@ -149,8 +149,8 @@ class EndpointErrors:
     def filtered(self, why: str) -> GeneratorUnavailable:
         """Return the error for a prompt or an answer that the provider's content filter withholds."""
         return GeneratorUnavailable(
-            f"The {self._endpoint} gave no answer: {self._redact(why)}. Rephrase the question, ask about fewer documents, "
-            "or change the filter of the provider."
+            f"The {self._endpoint} gave no answer: {self._redact(why)}. Rephrase the question, ask about fewer "
+            "documents, or change the filter of the provider."
         )
 
     def declined(self, message: str) -> GeneratorUnavailable:

@@ -173,7 +173,8 @@ class LanguageModel:
         """Stream the reply to arbitrary chat messages; the content of a message can be a list of texts and images.
 
         ``schema`` and ``tools`` are as in `Endpoint.stream`. The model decides whether to call a tool; the calls are in
-        `AnswerStream.calls`. A GGUF file, and an endpoint that rejects tools or whose model ignores them, gets no tools.
+        `AnswerStream.calls`. A GGUF file, and an endpoint that rejects tools or whose model ignores them, gets no
+        tools.
         """
         return AnswerStream(lambda stream: self._stream_offering_tools(stream, messages, schema, tools))
 
@@ -221,9 +222,7 @@ class LanguageModel:
         usage = Usage()
         if not self._writes_calls:
             try:
-                reply = AnswerStream(
-                    lambda stream: self._stream_with_retries(stream, messages, tools, must_call=True)
-                )
+                reply = AnswerStream(lambda stream: self._stream_with_retries(stream, messages, tools, must_call=True))
                 text = strip_unopened_reasoning("".join(reply))
             except _ToolsRejected as rejected:
                 self.tools_problem = f"{rejected} {_WRITTEN}"
@@ -363,7 +362,7 @@ class LanguageModel:
                 raise _ToolsRejected(str(failed.error))
             if started or not failed.is_temporary or attempt == self._settings.openai_retries:
                 raise failed.error
-            self._sleep(self._compute_pause_s(attempt, failed.retry_after_s))
+            yield from stream.wait(self._compute_pause_s(attempt, failed.retry_after_s), self._sleep)
             attempt += 1
 
     def _compute_pause_s(self, attempt: int, retry_after_s: float) -> float:

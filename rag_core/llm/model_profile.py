@@ -13,11 +13,13 @@ from rag_core.llm.context_length import (
     MAX_REPORTED_TOKENS,
     ReportedContext,
     ask_context_length,
+    describe_ollama_remedy,
 )
 from rag_core.llm.model_catalogue import load_catalogue
+from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.request import DEFAULT_BASE_URL
 from rag_core.settings import Settings
-from rag_core.types import Capability
+from rag_core.types import Capability, Usage
 
 # A model with this context can read whole pages.
 CAPABLE_TOKENS = 16_384
@@ -87,6 +89,15 @@ class ModelProfile:
         settings = self._settings
         is_set = "openai_answer_tokens" in settings.model_fields_set
         return settings.openai_answer_tokens if is_set or self.capability == "small" else CAPABLE_ANSWER_TOKENS
+
+    @property
+    def advice(self) -> str:
+        """How to raise the context if the server runs the model with a small one; empty if there is no advice."""
+        return "" if self._settings.openai_context_tokens else describe_ollama_remedy(self.reported)
+
+    def estimate_question(self, budget: int) -> Usage:
+        """Return the most tokens of a question with ``budget`` tokens of pages, and their price."""
+        return estimate_usage(self._settings, (), "", (budget, self.answer_tokens))
 
     @property
     def reported(self) -> ReportedContext:

@@ -17,7 +17,12 @@ from rag_core.settings import Settings
 # Fields of a delta with reasoning: of DeepSeek and earlier versions of vLLM, and of vLLM and OpenRouter.
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 # Reasons of some servers for the end of a text, and OpenAI's words for them.
-_FINISHES = {"max_tokens": "length", "refusal": "content_filter", "insufficient_system_resource": "incomplete", "error": ""}
+_FINISHES = {
+    "max_tokens": "length",
+    "refusal": "content_filter",
+    "insufficient_system_resource": "incomplete",
+    "error": "",
+}
 
 
 @dataclass(frozen=True, slots=True)

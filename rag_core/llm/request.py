@@ -64,8 +64,8 @@ class RequestReport:
 
     ``finish`` is as in `rag_core.llm.openai_apis.StreamEvent`. ``written`` is the whole text of the model, including
     ``refusal``. ``tokens`` are the input and output tokens, if the endpoint reports them. ``calls`` contains the pieces
-    of the calls of tools. ``is_reasoning`` is true while the model reasons. ``disconnect`` ends the wait for the next event
-    of the stream in another thread.
+    of the calls of tools. ``is_reasoning`` is true while the model reasons. ``disconnect`` ends the wait for the next
+    event of the stream in another thread.
     """
 
     finish: str = ""
@@ -98,8 +98,8 @@ def parse_retry_after_s(headers: Any) -> float:
 def extract_error_details(error: Any) -> tuple[str, str]:
     """Return the code and the message of an error.
 
-    Some endpoints send plain text instead of an error object, or put the message into the field "detail". Google sends a
-    list of objects. OpenRouter puts the error of a model's provider into the field "metadata".
+    Some endpoints send plain text instead of an error object, or put the message into the field "detail". Google sends
+    a list of objects. OpenRouter puts the error of a model's provider into the field "metadata".
     """
     body = error.body
     if isinstance(body, list) and body and isinstance(body[0], dict):
@@ -117,8 +117,8 @@ def drop_rejected_option(options: dict[str, Any], error: Any) -> dict[str, Any] 
     """Return a request's options without the option that the endpoint rejects; ``None`` if no option can be dropped.
 
     A rejected ``max_tokens`` is replaced by ``max_completion_tokens``. OpenAI's reasoning models accept only the latter
-    and only one temperature, but most other servers accept only ``max_tokens``. The limit of a reasoning model is raised,
-    because it includes the reasoning.
+    and only one temperature, but most other servers accept only ``max_tokens``. The limit of a reasoning model is
+    raised, because it includes the reasoning.
     """
     message = str(error)
     unknown = (name for name in options if re.search(rf"\b{name}\b", message) and _UNKNOWN.search(message))

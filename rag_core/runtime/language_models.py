@@ -8,11 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 
-from pydantic import SecretStr
-
-from rag_core.errors import GeneratorUnavailable, ModelListMissing, SettingsError, StoreError
+from rag_core.errors import ModelListMissing, SettingsError, StoreError
 from rag_core.llm.addresses import (
     LocalServer,
     find_base_url,
@@ -23,13 +20,19 @@ from rag_core.llm.addresses import (
 )
 from rag_core.llm.context_length import DEFAULT_CONTEXT_TOKENS, adopt_context_length
 from rag_core.llm.generator import LanguageModel
-from rag_core.llm.gguf import find_gguf_problem
-from rag_core.llm.model_profile import ModelProfile
 from rag_core.llm.presets import ModelPreset
 from rag_core.llm.prices import apply_price, load_prices
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, FORM_NAMES, SettingNames
-from rag_core.runtime.model_connection import CONNECTION, explain_missing_model, require_accepted_key, sets_model
+from rag_core.runtime.model_connection import (
+    CONNECTION,
+    apply_choice,
+    build_profile,
+    explain_missing_model,
+    find_file,
+    require_accepted_key,
+    sets_model,
+)
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import ModelCheck, ModelChoice, ModelHost, Usage, UsageTotal
@@ -298,15 +301,12 @@ class LanguageModels:
         """Return the generator of a model. It is not checked whether the endpoint has this model."""
         with self._connecting:
             if model not in self._generators:
-                settings, choice = self._with(model), self.choice
-                is_stored = choice is not None and settings.model == self.settings.model
-                reported = choice.context_tokens if choice and is_stored and choice.context_reported else None
-                tested = choice.tested_capability if choice and is_stored else None
+                settings = self._with(model)
                 self._generators[model] = LanguageModel(
                     settings,
                     names=self.names,
                     key_problem=self.key_problem,
-                    profile=ModelProfile(settings, reported, tested),
+                    profile=build_profile(settings, self.choice),
                     find_budget=self._find_budget,
                     on_usage=partial(self._record_usage, settings.generator_name),
                 )
@@ -331,13 +331,7 @@ class LanguageModels:
         May raise `StoreError` if the stored key is needed and cannot be read.
         """
         if choice.gguf:
-            try:
-                path = Path(choice.gguf).expanduser().absolute()
-            except RuntimeError as error:
-                raise SettingsError(f"The path {choice.gguf} is invalid ({error}). Correct it.") from None
-            if problem := find_gguf_problem(path, FORM_NAMES):
-                raise GeneratorUnavailable(problem)
-            return replace(choice, gguf=str(path), base_url="", model=""), ""
+            return replace(choice, gguf=str(find_file(choice.gguf)), base_url="", model=""), ""
         stored = self.choice
         # A stored key is only sent to the endpoint that it was entered for.
         known = stored is not None and key is None and choice.base_url.strip() == stored.base_url
@@ -370,17 +364,7 @@ class LanguageModels:
 
     def _apply(self, choice: ModelChoice, key: str) -> Settings:
         key = key or self._environment_key(choice.base_url)
-        entered = None if choice.context_reported else choice.context_tokens
-        values = {
-            "openai_base_url": choice.base_url or None,
-            "openai_model": choice.model or None,
-            "openai_api": choice.api,
-            "gguf": Path(choice.gguf) if choice.gguf else None,
-            "openai_api_key": SecretStr(key) if key else None,
-            "openai_context_tokens": entered or self._from_environment.openai_context_tokens,
-            "model_capability": choice.capability or self._from_environment.model_capability,
-        }
-        return self._from_environment.model_copy(update=values)
+        return apply_choice(self._from_environment, choice, key)
 
     def _read_key(self) -> str:
         """Return the stored key, empty if the connection has none; may raise `StoreError`."""

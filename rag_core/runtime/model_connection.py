@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from rag_core.errors import GeneratorAuthError, GeneratorError
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from rag_core.errors import GeneratorAuthError, GeneratorError, GeneratorUnavailable, SettingsError
 from rag_core.llm.generator import LanguageModel
+from rag_core.llm.gguf import find_gguf_problem
+from rag_core.llm.model_profile import ModelProfile
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.llm.setting_names import FORM_NAMES
 from rag_core.settings import Settings
@@ -26,6 +32,7 @@ def read_connection(settings: Settings) -> ModelChoice | None:
             base_url=redact_url(settings.openai_base_url or DEFAULT_BASE_URL),
             model=settings.openai_model or "",
             gguf=str(settings.gguf or ""),
+            capability="" if settings.model_capability == "auto" else settings.model_capability,
         )
     file, url = settings.data_dir / "footnote.sqlite", settings.database_url
     if url is None and not file.is_file():
@@ -41,6 +48,48 @@ def read_connection(settings: Settings) -> ModelChoice | None:
 def sets_model(settings: Settings) -> bool:
     """Return whether settings of the environment name a model or an endpoint."""
     return bool(settings.gguf or settings.openai_model or settings.openai_base_url)
+
+
+def apply_choice(settings: Settings, choice: ModelChoice, key: str) -> Settings:
+    """Return the settings with a connection and its API key."""
+    entered = None if choice.context_reported else choice.context_tokens
+    values = {
+        "openai_base_url": choice.base_url or None,
+        "openai_model": choice.model or None,
+        "openai_api": choice.api,
+        "gguf": Path(choice.gguf) if choice.gguf else None,
+        "openai_api_key": SecretStr(key) if key else None,
+        "openai_context_tokens": entered or settings.openai_context_tokens,
+        "model_capability": choice.capability or settings.model_capability,
+    }
+    return settings.model_copy(update=values)
+
+
+def build_profile(settings: Settings, choice: ModelChoice | None) -> ModelProfile:
+    """Return the profile of a model, with what the stored connection ``choice`` says if it is about this model."""
+    if choice is None or choice.model != (settings.openai_model or ""):
+        return ModelProfile(settings)
+    reported = choice.context_tokens if choice.context_reported else None
+    return ModelProfile(settings, reported, choice.tested_capability)
+
+
+def find_file(name: str) -> Path:
+    """Return the absolute path of a GGUF file.
+
+    Raises
+    ------
+    SettingsError
+        The path is invalid.
+    GeneratorUnavailable
+        The file cannot be used.
+    """
+    try:
+        path = Path(name).expanduser().absolute()
+    except RuntimeError as error:
+        raise SettingsError(f"The path {name} is invalid ({error}). Correct it.") from None
+    if problem := find_gguf_problem(path, FORM_NAMES):
+        raise GeneratorUnavailable(problem)
+    return path
 
 
 def require_accepted_key(settings: Settings) -> None:

@@ -10,8 +10,8 @@ from rag_core.types.chunks import Fingerprint
 from rag_core.types.formatting import format_count
 from rag_core.types.usage import UsageTotal
 
-# What the way to a model's answer relies on. ``small``: a few short passages and simple rules. ``capable``: whole pages,
-# the format of the citations, and the language of the question.
+# What the way to a model's answer relies on. ``small``: a few short passages and simple rules. ``capable``: whole
+# pages, the format of the citations, and the language of the question.
 Capability = Literal["small", "capable"]
 
 

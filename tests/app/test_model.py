@@ -104,6 +104,23 @@ def test_model_can_be_chosen_and_reset(open_page: OpenPage, endpoint: ScriptedEn
 
 
 @pytest.mark.usefixtures("endpoint")
+def test_tokens_of_pages_are_chosen_with_their_price(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "context_budget" not in [slider.key for slider in open_page("admin").slider]
+    for name, value in (("OPENAI_CONTEXT_TOKENS", "64000"), ("PRICE_INPUT", "1"), ("PRICE_OUTPUT", "10")):
+        monkeypatch.setenv(f"RAG_{name}", value)
+    backend._open.clear()
+    app = open_page("admin")
+    slider = app.slider(key="context_budget")
+    assert (slider.value, slider.max) == (12_000, 32_000)
+    assert "A question costs up to 12,000 tokens in, 1,600 out, 0.028 USD" in texts(app)
+    slider.set_value(20_000).run()
+    assert "A question costs up to 20,000 tokens in, 1,600 out, 0.036 USD" in texts(app)
+    engine = backend._open().engine
+    assert engine.preferences.context_budget == engine.models.active().context_budget == 20_000
+    assert "whole pages, up to 20,000 tokens" in texts(app.run())
+
+
+@pytest.mark.usefixtures("endpoint")
 def test_usage_is_totalled(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_PRICE_INPUT", "1")
     monkeypatch.setenv("RAG_PRICE_OUTPUT", "10")

@@ -9,8 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
+from rag_core.llm.answer_stream import THINKING
 from tests.support.app import OpenPage, answered, click, conversation_of, plain_text, shown, texts
-from tests.support.engines import add_document
+from tests.support.engines import add_document, wait_until
 from tests.support.pdfs import make_pdf
 from tests.support.servers import Exchange, ScriptedEndpoint, complete
 
@@ -149,6 +150,34 @@ def test_interrupted_answer_is_continued_as_one_checked_answer(
     assert kept == {"role": "assistant", "content": "The Harrow Bridge is 412 metres long [1]. It"}
     [_, message] = library.conversations.messages(conversation_of(app))
     assert message.text == plain_text(answer["blocks"])
+
+
+def test_answer_at_its_limit_is_continued(endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage) -> None:
+    cut = complete("The Harrow Bridge is 412 metres long. It", finish="length")
+    endpoint.script = [cut, complete("carries the railway [1].")]
+    app, answer = ask(open_page)
+    assert plain_text(answer["blocks"]) == "The Harrow Bridge is 412 metres long [1]. It"
+    assert texts(app).count("The answer ends at the limit of 800 tokens") == 1
+    app = answered(click(app, "Continue"))
+    text = plain_text(shown(app)[0]["blocks"])
+    assert text == "The Harrow Bridge is 412 metres long [1]. It carries the railway [1]."
+    assert "ends at the limit" not in texts(app)
+    assert not [button for button in app.button if button.label in ("Continue", "Show quotes")]
+
+
+def test_reasoning_is_shown_as_thinking_and_can_be_stopped(
+    endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
+) -> None:
+    def reason(exchange: Exchange) -> None:
+        exchange.start()
+        exchange.event({"choices": [{"index": 0, "delta": {"reasoning_content": "Let me see."}}]})
+        exchange.hang()
+
+    endpoint.script = [reason]
+    app = open_page().chat_input[0].set_value(LENGTH).run()
+    wait_until(lambda: any(one.label == THINKING for one in app.run().status))
+    click(app, "Stop")
+    assert "Stopped before there was an answer" in texts(answered(app.run()))
 
 
 def test_continuation_follows_the_model_and_the_instructions_of_the_conversation(

@@ -50,7 +50,9 @@ HEADERS = {
     *("content-length", "content-type"),
 }
 # The words of the application's own prompts.
-PROMPTS = [ROOT / f"rag_core/llm/{name}.py" for name in ("prompts", "query_planning", "connection_test")]
+PROMPTS = [
+    ROOT / f"rag_core/llm/{name}.py" for name in ("prompts", "query_planning", "connection_test", "capability_test")
+]
 
 
 @pytest.fixture(scope="module")

@@ -479,7 +479,7 @@ class TestRequest:
         for _ in range(2):
             assert answer(model) == "Yes."
         assert len(endpoint.requests) == 4
-        assert endpoint.requests[-1]["max_completion_tokens"] == 48
+        assert endpoint.requests[-1]["max_completion_tokens"] == 4 * 48
         assert not {"max_tokens", "temperature"} & set(endpoint.requests[-1])
 
     @pytest.mark.parametrize(
@@ -682,7 +682,7 @@ class TestModels:
     ],
 )
 def test_leading_reasoning_block_is_removed(pieces: list[str], expected: str) -> None:
-    assert "".join(strip_reasoning(piece for piece in pieces)) == expected
+    assert "".join(filter(None, strip_reasoning(piece for piece in pieces))) == expected
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ def probe(*script: Play, usages: list[Usage] | None = None, **changes: object) -
             "openai_model": "small",
             "openai_api_key": KEY,
             "openai_timeout_s": 5.0,
+            "openai_context_tokens": 8192,
         }
         settings = Settings(_env_file=None, **(values | changes))
         model = LanguageModel(settings, on_usage=(usages if usages is not None else []).append)
@@ -41,7 +42,7 @@ def verdicts(checks: list[ModelCheck]) -> dict[str, bool | None]:
 
 WORKS = {
     **{"Reachable": True, "Key": True, "Model": True, "Streaming": True, "First text": True},
-    "Context length": True,
+    **{"Context length": True, "Capability": None},
 }
 
 
@@ -59,7 +60,7 @@ def test_checks_of_working_endpoint(api: str) -> None:
         "Not reported by the endpoint; 8,192 tokens are assumed. If the model takes fewer, lower "
         "RAG_OPENAI_CONTEXT_TOKENS."
     )
-    assert usages == [Usage(1, 20, 6)]
+    assert usages == [Usage(1, 20, 6)] * 4
 
 
 def test_checks_of_model_in_this_process() -> None:
@@ -90,8 +91,67 @@ def test_reported_context_length_is_compared_with_the_one_in_use(reported: int, 
         is_list = exchange.path.endswith("/models")
         exchange.error(200, {"data": [model]}, content_type="application/json") if is_list else ONE_TWO(exchange)
 
-    check = probe(answer)[-1]
+    check = probe(answer)[-2]
     assert (check.name, check.passed) == ("Context length", passed)
+    assert re.search(words, check.words)
+
+
+def test_small_context_of_ollama_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAG_OPENAI_CONTEXT_TOKENS")
+    replies = {
+        "/v1/models": {"data": [{"id": "small"}]},
+        "/api/ps": {"models": [{"name": "small", "context_length": 4096}]},
+        "/api/show": {"model_info": {"qwen3.context_length": 40_960}},
+    }
+
+    def answer(exchange: Exchange) -> None:
+        body = replies.get(exchange.path)
+        if body is not None:
+            exchange.error(200, body, content_type="application/json")
+        else:
+            ONE_TWO(exchange) if exchange.method == "POST" else exchange.error(404)
+
+    check = probe(answer, openai_context_tokens=None)[-2]
+    assert (check.name, check.passed) == ("Context length", None)
+    assert check.words.startswith("4,096 tokens, as the endpoint reports. The model supports 40,960")
+    assert "OLLAMA_CONTEXT_LENGTH=16384" in check.words
+
+
+CITED = "It was dredged to 14 metres [1]. That cost 38 million euros [1]."
+GERMAN, MISSING = "Der neue Kran hebt 65 Tonnen [2].", "NOT_STATED"
+CAPABILITIES: dict[str, tuple[list[str], int, str | None, str]] = {
+    "capable": ([CITED, GERMAN, MISSING], 32_000, "capable", "^Capable\\. It cites its sources"),
+    "other words": (
+        [CITED, "Er kann 65 t heben, der Kran ist neu.", "The sources do not state this."],
+        32_000,
+        "capable",
+        "",
+    ),
+    "no citation": (
+        ["It was 14 metres and cost 38 million.", GERMAN, MISSING],
+        32_000,
+        "small",
+        r"did not cite .* \[1\]",
+    ),
+    "English": ([CITED, "The new crane lifts 65 tonnes [2].", MISSING], 32_000, "small", "German question in German"),
+    "invention": ([CITED, GERMAN, "412 ships called [1]."], 32_000, "small", "its sources do not contain"),
+    "small context": ([CITED, GERMAN, MISSING], 8192, "small", "context of less than 16,384 tokens"),
+}
+
+
+@pytest.mark.parametrize(("replies", "context", "expected", "words"), CAPABILITIES.values(), ids=CAPABILITIES)
+def test_capability_is_found_by_three_questions(replies: list[str], context: int, expected: str, words: str) -> None:
+    remaining = iter(["one, two", *replies])
+
+    def answer(exchange: Exchange) -> None:
+        if exchange.method == "GET":
+            listing("small")(exchange) if exchange.path.endswith("/models") else exchange.error(404)
+        else:
+            complete(*re.findall(r"\S+\s*", next(remaining)))(exchange)
+
+    check = probe(answer, openai_context_tokens=context)[-1]
+    assert (check.name, check.capability) == ("Capability", expected)
+    assert check.passed is (True if expected == "capable" else None)
     assert re.search(words, check.words)
 
 
@@ -139,7 +199,7 @@ PROBES: dict[str, tuple[list[Play], dict[str, object], dict[str, bool | None], i
         *(3, "RAG_OPENAI_ANSWER_TOKENS"),
     ),
     "interrupted": (
-        *([SMALL, break_off], {}, UP_TO_MODEL | {"Streaming": False, "First text": True, "Context length": True}),
+        *([SMALL, break_off], {}, WORKS | {"Streaming": False}),
         *(3, "stopped half-way"),
     ),
     "endless text": ([SMALL, never_end], {}, WORKS, -1, ""),

@@ -55,7 +55,7 @@ def open_library(
 @contextmanager
 def scripted_engine(folder: Path, *script: Play, **values: Any) -> Iterator[tuple[Engine, ScriptedEndpoint]]:
     """Open an engine whose language model is an endpoint that plays a script."""
-    model = {"openai_model": "scripted", "openai_api_key": "k", "openai_retries": 0, "openai_context_tokens": 8192}
+    model = {"openai_model": "scripted", "openai_api_key": "k", "openai_retries": 0}
     with (
         ScriptedEndpoint(*script) as endpoint,
         opened(folder, **({"openai_base_url": endpoint.url} | model | values)) as engine,

@@ -47,8 +47,9 @@ NAMES = {
     "key_problem list names offers_environment_key predicts_tokens presets read_key_again require select settings "
     "test usage_totals warm_up",
     ModelDownloads: "cancel close current find_file install_command list pause remove start",
-    Preferences: "add_instructions default_threshold find_gate gate hide_model_offer instructions is_model_offered "
-    "quotes_gate quotes_threshold set_instructions set_threshold set_top_k threshold top_k",
+    Preferences: "add_instructions context_budget default_threshold find_gate gate hide_model_offer instructions "
+    "is_model_offered quotes_gate quotes_threshold set_context_budget set_instructions set_threshold set_top_k "
+    "threshold top_k",
     Continuations: "continue_answer",
     Explanations: "evidence_mass explain token_matches weight_passages",
     Mixtures: "compute_example generate mix read_answers score_answers",

@@ -18,7 +18,7 @@ from tests.support.file_server import FileServer, write_catalogue
 from tests.support.servers import MODEL_FILE, ScriptedEndpoint, complete, serving
 
 LISTED = {"name", "file", "in_use", "downloaded", "downloaded_bytes", "bytes", "memory_bytes", "licence", "url",
-          "sha256", "fits", "reason"}  # fmt: skip
+          "sha256", "capability", "fits", "reason"}  # fmt: skip
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_model_in_use_is_tested(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv("RAG_OPENAI_MODEL", "small")
         code, rows, _ = run("model", "test")
         assert code == 0
-        assert [set(row) for row in rows] == [{"check", "passed", "reason"}] * len(rows)
+        assert [set(row) for row in rows] == [{"check", "passed", "reason", "capability"}] * len(rows)
         assert {"Reachable", "Model", "Streaming"} <= {row["check"] for row in rows if row["passed"]}
         assert "Reachable: passed. " in run("model", "test", as_json=False)[1][0]["shown"]
 
@@ -123,7 +123,7 @@ def test_downloaded_model_is_used_and_listed(run: Run, server: FileServer, tmp_p
     assert [row["in_use"] for row in run("model", "list")[1]] == [False]
     assert "answers are quoted" in run("model", "list", as_json=False)[2]
 
-    assert run("model", "use", "tiny")[:2] == (0, [{"model": "tiny", "file": str(file)}])
+    assert run("model", "use", "tiny")[:2] == (0, [{"model": "tiny", "file": str(file), "capability": "small"}])
 
     assert [row["in_use"] for row in run("model", "list")[1]] == [True]
     assert run("model", "list", as_json=False)[2] == ""
@@ -136,7 +136,7 @@ def test_gguf_file_is_used_by_its_path(
     (tmp_path / "own.gguf").write_bytes(b"GGUF")
     monkeypatch.chdir(tmp_path)
     assert run("model", "use", "own.gguf", as_json=False)[1][0]["shown"] == (
-        f"All answers now use {tmp_path / 'own.gguf'}\n"
+        f"All answers now use {tmp_path / 'own.gguf'} (capability: small)\n"
     )
     assert f"In use: {tmp_path / 'own.gguf'}" in run("model", "list", as_json=False)[2]
     code, _, problem = run("model", "use", str(tmp_path / "gone.gguf"))

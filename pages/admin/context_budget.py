@@ -1,0 +1,39 @@
+"""How many tokens of pages a capable language model gets, and what a question then costs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.problems import show_errors
+from rag_core.engine import Engine
+
+_BUDGET = "context_budget"
+_STEP = 1000
+_MOST = 200_000
+
+
+def show_context_budget(engine: Engine) -> None:
+    """Let the operator change the number of tokens; show nothing if no capable model is in use."""
+    model = engine.models.active()
+    most = min(_MOST, model.context_tokens // 2) // _STEP * _STEP if model else 0
+    if model is None or model.capability != "capable" or most <= _STEP:
+        return
+    st.session_state.setdefault(_BUDGET, min(engine.preferences.context_budget, most))
+    chosen = st.slider(
+        "Tokens of pages per question",
+        _STEP,
+        most,
+        step=_STEP,
+        key=_BUDGET,
+        format="localized",
+        on_change=_save,
+        args=[engine],
+        help="A capable model gets the pages that match the question best, up to this many tokens: at most half of its "
+        "context. With more pages, it finds more answers, and each question takes longer and costs more.",
+    )
+    st.caption(f"A question costs up to {model.profile.estimate_question(chosen).label}.")
+
+
+def _save(engine: Engine) -> None:
+    with show_errors():
+        engine.preferences.set_context_budget(st.session_state[_BUDGET])
