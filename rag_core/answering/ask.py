@@ -139,7 +139,7 @@ class Answerer:
         self, query: Query, outcome: SearchOutcome, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
         writer = self._models.active(query.writer.model)
-        in_pages = writer is not None and is_read_in_pages(query, writer)
+        in_pages = writer is not None and is_read_in_pages(query.configuration.strategy, writer)
         if not outcome.computed and not in_pages:
             # The citations of computed values refer to the passages as they were found.
             outcome = self._reader.enlarge_passages(outcome, query.configuration.context)

@@ -9,10 +9,13 @@ from dataclasses import replace
 
 from rag_core.answering.cited_tables import add_cited_tables
 from rag_core.answering.drafts import QUOTES_BELOW, find_draft_answer
+from rag_core.answering.page_answers import build_page_continuation, is_read_in_pages
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import create_hint, find_probable_answer
 from rag_core.answering.summary import WRITING
 from rag_core.errors import GeneratorError
+from rag_core.llm.answer_stream import AnswerStream
+from rag_core.llm.generator import LanguageModel
 from rag_core.llm.reasoning import REASONING_REMOVED, strip_unopened_reasoning
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
@@ -76,15 +79,7 @@ class Continuations:
         writer = self._models.require("The rest of an answer", model)
         started = time.perf_counter()
         written, question = answer.unfinished_text, answer.rewritten or answer.question
-        found = find_probable_answer(question, answer.passages, self._reader)
-        stream = writer.stream_answer(
-            question,
-            self._reader.write_tables(answer.passages),
-            history,
-            instructions=wishes,
-            hint=create_hint(found, answer.passages),
-            written=written,
-        )
+        stream = self._start(writer, answer, history, wishes)
         pieces: list[str] = []
         problem = ""
         yield Stage("generate", WRITING)
@@ -127,6 +122,25 @@ class Continuations:
         verified = replace(verified, short=short)
         whole = _replace_text(base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(notices)))
         yield add_cited_tables(whole, self._stores)
+
+    def _start(
+        self, writer: LanguageModel, answer: Answer, history: Sequence[Message], instructions: str
+    ) -> AnswerStream:
+        """Return the stream of the rest of an answer, from the same kind of prompt as its beginning."""
+        if is_read_in_pages(answer.strategy, writer):
+            return writer.stream_reply(
+                build_page_continuation(answer, history, instructions, self._reader, writer.context_budget)
+            )
+        question = answer.rewritten or answer.question
+        found = find_probable_answer(question, answer.passages, self._reader)
+        return writer.stream_answer(
+            question,
+            self._reader.write_tables(answer.passages),
+            history,
+            instructions=instructions,
+            hint=create_hint(found, answer.passages),
+            written=answer.unfinished_text,
+        )
 
 
 def _replace_text(

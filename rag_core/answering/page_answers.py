@@ -33,12 +33,12 @@ from rag_core.llm.page_prompt import (
     parse_requests,
     strip_control_lines,
 )
-from rag_core.llm.prompts import format_name
+from rag_core.llm.prompts import build_continuation, format_name
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.tool_calls import ToolCall
 from rag_core.runtime.stores import Stores
 from rag_core.text.languages import languages_differ
-from rag_core.types import MARGINALIZATIONS, AskEvent, Delta, Message, Passage, Restart, Stage
+from rag_core.types import MARGINALIZATIONS, Answer, AskEvent, Delta, Message, Passage, Restart, Stage, Strategy
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import Query, SearchOutcome
 from rag_core.verification.attribution import contains_words
@@ -79,9 +79,20 @@ class PageReply:
     problem: str
 
 
-def is_read_in_pages(query: Query, writer: LanguageModel) -> bool:
+def is_read_in_pages(strategy: Strategy, writer: LanguageModel) -> bool:
     """Return whether the model gets whole pages: it is capable, and the strategy needs no other text in the prompt."""
-    return writer.capability == "capable" and query.configuration.strategy not in _OF_PASSAGES
+    return writer.capability == "capable" and strategy not in _OF_PASSAGES
+
+
+def build_page_continuation(
+    answer: Answer, history: Sequence[Message], instructions: str, reader: PageReader, budget: int
+) -> list[dict[str, str]]:
+    """Return chat messages that ask a capable model for the rest of an answer, from the sources of the answer."""
+    room = int(budget * TRUSTED_SHARE)
+    turns, _ = fit_newest_exchanges(history, int(room * HISTORY_SHARE))
+    question = answer.rewritten or answer.question
+    messages = build_page_messages(question, reader.write_tables(answer.passages), turns, instructions=instructions)
+    return [*messages, *build_continuation(answer.unfinished_text)]
 
 
 def may_be_on_topic(outcome: SearchOutcome) -> bool:

@@ -15,6 +15,7 @@ from functools import cached_property
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.languages import INTERJECTION, languages_differ
 from rag_core.types import Citation, Claim, Mark, Passage
+from rag_core.types.documents import PageKey
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.citation_markers import normalize_markers, parse_markers, strip_source_list
 from rag_core.verification.claims import ClaimSpan, split_claims
@@ -123,9 +124,10 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     text = _LEADING_MARKERS.sub(_move_markers_to_end, text)
     encoded_question = encode_text(question, encode)
     sources = _split_passages(passages, encoded_question, encode)
-    cited = set(parse_markers(text))
-    compared = [passage.text for passage in passages if passage.rank in cited] or [one.text for one in passages]
-    foreign = languages_differ(text, "\n".join(compared))
+    # Among many pages, some are in other languages than those that the answer is from.
+    cited = set(parse_markers(text)) if any(one.in_parts for one in sources) else set()
+    compared = [one for one in passages if one.rank in cited] or passages
+    foreign = languages_differ(text, "\n".join(one.text for one in compared))
     attributions = [
         _attribute_claim(text, claim, encoded_question, sources, encode, foreign) for claim in _select_claims(text)
     ]
@@ -134,18 +136,16 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
 
 def _split_passages(passages: Sequence[Passage], question: EncodedText, encode: TextEncoder) -> list[SplitPassage]:
     """Return the passages as sentences; the last sentence of a page continues on the next page, if that is given."""
-    tops = {one.page_key: one.first_page_text for one in passages if one.start == 0}
     in_parts = sum(len(one.text) for one in passages) > MAX_ENCODED_CHARS
-    return [
-        SplitPassage(
-            one,
-            question,
-            encode,
-            following=tops.get((one.version_id, one.page_index + 1), "") if in_parts else "",
-            in_parts=in_parts,
-        )
-        for one in passages
-    ]
+    pages: dict[PageKey, SplitPassage] = {}
+    by_rank: dict[int, SplitPassage] = {}
+    for one in sorted(passages, key=lambda passage: (passage.version_id, -passage.page_index)):
+        following = pages.get((one.version_id, one.page_index + 1)) if in_parts else None
+        split = SplitPassage(one, question, encode, following=following, in_parts=in_parts)
+        by_rank[one.rank] = split
+        if one.start == 0:
+            pages[one.page_key] = split
+    return [by_rank[one.rank] for one in passages]
 
 
 def _move_markers_to_end(line: re.Match[str]) -> str:
@@ -226,7 +226,7 @@ def _attribute_claim(
             kept.append(named.sentence)
     if not kept and closest.support >= MIN_SUPPORT:
         kept = [best]
-    return _Attribution(claim, tuple(_add_number_sentences(said.reading, kept)))
+    return _Attribution(claim, tuple(_add_number_sentences(said.reading, question.reading, kept)))
 
 
 def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[SplitPassage]) -> list[SourceSentence]:
@@ -256,10 +256,19 @@ def _is_unrelated(
     )
 
 
-def _add_number_sentences(said: AnnotatedText, sentences: Sequence[SourceSentence]) -> Iterator[SourceSentence]:
-    """Yield each sentence and, if it lacks a number of the claim, a sentence of its passage that has the number."""
+def _add_number_sentences(
+    said: AnnotatedText, question: AnnotatedText, sentences: Sequence[SourceSentence]
+) -> Iterator[SourceSentence]:
+    """Yield each sentence and, if it lacks a number of the claim, a sentence of its passage that has the number.
+
+    If the sentence continues on the next page, its rest is yielded too if it has a number or name of the claim.
+    """
     for sentence in sentences:
         yield sentence
+        if (rest := sentence.source.find_rest(sentence)) is not None and has_common_fact(
+            said, rest.reading, rest.source.scales, question
+        ):
+            yield rest
         scales = sentence.source.scales
         missing = [
             number

@@ -63,10 +63,15 @@ class SplitPassage:
     passage : Passage
     question : EncodedText
     encode : TextEncoder
-    following : str
-        The text of the next page, on which the last sentence of the passage may continue.
+    following : SplitPassage, optional
+        The next page, on which the last sentence of the passage may continue.
     in_parts : bool
         Whether each sentence is encoded apart, when it is first compared: most sentences of many pages never are.
+
+    Attributes
+    ----------
+    continuation : SourceSentence or None
+        The sentence at the top of the next page with which the last sentence ends.
     """
 
     def __init__(
@@ -75,11 +80,12 @@ class SplitPassage:
         question: EncodedText,
         encode: TextEncoder,
         *,
-        following: str = "",
+        following: SplitPassage | None = None,
         in_parts: bool = False,
     ) -> None:
         self.passage = passage
         self.in_parts = in_parts
+        self.continuation: SourceSentence | None = None
         self._question = question
         self._encode = encode
         self._encoded: dict[int, SourceSentence] = {}
@@ -90,10 +96,10 @@ class SplitPassage:
         self.scales = find_table_scales(f"{self.title.text}\n{passage.text}")
         spans = find_sentence_spans(self.text)
         texts = [self.text[start:end] for start, end in spans]
-        if following and texts and not texts[-1].rstrip().endswith(_SENTENCE_ENDS):
-            start, end = next(iter(find_sentence_spans(following)), (0, 0))
-            texts[-1] += f" {following[start:end]}"
-        self.sentences = [
+        if following is not None and following.sentences and texts and not texts[-1].endswith(_SENTENCE_ENDS):
+            self.continuation = following.sentences[0]
+            texts[-1] += f" {self.continuation.reading.text}"
+        self.sentences: list[SourceSentence] = [
             SourceSentence(self, start, end, AnnotatedText(text), _NO_TOKENS)
             for (start, end), text in zip(spans, texts, strict=True)
         ]
@@ -113,6 +119,10 @@ class SplitPassage:
         encoded = replace(sentence, tokens=tokens)
         supported = replace(encoded, question_support=_compute_support(self._question, encoded))
         self._encoded[sentence.start] = supported
+
+    def find_rest(self, sentence: SourceSentence) -> SourceSentence | None:
+        """Return the rest of a sentence that continues on the next page; ``None`` for any other sentence."""
+        return self.continuation if sentence.start == self.sentences[-1].start else None
 
     def context(self, sentence: SourceSentence) -> AnnotatedText:
         """Return the passage's title and the previous sentence, which may name the subject of a sentence."""
