@@ -165,6 +165,7 @@ def build_answer_row(answer: Answer, question_id: str | None) -> dict[str, Any]:
         "text": answer.text,
         "short": answer.short or None,
         "citations": [_citation(citation) for citation in answer.citations],
+        "more": [_citation(citation) for citation in answer.more],
         "statements": [
             {
                 "text": answer.text[one.start : one.end],

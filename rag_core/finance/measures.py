@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
-from rag_core.finance.line_items import Statement
 from rag_core.finance.relevance import is_other_entity_or_period
 from rag_core.text.dates import YEAR
 from rag_core.types import Passage
@@ -24,6 +24,14 @@ _MAX_TITLE_REST = 25
 _LONGEST_TITLE_LINE = 140
 # A word that each title contains.
 _TITLE_WORD = re.compile(r"sheet|statement|loss", re.IGNORECASE)
+
+
+class Statement(Enum):
+    """The primary financial statements, by their most common titles."""
+
+    BALANCE = "Consolidated Balance Sheets"
+    INCOME = "Consolidated Statements of Income"
+    CASH = "Consolidated Statements of Cash Flows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +205,6 @@ _FORECAST = _compile_phrase(
 _YEAR = re.compile(rf"\b{YEAR}\b")
 
 
-def find_statement(head: str) -> Statement | None:
-    """Return the statement whose title a text contains last; ``None`` if it contains none."""
-    found = [(match.start(), one) for one, pattern in _TITLE_PATTERNS.items() for match in pattern.finditer(head)]
-    return max(found, key=lambda pair: pair[0])[1] if found else None
-
-
 def find_title_lines(text: str) -> set[Statement]:
     """Return the statements whose title is a line of a text, with little else in that line."""
     found = set()
@@ -215,11 +217,6 @@ def find_title_lines(text: str) -> set[Statement]:
             if match and len(line) <= 2 * (match.end() - match.start()) + _MAX_TITLE_REST:
                 found.add(statement)
     return found
-
-
-def find_title_end(text: str) -> int:
-    """Return the end of the last title of a statement in a text; 0 if the text contains none."""
-    return max((match.end() for pattern in _TITLE_PATTERNS.values() for match in pattern.finditer(text)), default=0)
 
 
 def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:

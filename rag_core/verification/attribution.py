@@ -21,7 +21,7 @@ from rag_core.verification.claims import ClaimSpan, split_claims
 from rag_core.verification.marks import find_differing_value, has_common_fact, is_same_number
 from rag_core.verification.refusals import contains_refusal, has_leading_refusal, is_refusal
 from rag_core.verification.support import EncodedText, SourceSentence, SplitPassage, encode_text, score_sentence
-from rag_core.verification.verifier import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer
 
 EMPTY_ANSWER = "The model's answer contains no text."
 NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."

@@ -101,7 +101,7 @@ def _read_numbers(line: EdgeLine) -> Iterator[_PrintedNumber]:
     letters = LETTERS.findall(line.literal) if line.roman else []
     roman = next((word for word in letters if set(word) <= _ROMAN_VALUES.keys()), "")
     if roman:
-        yield _PrintedNumber(_parse_roman(roman), roman, "roman")
+        yield _PrintedNumber(_parse_roman(roman), roman, "roman", is_alone=len(letters) == 1)
     elif words and len(words) <= _MAX_WORDS and not line.literal.endswith(_SENTENCE_ENDS):
         is_of_a_thing = words[-2].strip(".#:") in _COUNTED_THINGS if len(words) > 1 else False
         ends = dict.fromkeys(word.strip("-–—|[]().") for word in (words[0], *([] if is_of_a_thing else [words[-1]])))
