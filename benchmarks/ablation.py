@@ -3,7 +3,6 @@
     python -m benchmarks.ablation search DATA [--limit N]
     python -m benchmarks.ablation follow-ups DATA CONVERSATIONS
     python -m benchmarks.ablation suggestions DATA [--limit N]
-    python -m benchmarks.ablation statements PAIRS [--limit N]
 
 ``search``: DATA contains ``pdfs/`` and ``questions.jsonl`` in the format of `benchmarks.quality`; a question that has
 an answer also has ``values``. The table has four metrics: recall@1 and recall@5 of the evidence pages, the share of
@@ -20,10 +19,6 @@ The second way adds nothing, and the third way always adds these words.
 
 ``suggestions``: The command prints the questions that are suggested after the answers, as JSON lines. Each line lists
 the variants of the rules that suggest the question. A reader has to judge the questions.
-
-``statements``: PAIRS is a file of JSON lines with ``source``, ``statement``, ``label`` and optionally ``language``. The
-table has the share of contradicted statements that the verification rejects, and the share of supported statements
-that the verification accepts. The verification does not compare words by meaning.
 """
 
 from __future__ import annotations
@@ -31,8 +26,8 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -45,10 +40,7 @@ from rag_core.evaluation.intervals import compute_mean_interval
 from rag_core.evaluation.ranking_metrics import list_ranked_pages
 from rag_core.settings import load_settings
 from rag_core.store.database import now
-from rag_core.text import languages
-from rag_core.text.annotated import AnnotatedText
-from rag_core.types import Answer, AnswerState, Message, Passage
-from rag_core.verification.verifier import verify_answer
+from rag_core.types import Answer, AnswerState, Message
 
 DEPTH = 10
 
@@ -185,54 +177,9 @@ def show_suggestions(data: Path, limit: int | None) -> None:
         print(json.dumps({"document": document, "question": question, "rules": sorted(set(rules))}))
 
 
-@contextmanager
-def without_negations() -> Iterator[None]:
-    """Let the verification ignore the negations of all texts, while the context is active."""
-    with ExitStack() as stack:
-        for name in ("negations", "negated_words", "denials"):
-            stack.enter_context(patch.object(AnnotatedText, name, []))
-        yield
-
-
-@contextmanager
-def without_languages(*tables: Mapping[str, Any]) -> Iterator[None]:
-    """Empty the given tables of words for all languages except English, while the context is active."""
-    with ExitStack() as stack:
-        for table in tables:
-            stack.enter_context(
-                patch.dict(table, {language: type(table[language])() for language in table if language})
-            )
-        yield
-
-
-STATEMENT_RULES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
-    "negations": without_negations,
-    "antonyms": without("rag_core.verification.differences.find_antonyms", lambda statement, source: iter(())),
-    "negations of other languages": lambda: without_languages(languages.NEGATIONS, languages.NEGATIVE_VERBS),
-    "antonyms of other languages": lambda: without_languages(languages.ANTONYMS),
-}
-
-
-def measure_statements(rows: Sequence[Row]) -> dict[str, list[float | None]]:
-    """Return for each pair whether a contradicted statement is rejected, or whether a supported one is accepted."""
-    values: dict[str, list[float | None]] = {"contradicted rejected": [], "supported accepted": []}
-    for row in rows:
-        text = row["source"]
-        passage = Passage(1, "1", "1", "1", "source.pdf", 0, "1", 0, 0, len(text), text, "", {})
-        accepted = bool(verify_answer(f"{row['statement'].rstrip('.')} [1].", [passage]).citations)
-        values["contradicted rejected"].append(float(not accepted) if row["label"] == "contradicted" else None)
-        values["supported accepted"].append(float(accepted) if row["label"] == "supported" else None)
-    return values
-
-
-def show_statements(pairs: Path, limit: int | None) -> None:
-    rows = [json.loads(line) for line in pairs.read_text("utf-8").splitlines()][:limit]
-    show_rules(lambda: measure_statements(rows), STATEMENT_RULES)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("search", "follow-ups", "suggestions", "statements"))
+    parser.add_argument("what", choices=("search", "follow-ups", "suggestions"))
     parser.add_argument("data", type=Path)
     parser.add_argument("conversations", type=Path, nargs="?")
     parser.add_argument("--limit", type=int)
@@ -240,7 +187,7 @@ def main() -> None:
     if arguments.what == "follow-ups":
         show_follow_ups(arguments.data, arguments.conversations)
     else:
-        show = {"search": show_search, "suggestions": show_suggestions, "statements": show_statements}
+        show = {"search": show_search, "suggestions": show_suggestions}
         show[arguments.what](arguments.data, arguments.limit)
 
 

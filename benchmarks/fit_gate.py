@@ -95,7 +95,7 @@ def find_readings(settings: Settings, questions: Sequence[str], results: Sequenc
     """Return for each question the highest probability of an answer on the pages of its passages."""
     stores, models = Stores(settings), LocalModels(settings)
     try:
-        reader = PageReader(stores, models, computes_figures=False)
+        reader = PageReader(stores, models)
         return [
             max((found.probability for found in reader.find_answers(question, result.passages)), default=0.0)
             for question, result in zip(questions, results, strict=True)

@@ -103,7 +103,7 @@ class Services:
         )
         graphs = EntityGraphs(stores)
         neighbourhoods = NeighbourhoodSearch(stores, graphs, self._searcher)
-        pages = PageReader(stores, self._local_models, computes_figures=settings.finance, context=settings.context)
+        pages = PageReader(stores, self._local_models, context=settings.context)
         self._strategies = Strategies(settings, stores, self._searcher, self.models, neighbourhoods, pages)
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         self.themes = Themes(stores, graphs)

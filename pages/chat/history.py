@@ -16,6 +16,7 @@ from pages.shared.backend import Backend
 from pages.shared.blocks import build_answer_blocks
 from pages.shared.current import get_current_id
 from pages.shared.evidence import find_linked_sources, format_for_copy, name_sources
+from pages.shared.excerpts import build_excerpts
 from pages.shared.feedback import confirm_passage, show_feedback
 from pages.shared.passages import show_passages
 from pages.shared.richtext import show_richtext
@@ -131,6 +132,14 @@ def _text(message: Message, answer: Answer) -> None:
         on_cite=lambda marker: open_source(message.message_id, marker),
         copy=format_for_copy(answer),
     )
+    if answer.more:
+        with st.expander("More passages", key=f"more_{message.message_id}"):
+            show_richtext(
+                build_excerpts(answer, answer.more),
+                key=f"more_text_{message.message_id}",
+                sources=sources,
+                on_cite=lambda marker: open_source(message.message_id, marker),
+            )
     if answer.stopped:
         unchecked = "" if answer.generator == "extractive" else " It was not checked against the sources."
         st.caption(f":material/stop_circle: Stopped before the end. The text so far is kept.{unchecked}")

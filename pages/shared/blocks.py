@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from pages.shared.excerpts import build_excerpts
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node, build_cited_text, build_text_node
 from pages.shared.tables import align_figures
@@ -21,6 +22,9 @@ def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
 
     Text that a model wrote is parsed as Markdown. In other text, only tables and bold text are recognized.
     """
+    if answer.consists_of_excerpts:
+        introduction = answer.text.partition("\n\n")[0]
+        return [{"t": "p", "c": [build_text_node(introduction)]}, *build_excerpts(answer, answer.citations)]
     cited = [answer.short, *(one.quote for one in answer.citations)]
     if answer.generator == "extractive":
         blocks = build_quoted_text(answer.text, markers, answer.statements, cited)

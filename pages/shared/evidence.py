@@ -39,8 +39,8 @@ def find_linked_sources(answer: Answer) -> dict[int, str]:
 
 
 def find_citations(answer: Answer, passage: Passage) -> list[Citation]:
-    """Return the citations of an answer that quote the passage."""
-    return [one for one in answer.citations if one.chunk_id == passage.chunk_id]
+    """Return the citations of an answer, and of its further excerpts, that quote the passage."""
+    return [one for one in (*answer.citations, *answer.more) if one.chunk_id == passage.chunk_id]
 
 
 def find_passage(answer: Answer, marker: int) -> Passage | None:

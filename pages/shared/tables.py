@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from pages.shared.nodes import Node, build_text_node
-from rag_core.types import Answer, Table, TableCell, TableRow
+from rag_core.types import Answer, CitedTable, Table, TableCell, TableRow
 from rag_core.types.chunks import HEADING_SEPARATOR
 
 IsMarked = Callable[[TableCell], bool]
@@ -18,17 +18,22 @@ _DASHES = frozenset("-–—−")
 def build_cited_tables(answer: Answer, sources: Mapping[int, str]) -> list[Node]:
     """Return the table rows that an answer cites, each table below its source and its citation.
 
-    An answer whose text contains a table needs no others.
+    An answer that consists of excerpts, or whose text contains a table, needs no others.
     """
-    if any(line.startswith("|") for line in answer.text.splitlines()):
+    if answer.consists_of_excerpts or any(line.startswith("|") for line in answer.text.splitlines()):
         return []
     nodes: list[Node] = []
     for cited in answer.tables:
         title = " · ".join(filter(None, (sources.get(cited.marker), cited.table.unit_above)))
-        body = [(cited.table.row_label(row), row) for row in cited.table.body]
         nodes.append({"t": "caption", "c": [build_text_node(f"{title} "), {"t": "cite", "n": cited.marker}]})
-        nodes.append(_build_table(cited.table, body, cited.is_cited, title))
+        nodes.append(build_cited_table(cited, title))
     return nodes
+
+
+def build_cited_table(cited: CitedTable, name: str) -> Node:
+    """Return the cited rows of a table below its header, with the cited cells marked."""
+    body = [(cited.table.row_label(row), row) for row in cited.table.body]
+    return _build_table(cited.table, body, cited.is_cited, name)
 
 
 def build_table_part(table: Table, start: int, end: int, is_marked: IsMarked) -> list[Node]:

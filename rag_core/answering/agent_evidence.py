@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
-from rag_core.finance.arithmetic import ArithmeticProblem, find_names, parse_arithmetic
-from rag_core.finance.expressions import evaluate
+from rag_core.finance.arithmetic import ArithmeticProblem, compute_arithmetic, find_names
 from rag_core.reading.cell_lookup import FoundCell
 from rag_core.retrieval.passages import build_passage
 from rag_core.text.numbers import CURRENCIES
@@ -151,10 +150,9 @@ class Evidence:
         if unscaled and len(unscaled) < sum(cell.found.is_scaled for cell in used.values()):
             raise ComputationProblem(f"the table of {unscaled[0].name} does not say in what unit its figures are")
         try:
-            expression = parse_arithmetic(text, {name: cell.value for name, cell in used.items()})
+            value = compute_arithmetic(text, {name: cell.value for name, cell in used.items()})
         except ArithmeticProblem as problem:
             raise ComputationProblem(str(problem)) from None
-        value = evaluate(expression, {})
         if value is None:
             raise ComputationProblem("the divisor is zero")
         computed = ComputedValue(_format(value, _is_amount(text, used), list(used.values())), text, used)
@@ -171,8 +169,8 @@ def _is_amount(text: str, used: Mapping[str, NamedCell]) -> bool:
     """
     examples = {name: Decimal("7.3") ** exponent for exponent, name in enumerate(used, 1)}
     tenfold = {name: one * 10 if used[name].found.is_scaled else one for name, one in examples.items()}
-    value = evaluate(parse_arithmetic(text, examples), {})
-    return value is not None and value != 0 and evaluate(parse_arithmetic(text, tenfold), {}) == value * 10
+    value = compute_arithmetic(text, examples)
+    return value is not None and value != 0 and compute_arithmetic(text, tenfold) == value * 10
 
 
 def _format(value: Decimal, is_amount: bool, cells: Sequence[NamedCell]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from rag_core.answering.trace import AnswerTrace
 from rag_core.types import Answer, AnswerState, SearchResult
 from rag_core.types.searches import Query
-from rag_core.verification.verifier import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer
 
 
 def build_answer(
@@ -33,4 +33,5 @@ def build_answer(
         strategy=query.configuration.strategy,
         steps=tuple(trace.steps),
         as_of=query.as_of_label,
+        more=answer.more,
     )

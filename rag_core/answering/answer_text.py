@@ -4,27 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
-from rag_core.reading.statement_reading import ReadStatement
-from rag_core.text.words import find_content_stems, tokenize
 from rag_core.types import Citation, Claim, Passage
 from rag_core.types.documents import PageKey
-from rag_core.types.searches import SearchOutcome
-from rag_core.verification.verifier import REFUSED, VerifiedAnswer
-
-# Most words of the closest statement in a refusal.
-MAX_CLOSEST_WORDS = 40
-
-
-def open_with_value(value: str, labels: Sequence[str] = ()) -> str:
-    """Return the beginning of an answer: the value in bold, and what it belongs to.
-
-    >>> open_with_value("$14,694 million", ["net sales", "fiscal 2023"])
-    '**$14,694 million** · net sales, fiscal 2023'
-    """
-    shown = ", ".join(label.rstrip(": ") for label in labels if label)
-    return f"**{value}**{shown and f' · {shown}'}"
+from rag_core.verification.verified_answer import VerifiedAnswer
 
 
 @dataclass(slots=True)
@@ -49,32 +32,6 @@ class AnswerBuilder:
 
     def build(self, short: str = "") -> VerifiedAnswer:
         return VerifiedAnswer(self.text, tuple(self.citations), tuple(self.statements), short)
-
-
-def write_quotes(quotes: Sequence[tuple[Citation, bool]], lead: str = "", short: str = "") -> VerifiedAnswer:
-    """Return an answer that consists of quotes, with a text before them.
-
-    Parameters
-    ----------
-    quotes : sequence of (Citation, bool)
-        The citations, and whether an ellipsis follows the quote because its list goes on.
-    lead, short : str
-        The text before the quotes, and the short answer.
-    """
-    answer = AnswerBuilder(f"{lead}\n\n" if lead and quotes else lead)
-    for number, (citation, is_cut) in enumerate(quotes):
-        answer.text += " " if number else ""
-        answer.add_statement(" ".join(citation.quote.split()), citation, after=" …" if is_cut else "")
-    return answer.build(short)
-
-
-def name_source(outcome: SearchOutcome, citation: Citation) -> str:
-    """Return the name of the document of a citation, if several were found and neither question nor quote names it."""
-    if len({one.document_id for one in outcome.passages}) < 2:
-        return ""
-    known = {word.stem for word in tokenize(f"{outcome.result.question} {citation.quote}")}
-    name = PurePosixPath(citation.document).stem
-    return "" if find_content_stems(name) <= known else citation.document
 
 
 def write_pieces(pieces: Iterable[tuple[str, Sequence[Citation]]], short: str = "") -> VerifiedAnswer:
@@ -107,14 +64,3 @@ def cite_span(page: PageKey, start: int, end: int, passages: Sequence[Passage]) 
     if passage is None:
         return None
     return Citation.of(passage, start - passage.start, min(end - passage.start, len(passage.first_page_text)))
-
-
-def refuse_with_closest(statement: ReadStatement | None) -> VerifiedAnswer:
-    """Return a refusal that quotes the closest statement, if there is one."""
-    if statement is None:
-        return REFUSED
-    words = statement.text.split()
-    quote = " ".join(words[:MAX_CLOSEST_WORDS]) + (" …" if len(words) > MAX_CLOSEST_WORDS else "")
-    passage = statement.passage
-    text = f"Not stated. Closest: “{quote}” ({passage.document}, page {passage.page_label})"
-    return VerifiedAnswer(text, refused=True)

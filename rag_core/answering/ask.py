@@ -8,16 +8,14 @@ from dataclasses import replace
 
 from rag_core.answering.answer_building import build_answer
 from rag_core.answering.answer_text import write_pieces
-from rag_core.answering.comparisons import Comparer, ExtractiveSteps
 from rag_core.answering.drafts import Draft, find_draft_answer, join_quotes
-from rag_core.answering.figures import answer_with_figure
-from rag_core.answering.foreign_questions import bridge_languages
+from rag_core.answering.excerpt_answers import answer_with_excerpts
+from rag_core.answering.extractive_summary import ExtractiveSteps
 from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.marginal_answers import write_marginal_answer
 from rag_core.answering.page_answers import PageAnswerer, is_read_in_pages, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
-from rag_core.answering.quotes import describe_disagreement, quote_answer
 from rag_core.answering.refusals import refuse
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
@@ -26,6 +24,7 @@ from rag_core.answering.summary import WRITING, Summarizer
 from rag_core.answering.theme_answers import ThemeAnswerer
 from rag_core.answering.trace import AnswerTrace
 from rag_core.llm.generator import LanguageModel
+from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
@@ -43,7 +42,7 @@ from rag_core.types import (
 from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Query, SearchOutcome, Writer
 from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
-from rag_core.verification.verifier import REFUSED, VerifiedAnswer
+from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
 
 class Answerer:
@@ -55,7 +54,7 @@ class Answerer:
     strategies : Strategies
     summarizer : Summarizer
     models : LanguageModels
-        The query's language model writes the answer. If it has none, the answer is quotes.
+        The query's language model writes the answer. If it has none, the answer is excerpts.
     reader : PageReader
     stores : Stores
     themes : ThemeAnswerer
@@ -81,7 +80,6 @@ class Answerer:
         self._models = models
         self._reader = reader
         self._pages = PageAnswerer(stores, searcher, reader)
-        self._comparer = Comparer(stores, searcher, self.answer)
 
     def ask(
         self,
@@ -105,9 +103,13 @@ class Answerer:
             yield Delta(known)
             yield build_answer(query, result, VerifiedAnswer(known), "extractive", trace)
             return
-        by_quotes = self._models.active(writer.model) is None and configuration.strategy in ("plain", "summary")
-        if by_quotes and (yield from self._finish(query, self._summarizer.extracts.summarize(query, history), trace)):
-            return
+        if self._models.active(writer.model) is None:
+            # Excerpts are looked for on the pages of more passages than the answer lists.
+            query = replace(query, depth=max(query.depth, WHOLE_PAGES))
+            is_summary = configuration.strategy in ("plain", "summary")
+            extracts = self._summarizer.extracts
+            if is_summary and (yield from self._finish(query, extracts.summarize(query, history), trace)):
+                return
         if configuration.strategy == "themes" and (yield from self._themes.answer(query, trace)):
             return
         if configuration.strategy == "summary":
@@ -117,8 +119,6 @@ class Answerer:
                 return
             configuration = replace(configuration, strategy="plain")
         outcome = yield from self._strategies.search(replace(query, configuration=configuration), trace.timer)
-        if by_quotes and (yield from self._finish(query, self._comparer.compare(query, outcome, trace), trace)):
-            return
         yield outcome.result
         yield from self._write_answer(query, outcome, history, trace)
 
@@ -146,17 +146,7 @@ class Answerer:
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage
-        figure = None if in_pages else answer_with_figure(query.asked, outcome, self._reader)
-        if figure is not None and writer is None:
-            yield Delta(figure[0].text)
-            yield build_answer(query, figure[1], figure[0], "extractive", trace)
-            return
-        # A figure with a missing line is no fact that a language model may cite.
-        fact = figure[0] if figure is not None and figure[0].short else None
-        if figure is not None and fact is not None:
-            result = figure[1]
-        elif outcome.computed:
-            fact = write_pieces(outcome.computed)
+        fact = write_pieces(outcome.computed) if outcome.computed else None
         if in_pages and not result.gate.answerable and may_be_on_topic(outcome):
             result = replace(result, gate=result.gate.overrule())
             outcome = replace(outcome, result=result)
@@ -169,7 +159,7 @@ class Answerer:
             draft, result = yield from self._write_from_pages(writer, query, outcome, history, trace)
             outcome = replace(outcome, result=result)
         elif writer is not None:
-            evidence = collect_evidence(replace(outcome, result=result), fact, self._reader)
+            evidence = collect_evidence(outcome, fact, self._reader)
             evidence = yield from self._strategies.prompts.shorten_evidence(writer, query, evidence, trace)
             draft = yield from self._write_draft(writer, query, evidence, history, trace)
             if draft.answer.text:
@@ -180,9 +170,7 @@ class Answerer:
             gate = result.gate
             if draft.problem:
                 gate = self._searcher.decide_on_quotes(outcome.passages, query.configuration.threshold)
-            find_date = self._searcher.find_document_date
-            quotes = quote_answer(outcome, gate, self._reader, trace.notices, find_date)
-            quotes = bridge_languages(query, quotes, self._searcher, trace.notices)
+            quotes = answer_with_excerpts(outcome, gate, self._reader)
             if not answer.text:
                 result = replace(result, gate=quotes.gate)
                 if writer is None and not quotes.gate.answerable:
@@ -195,9 +183,6 @@ class Answerer:
             for piece in re.findall(r"\s*\S+", new_text[len(draft.answer.text) :]):
                 trace.record_first_token()
                 yield Delta(piece)
-        elif not answer.refused and not in_pages:
-            differing = describe_disagreement(outcome, self._reader, self._searcher.find_document_date)
-            trace.notices += [differing] if differing else []
         yield Stage("generate", WRITING, done=True)
         generator = writer.name if writer is not None and draft.answer.text else "extractive"
         yield replace(build_answer(query, result, answer, generator, trace), interrupted=draft.problem)

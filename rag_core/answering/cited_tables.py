@@ -26,7 +26,7 @@ def add_cited_tables(answer: Answer, stores: Stores) -> Answer:
     """Return the answer with the rows of stored tables that it cites."""
     if answer.state is not AnswerState.ANSWERED or not answer.citations:
         return replace(answer, tables=())
-    pages = {(one.version_id, one.page_index) for one in answer.citations}
+    pages = {(one.version_id, one.page_index) for one in (*answer.citations, *answer.more)}
     return replace(answer, tables=find_cited_tables(answer, stores.documents.tables(pages)))
 
 
@@ -43,23 +43,26 @@ class _Found:
 def find_cited_tables(answer: Answer, tables: Mapping[PageKey, Sequence[Table]]) -> tuple[CitedTable, ...]:
     """Return the tables of which an answer quotes rows, at most six rows in all.
 
-    The cited cells of a row are those whose text the answer states before the marker of the citation. Lists are no
-    tables here.
+    The cited cells of a row are those that the reading model marks, or whose text the answer states before the marker
+    of the citation. Lists are no tables here. The limit does not apply to excerpts, which are limited themselves.
     """
     stated = _find_stated_texts(answer.text)
     found: dict[tuple[str, int, int], _Found] = {}
-    for citation in answer.citations:
+    excerpts = answer.consists_of_excerpts
+    for citation in (*answer.citations, *answer.more):
         key = citation.version_id, citation.page_index
         for number, table in enumerate(tables.get(key, ())):
             cells = {} if table.is_list else _find_cells_by_row(table, citation)
             total = sum(len(one.rows) for one in found.values())
-            if not cells or total + len(cells) > _MAX_ROWS:
+            if not cells or (total + len(cells) > _MAX_ROWS and not excerpts):
                 continue
             known = found.setdefault((*key, number), _Found(citation.marker, table))
             known.rows |= cells.keys()
-            known.cells |= {
-                cell.start for one in cells.values() for cell in _select_cited_cells(one, stated[citation.marker])
-            }
+            for one in cells.values():
+                chosen = (
+                    _select_marked(one, citation) if excerpts else _select_cited_cells(one, stated[citation.marker])
+                )
+                known.cells |= {cell.start for cell in chosen}
     return tuple(
         CitedTable(one.marker, version_id, page_index, _select_rows(one.table, one.rows), tuple(sorted(one.cells)))
         for (version_id, page_index, _), one in found.items()
@@ -91,6 +94,10 @@ def _find_cells_by_row(table: Table, citation: Citation) -> dict[int, list[Table
                 return {}
             cells[number] = within
     return cells if covered >= _IN_CELLS * _count_characters(citation.quote) else {}
+
+
+def _select_marked(cells: Sequence[TableCell], citation: Citation) -> list[TableCell]:
+    return [one for one in cells if any(one.start < end and start < one.end for start, end in citation.marks)]
 
 
 def _count_characters(text: str) -> int:

@@ -24,7 +24,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.types import Answer, AskEvent, Delta, Message, Restart, Stage
 from rag_core.verification.attribution import NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
-from rag_core.verification.verifier import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer
 
 _FIRST_WORD, _LAST_WORD = re.compile(r"\w+"), re.compile(r"\w+\Z")
 

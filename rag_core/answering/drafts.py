@@ -6,20 +6,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.answering.statement_answers import SHORT_PROBABILITY, SHORT_SPAN
 from rag_core.answering.trace import AnswerTrace
-from rag_core.reading.short_answers import extend_answer
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.numbers import find_table_scales
 from rag_core.types import PAGE_BREAK, Passage, ReadTexts
 from rag_core.types.answers import strip_markers
 from rag_core.verification.marks import is_same_number
-from rag_core.verification.verifier import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer
 
 NOTHING_FOUND = "Nothing in this answer was found in the sources."
-CLOSEST_BELOW = "The closest sentences are quoted below it."
+CLOSEST_BELOW = "The closest passages are quoted below it."
 QUOTES_BELOW = "Quotes from the documents follow the text."
 QUOTED_INSTEAD = "Quoted from the documents instead."
+# Minimum probability, and minimum log-odds of the span, of an answer that is given in short.
+SHORT_PROBABILITY, SHORT_SPAN = 0.5, 0.0
 # Signs for bold, italic and code in Markdown.
 _EMPHASIS = re.compile(r"\*+|__+|`+")
 # A first statement with at most this many words is the value itself, which the prompt asks for first. The reading model
@@ -99,9 +99,16 @@ def find_draft_answer(
         reading, statement = max(readings, key=lambda pair: pair[0].probability)
         if reading.probability < SHORT_PROBABILITY or reading.span_score < SHORT_SPAN:
             return ""
-        short = extend_answer(statement, reading.start, reading.end)
+        short = _complete_words(statement, reading.start, reading.end)
     cited = {citation.marker for citation in answer.citations}
     return short if any(_contains(one, short) for one in passages if one.rank in cited) else ""
+
+
+def _complete_words(text: str, start: int, end: int) -> str:
+    """Return a span of a text with the rest of its first and its last word, without punctuation around it."""
+    first = text.rfind(" ", 0, start + 1) + 1
+    last = text.find(" ", end)
+    return text[first : last if last >= 0 else len(text)].strip(" .,;:!?()“”\"'")
 
 
 def _contains(passage: Passage, short: str) -> bool:

@@ -154,7 +154,7 @@ def _map_runs(block: Block, convert: Callable[[str], str]) -> Block:
 
 def _list_tables(answer: Answer) -> Iterator[tuple[str, TextTable]]:
     """Yield the cited rows of each table below a title with the source and the unit."""
-    for cited in answer.tables:
+    for cited in () if answer.consists_of_excerpts else answer.tables:
         source = next(one for one in answer.citations if one.marker == cited.marker)
         parts = (f"[{cited.marker}] {source.document}, page {source.page_label}", cited.table.unit_above)
         yield " · ".join(filter(None, parts)), cited.to_text_table()

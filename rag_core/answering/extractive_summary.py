@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rag_core.answering.cited_sentences import CitedText, SentenceReader
-from rag_core.answering.comparisons import ExtractiveAnswer, ExtractiveSteps
 from rag_core.answering.named_documents import NamedDocuments
 from rag_core.llm.context_budget import spread_evenly
 from rag_core.reading.key_sentences import rank_sentences, select_sentences, states_figure
@@ -30,7 +30,7 @@ from rag_core.types import (
 )
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.searches import Query
-from rag_core.verification.verifier import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer
 
 # Name and threshold of the score of a summary's gate. The score is the share of the statements that the cited passages
 # support. If a model makes up more than half of its statements, the summary is not reliable.
@@ -44,6 +44,17 @@ _WORDS = {1: 110, 2: 65, 3: 50}
 _WORDS_EACH, _FIGURE_WORDS, _HEADINGS, _HEADING_WORDS = 32, 40, 7, 9
 # The first page states what a document is about.
 _FIRST_PAGE_WEIGHT = 1.3
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveAnswer:
+    """A summary that consists of sentences, and the passages that contain them."""
+
+    answer: VerifiedAnswer
+    result: SearchResult
+
+
+ExtractiveSteps = Generator[Stage, None, ExtractiveAnswer | None]
 
 
 class ExtractiveSummarizer:

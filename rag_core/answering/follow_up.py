@@ -11,7 +11,6 @@ from rag_core.answering.anaphora import contains_name_or_number, is_dependent
 from rag_core.answering.ask import Answerer
 from rag_core.answering.cited_tables import add_cited_tables
 from rag_core.answering.long_questions import extract_questions
-from rag_core.answering.question_shifts import shift_question
 from rag_core.answering.search import Searcher
 from rag_core.answering.suggestions import suggest_questions
 from rag_core.errors import GeneratorError, RagError
@@ -151,8 +150,7 @@ class Rewriting:
 class Rewriter:
     """Rewrites follow-up questions with the language model, or by rules if there is none.
 
-    By rules, a follow-up such as "and in 2021?" becomes the earlier question with another period, entity or measure.
-    Other questions that refer to earlier turns get words of an earlier question.
+    By rules, a question that refers to earlier turns gets words of an earlier question.
 
     Parameters
     ----------
@@ -171,8 +169,6 @@ class Rewriter:
         says so.
         """
         depends = is_dependent(question) and not (self._generator is None and asks_for_summary(question))
-        if self._generator is None and history and (shifted := _shift(question, history)):
-            return Rewriting(shifted)
         if not history or not (depends or self._may_depend(question)):
             return Rewriting()
         notices: tuple[str, ...] = ()
@@ -197,15 +193,6 @@ class Rewriter:
             return False
         is_bare = bool(find_content_words(question)) and not contains_name_or_number(question)
         return is_bare or self._generator.capability == "capable"
-
-
-def _shift(question: str, history: Sequence[Message]) -> str:
-    """Return the earlier question with the period, entity or measure of a follow-up; empty if it changes none."""
-    earlier = _earlier_questions(history)
-    if not earlier:
-        return ""
-    answer = history[-1].answer
-    return shift_question(question, earlier[-1], answer.text if answer else "", earlier[-2] if earlier[1:] else "")
 
 
 def add_earlier_words(question: str, history: Sequence[Message]) -> str:

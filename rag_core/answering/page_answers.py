@@ -214,7 +214,7 @@ class PageAnswerer:
         total = version.pages if version else 0
         whole = sum(one.rank not in context.partial for one in sources)
         pages = "all pages are given" if whole == total else f"{whole} of {total} pages are given whole"
-        date = self._searcher.find_document_date(first)
+        date = self._reader.find_document_date(first.version_id)
         title = format_name(first.document_label)
         is_name = title in ("", first.document, first.document.rpartition(".")[0])
         parts = (format_name(first.document), "" if is_name else title, date and f"dated {format_name(date)}", pages)

@@ -12,7 +12,7 @@ from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.types import Citation, Passage
 from rag_core.types.answers import MARKER, strip_markers
 from rag_core.types.searches import SearchOutcome
-from rag_core.verification.verifier import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer
 
 # Minimum probability of an answer that is given as a hint. A hint that is wrong may mislead the language model.
 HINT_PROBABILITY = 0.7

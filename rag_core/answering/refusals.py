@@ -6,7 +6,7 @@ from rag_core.answering.unsearched import NO_DOCUMENTS
 from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.model_connection import explain_missing_model
 from rag_core.types import SearchResult
-from rag_core.verification.verifier import REFUSED, VerifiedAnswer
+from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
 _TOPIC_SUMMARY = "A summary of what documents say about a topic"
 _ALTERNATIVE = "ask for a summary of a whole document, or for a fact"

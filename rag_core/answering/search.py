@@ -24,7 +24,6 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
-from rag_core.text.dates import find_written_date
 from rag_core.text.normalize import normalize_characters
 from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult
 from rag_core.types.protocols import DomainLookup, QuestionEmbedder
@@ -173,11 +172,6 @@ class Searcher:
                 self._chunk_ranges = {}
             self._chunk_ranges |= self._stores.documents.chunk_ranges(missing)
         return {one: self._chunk_ranges[one] for one in version_ids if one in self._chunk_ranges}
-
-    def find_document_date(self, passage: Passage) -> str:
-        """Return the first date at the top of the document of a passage, as written; empty if there is none."""
-        first = self._stores.documents.page(passage.version_id, 0)
-        return find_written_date(first.text[:COVER_CHARACTERS]) if first else ""
 
     def decide_on_quotes(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
         """Return the gate's decision whether to answer with quotes from the passages, as without a language model."""

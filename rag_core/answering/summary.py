@@ -36,7 +36,7 @@ from rag_core.types.protocols import TextEncoder
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
-from rag_core.verification.verifier import REFUSED, VerifiedAnswer
+from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
 WRITING = "Writing the answer"
 

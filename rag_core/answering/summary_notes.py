@@ -14,7 +14,7 @@ from rag_core.types.protocols import TextEncoder
 from rag_core.verification.attribution import attribute_claims
 from rag_core.verification.citation_markers import normalize_markers, parse_markers
 from rag_core.verification.refusals import is_refusal
-from rag_core.verification.verifier import VerifiedAnswer, verify_answer
+from rag_core.verification.verified_answer import VerifiedAnswer
 
 _MARKERS = re.compile(r"\s*((?:\[\d+\]\s*)+)")
 
@@ -54,13 +54,13 @@ class NoteChecker:
     request : str
         What the notes are about.
     passages : sequence of Passage
-    vectors : callable or None
+    encode : callable
         Returns the token vectors of a text.
     """
 
-    def __init__(self, request: str, passages: Sequence[Passage], vectors: TextEncoder | None) -> None:
+    def __init__(self, request: str, passages: Sequence[Passage], encode: TextEncoder) -> None:
         self._request = request
-        self._vectors = vectors
+        self._encode = encode
         self._passages = {one.rank: one for one in passages}
         self._supported = self._statements = 0
 
@@ -72,14 +72,14 @@ class NoteChecker:
     def check_notes(self, reply: str) -> list[str]:
         """Return the supported statements of a reply, as lines with their markers.
 
-        Small models often cite nothing. The statements of such a reply get the citations that attribution finds.
+        Small models often cite nothing. The statements of such a reply are compared with all passages, those of other
+        replies with the passages that the reply cites.
         """
         if is_refusal(reply):
             return []
         text = normalize_markers(reply, sorted(self._passages))
-        if self._vectors is not None and not MARKER.search(text):
-            text = attribute_claims(text, self._request, list(self._passages.values()), self._vectors).text
-        verified = verify_answer(text, [self._passages[rank] for rank in parse_distinct_markers([text])], self._vectors)
+        cited = [self._passages[rank] for rank in parse_distinct_markers([text])] or list(self._passages.values())
+        verified = attribute_claims(text, self._request, cited, self._encode)
         self._statements += len(verified.statements)
         self._supported += sum(one.supported for one in verified.statements)
         return select_supported_notes(verified)

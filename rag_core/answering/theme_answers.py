@@ -45,7 +45,7 @@ from rag_core.types import (
 )
 from rag_core.types.searches import Query
 from rag_core.types.themes import StatementSource, StoredTheme
-from rag_core.verification.verifier import REFUSED
+from rag_core.verification.verified_answer import REFUSED
 
 # Name and threshold of the score of an answer's gate: the share of the question's topics that one statement mentions.
 _SCORE, _THRESHOLD = "topic", 0.5

@@ -116,12 +116,12 @@ def print_answer(row: dict[str, Any], answer: Answer) -> None:
             print_wide(Text(f"“{statement['text']}” {statement['mark_text']}", "yellow"))
     for notice in row["notices"]:
         print_wide(Text(notice, "yellow"))
-    for table in answer.tables:
+    for table in () if answer.consists_of_excerpts else answer.tables:
         print_wide(Padding(_format_table(table.to_text_table(), table.table.unit_above), (0, 0, 0, 4), expand=False))
     sources: dict[str, None] = {}
     for citation in answer.citations:
         is_row = answer.find_cited_spans(citation) != [(citation.start, citation.end)]
-        quote = "" if is_row else f": “{' '.join(citation.quote.split())}”"
+        quote = "" if is_row or answer.consists_of_excerpts else f": “{' '.join(citation.quote.split())}”"
         sources[f"[{citation.marker}] {citation.document} p. {citation.page_label}{quote}"] = None
     for source in sources:
         print_wide(Text(source, "dim"))

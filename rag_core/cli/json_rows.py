@@ -169,6 +169,7 @@ def build_answer_row(answer: Answer, question_id: str | None) -> dict[str, Any]:
         "text": strip_markers(answer.text) if is_refusal else answer.text,
         "short": answer.short or None,
         "citations": [] if is_refusal else [_citation(citation) for citation in answer.citations],
+        "more": [_citation(citation) for citation in answer.more],
         "statements": [
             {
                 "text": answer.text[one.start : one.end],

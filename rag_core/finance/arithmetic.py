@@ -1,15 +1,19 @@
-"""Parse arithmetic over named values, such as "(c1 - c2) / c3", as a tree that `evaluate` computes in decimals."""
+"""Compute arithmetic over named values, such as "(c1 - c2) / c3", in decimals."""
 
 from __future__ import annotations
 
 import ast
+import operator
 import re
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Callable, Mapping
+from decimal import Decimal, DivisionByZero, InvalidOperation
 
-from rag_core.finance.expressions import Average, Constant, Expression, Operation, Symbol
-
-_SYMBOLS: Mapping[type[ast.operator], Symbol] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_OPERATORS: Mapping[type[ast.operator], Callable[[Decimal, Decimal], Decimal]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 _SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", "–": "-", "[": "(", "]": ")"})
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _LONGEST = 200
@@ -19,8 +23,10 @@ class ArithmeticProblem(ValueError):
     """A text is not arithmetic over the named values."""
 
 
-def parse_arithmetic(text: str, values: Mapping[str, Decimal]) -> Expression:
-    """Return arithmetic as a tree; Python parses the text, but nothing in it is executed.
+def compute_arithmetic(text: str, values: Mapping[str, Decimal]) -> Decimal | None:
+    """Return the value of arithmetic; ``None`` if it is not defined, as in a division by zero.
+
+    Python parses the text, but nothing in it is executed.
 
     Parameters
     ----------
@@ -36,8 +42,8 @@ def parse_arithmetic(text: str, values: Mapping[str, Decimal]) -> Expression:
 
     Examples
     --------
-    >>> parse_arithmetic("c1 / 2", {"c1": Decimal("8.5")})
-    Operation(symbol='/', left=Constant(value=Decimal('8.5')), right=Constant(value=Decimal('2')))
+    >>> compute_arithmetic("c1 / 2", {"c1": Decimal("8.5")})
+    Decimal('4.25')
     """
     source = text.translate(_SIGNS).strip()
     if len(source) > _LONGEST:
@@ -46,31 +52,33 @@ def parse_arithmetic(text: str, values: Mapping[str, Decimal]) -> Expression:
         tree = ast.parse(source, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ArithmeticProblem("the expression is not arithmetic, such as (c1 - c2) / c3") from None
-    return _convert(tree.body, source, values)
+    try:
+        return _compute(tree.body, source, values)
+    except (DivisionByZero, InvalidOperation):
+        return None
 
 
 def find_names(text: str) -> list[str]:
-    """Return the names in an arithmetic expression that `parse_arithmetic` accepts, each once, in order."""
+    """Return the names in an arithmetic expression that `compute_arithmetic` accepts, each once, in order."""
     names = re.findall(r"[^\W\d]\w*", text)
     return list(dict.fromkeys(name for name in names if name != "average"))
 
 
-def _convert(node: ast.expr, source: str, values: Mapping[str, Decimal]) -> Expression:
+def _compute(node: ast.expr, source: str, values: Mapping[str, Decimal]) -> Decimal:
     match node:
         case ast.Name(name):
             if name not in values:
                 raise ArithmeticProblem(f"there is no value {name}")
-            return Constant(values[name])
+            return values[name]
         case ast.Constant():
             written = ast.get_source_segment(source, node) or ""
             if not _NUMBER.fullmatch(written):
                 raise ArithmeticProblem(f"{written} is not a number")
-            return Constant(Decimal(written))
+            return Decimal(written)
         case ast.UnaryOp(ast.USub(), operand):
-            return Operation("-", Constant(Decimal(0)), _convert(operand, source, values))
-        case ast.BinOp(left, operator, right) if type(operator) in _SYMBOLS:
-            first, second = (_convert(side, source, values) for side in (left, right))
-            return Operation(_SYMBOLS[type(operator)], first, second)
+            return -_compute(operand, source, values)
+        case ast.BinOp(left, symbol, right) if type(symbol) in _OPERATORS:
+            return _OPERATORS[type(symbol)](_compute(left, source, values), _compute(right, source, values))
         case ast.Call(ast.Name("average"), parts, []) if parts:
-            return Average(tuple(_convert(part, source, values) for part in parts))
+            return sum((_compute(part, source, values) for part in parts), Decimal(0)) / len(parts)
     raise ArithmeticProblem("only numbers, names of cells, + - * /, brackets and average(…) can be used")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
-from rag_core.finance.line_items import Statement
 from rag_core.finance.relevance import is_other_entity_or_period
 from rag_core.text.dates import YEAR
 from rag_core.types import Passage
@@ -27,6 +27,14 @@ MAX_STATEMENT_PAGES = 2
 _FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|\d+\.\d+|\d{2,}")
 # A word that each title contains.
 _TITLE_WORD = re.compile(r"sheet|statement|loss", re.IGNORECASE)
+
+
+class Statement(Enum):
+    """The primary financial statements, by their most common titles."""
+
+    BALANCE = "Consolidated Balance Sheets"
+    INCOME = "Consolidated Statements of Income"
+    CASH = "Consolidated Statements of Cash Flows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +208,6 @@ _FORECAST = _compile_phrase(
 _YEAR = re.compile(rf"\b{YEAR}\b")
 
 
-def find_statement(head: str) -> Statement | None:
-    """Return the statement whose title a text contains last; ``None`` if it contains none."""
-    found = [(match.start(), one) for one, pattern in _TITLE_PATTERNS.items() for match in pattern.finditer(head)]
-    return max(found, key=lambda pair: pair[0])[1] if found else None
-
-
 def find_title_lines(text: str) -> set[Statement]:
     """Return the statements whose title is a line of a text, with little else in that line."""
     found = set()
@@ -242,11 +244,6 @@ def find_statement_pages(texts: Mapping[int, str], titles: Collection[str]) -> l
     for pages in titled.values():
         found.update(sorted(pages, key=lambda page: -len(_FIGURE.findall(texts[page])))[:MAX_STATEMENT_PAGES])
     return sorted(found)
-
-
-def find_title_end(text: str) -> int:
-    """Return the end of the last title of a statement in a text; 0 if the text contains none."""
-    return max((match.end() for pattern in _TITLE_PATTERNS.values() for match in pattern.finditer(text)), default=0)
 
 
 def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:

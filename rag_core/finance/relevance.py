@@ -11,34 +11,6 @@ from rag_core.text.names import MIN_SYMBOL_CHARS, annotate, contains_name_form, 
 # Words for quarterly periods. The figures of a whole year do not answer a question about a quarter.
 _QUARTER = re.compile(rf"\b(?:{QUARTER}|[1-4]Q(?:\d\d)?)\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
 
-# Abbreviations and words with a capital letter that name measures, statements and instructions.
-_FINANCIAL = re.compile(
-    r"\b(?:FY\s?'?\d*|US\s?D|US|P\s?&\s?L|PP&E|PPNE|PPE|COGS|SG&A|D&A|R&D|EBITDA?|DPO|DIO|DSO|CCC|CAGR|ROA|ROE|EPS|FCF|CFO|"
-    r"CapEx|YoY|10-?[KQ])\b|(?:^|(?<=[.?!:;]\s))[A-Z][a-z]+\b(?!['’]s)"
-)
-
-
-def names_document(question: str, document: str, cover: str, *, only: bool) -> bool:
-    """Return whether the names of a question are those of a document, so that its statements are those asked for.
-
-    Parameters
-    ----------
-    question : str
-    document : str
-        The name of the document.
-    cover : str
-        The text of its first pages.
-    only : bool
-        Whether only this document is searched, so that the question need not name it.
-    """
-    names = [
-        name
-        for word in annotate(_FINANCIAL.sub(" ", question)).names
-        if not is_question_word(word) and len(name := strip_possessive(word)) >= MIN_SYMBOL_CHARS
-    ]
-    known = keep_letters(f"{document} {cover}")
-    return all(keep_letters(name) in known for name in names) if names else only
-
 
 def is_other_entity_or_period(question: str, passage: str, title: str, document: str | None) -> bool:
     """Return whether figures belong, or may belong, to another company or period than the question asks for.

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_core.reading.excerpts import Excerpt, Place, select_excerpts
+from rag_core.reading.similarity import Compare
 from rag_core.reading.title_names import read_titled_texts
 from rag_core.types import Passage, ReadTexts
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import to_log_odds
 from rag_core.types.tables import Table
 
-# Weights of the reranker's score of the passage, and of the passages before it, relative to the model's log-odds.
-RERANK_WEIGHT, RANK_WEIGHT = 10.0, 0.5
-# Bound of the probabilities, so that the model alone does not decide.
-PROBABILITY_BOUND = 1e-6
+# Weights of the model's log-odds that an excerpt, or a row of a table, answers, and of those of the answer's span.
+PROBABILITY_WEIGHT, ROW_PROBABILITY_WEIGHT, SPAN_WEIGHT = 0.25, 0.17, 0.18
+# Bounds of the probabilities and of the log-odds of a span, so that the model alone does not decide.
+PROBABILITY_BOUND, SPAN_BOUND = 1e-6, 12.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ def find_answers(
     page_texts: Mapping[PageKey, str],
     tables: Mapping[PageKey, Sequence[Table]],
     read: ReadTexts,
+    compare: Compare,
 ) -> list[FoundAnswer]:
     """Return the answers that the model finds in passages and their pages, best first.
 
@@ -69,8 +71,10 @@ def find_answers(
         The texts and tables of the pages of the first passages.
     read : callable
         Arguments: question, texts. Returns an iterator over the readings of the texts.
+    compare : callable
+        See `Compare`.
     """
-    excerpts = select_excerpts(question, passages, page_texts, tables)
+    excerpts = select_excerpts(question, passages, page_texts, tables, compare)
     found = []
     titles = [one.passage.full_title for one in excerpts]
     readings = read_titled_texts(question, [one.text for one in excerpts], titles, read)
@@ -78,10 +82,11 @@ def find_answers(
         place = excerpt.locate(reading.start, reading.end)
         if place is None:
             continue
+        weight = PROBABILITY_WEIGHT if excerpt.row is None else ROW_PROBABILITY_WEIGHT
         score = (
-            to_log_odds(reading.probability, PROBABILITY_BOUND)
-            + RERANK_WEIGHT * (excerpt.passage.scores.get("rerank") or 0.0)
-            - RANK_WEIGHT * excerpt.rank
+            excerpt.prior
+            + weight * to_log_odds(reading.probability, PROBABILITY_BOUND)
+            + SPAN_WEIGHT * min(max(reading.span_score, -SPAN_BOUND), SPAN_BOUND)
         )
         text = place.cell.text if place.cell else " ".join(excerpt.text[reading.start : reading.end].split())
         found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score, needs_title))

@@ -8,14 +8,32 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from rag_core.reading.cell_values import Quantity, parse_quantity, state_value
-from rag_core.reading.table_rows import PlacedRow, find_lemmas
-from rag_core.types.tables import Table, TableCell
+from rag_core.text.words import find_lemma, tokenize
+from rag_core.types.tables import Table, TableCell, TableRow
 
 # Least share of the words of the wanted row that the label of a row and its sections must contain.
 _LEAST_SHARE = 0.6
 # Labels of percentages and of values per unit.
 _PER_UNIT = re.compile(r"\bper\b|%|\bpercent|\bEPS\b", re.IGNORECASE)
 _DIGITS = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRow:
+    """A row with its table and the index of its page."""
+
+    page_index: int
+    table: Table
+    row: TableRow
+
+    @property
+    def start(self) -> int:
+        """The offset of the first character in the text of the page."""
+        return min(cell.start for cell in self.row.cells)
+
+    @property
+    def end(self) -> int:
+        return max(cell.end for cell in self.row.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +116,11 @@ def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_
             if overlap == best and parse_quantity(cell.text)
         ]
     return found
+
+
+def find_lemmas(text: str) -> set[str]:
+    """Return the lemmas of the content words of a text."""
+    return {find_lemma(word.folded) for word in tokenize(text) if word.content}
 
 
 def list_labels(tables: Sequence[tuple[int, Table]]) -> list[str]:

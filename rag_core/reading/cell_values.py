@@ -9,9 +9,7 @@ from decimal import Decimal
 
 from rag_core.text.dates import YEAR
 from rag_core.text.numbers import AMOUNT_SCALES, CURRENCIES, CURRENCY_CODE, SCALES, parse_numbers
-from rag_core.text.tables import parse_scale
-from rag_core.text.words import find_content_stems, tokenize
-from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.text.words import find_content_stems
 from rag_core.types.tables import Table, TableCell, TableRow
 
 _SYMBOL = r"(?:US\$|[$€£¥])"
@@ -149,53 +147,9 @@ def find_stated_units(text: str) -> list[str]:
     return [unit for _, unit in _split_clauses(text) if unit]
 
 
-def remove_unit(label: str) -> str:
-    """Return a header or a label without the brackets at its end.
-
-    >>> remove_unit("Cost (GBP)")
-    'Cost'
-    """
-    return _BRACKETS.sub("", label).rstrip()
-
-
 def find_table_unit(table: Table) -> str:
     """Return the text that states the unit of a table: its unit, or the nearest line of its caption with one."""
     return table.unit or next((line for line in reversed(table.caption) if find_stated_units(line)), "")
-
-
-def find_column_scale(table: Table, column: int) -> int:
-    """Return the power of ten that the header of a column, or else the caption, states; 0 if they state none.
-
-    The unit of the table does not count if the header of another column states it. A unit in the header of the labels
-    applies to all columns.
-    """
-    header = table.column_header(column)
-    # A header that begins with a scale may be a name: "MN" and "Thousand Oaks".
-    is_name = _AMOUNT_SCALE.match(header) is not None
-    own = parse_scale(find_header_unit(header)) or (None if is_name else parse_scale(header))
-    headers = [table.column_header(other) for other in range(1, len(table.columns)) if other != column]
-    lines = [table.unit, *(line for line in reversed(table.caption) if find_stated_units(line))]
-    above = next((line for line in lines if line and not any(line in other for other in headers)), "")
-    return own or parse_scale(above) or 0
-
-
-def names_cell(question: str, table: Table, row: TableRow, cell: TableCell) -> bool:
-    """Return whether a question contains the label of the row and the header of the column of a cell, word for word."""
-    asked = _join_words(question)
-    header = remove_unit(table.column_header(cell.column))
-    parts = [row.label, *header.split(HEADING_SEPARATOR)]
-    return all(part and f" {_join_words(part)} " in f" {asked} " for part in parts)
-
-
-def names_row(question: str, table: Table, row: TableRow) -> bool:
-    """Return whether a question contains the label of a row, and of no other row of its table."""
-    asked = f" {_join_words(question)} "
-    named = {one.label for one in table.body if one.label and f" {_join_words(one.label)} " in asked}
-    return named == {row.label}
-
-
-def _join_words(text: str) -> str:
-    return " ".join(word.folded for word in tokenize(text))
 
 
 def _is_unit(text: str) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rag_core.reading.cell_values import find_stated_units
+from rag_core.reading.similarity import Compare
 from rag_core.text.identifiers import contains_only_similar_identifier, find_identifiers
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
@@ -16,14 +17,19 @@ from rag_core.types.documents import PageKey
 from rag_core.types.tables import Table, TableCell, TableRow
 
 # Maximum number of words of some sentences, unless one sentence is longer, and maximum number of excerpts.
-WINDOW_WORDS, MAX_EXCERPTS = 70, 24
+WINDOW_WORDS, MAX_EXCERPTS = 58, 32
 # Maximum number of characters of all excerpts, which limits the time of the reading.
-MAX_CHARS = 4600
+MAX_CHARS = 6000
 # Number of passages whose whole pages are split.
-WHOLE_PAGES = 3
-# Weights, relative to the share of the question's words in an excerpt: whether it is in a passage, and the rank of the
-# passage.
-INSIDE_WEIGHT, RANK_WEIGHT = 0.3, 0.03
+WHOLE_PAGES = 8
+# Weights of what is known before an excerpt is read, fitted on labelled questions: the similarity of its tokens, with
+# those of the headers of its table, and the question; the same without the headers; the share of the question's words
+# in it; the reranker's score and the rank of the passage that contains it; and the rank of the first passage of its
+# page. `OUTSIDE_RANK` is the rank of an excerpt that no passage contains.
+SIMILARITY_WEIGHT, OWN_SIMILARITY_WEIGHT, WORDS_WEIGHT, RERANK_WEIGHT = 3.0, 2.7, 1.1, 2.35
+PASSAGE_RANK_WEIGHT, PAGE_RANK_WEIGHT, FIRST_WEIGHT, OUTSIDE_RANK = 0.1, 0.1, 0.3, 10
+# Added for a row of a table. Its few words say more than as many words of a sentence.
+ROW_WEIGHT, ROW_SIMILARITY_WEIGHT, ROW_WORDS_WEIGHT = 0.2, 3.4, 1.2
 # Maximum number of lines of a caption, and of words in a line above a table, and in a sentence, that is its caption.
 MAX_CAPTION_LINES, MAX_CAPTION_WORDS, MAX_SENTENCE_WORDS = 2, 12, 5
 _SEPARATOR = " | "
@@ -45,15 +51,17 @@ class Excerpt:
     Attributes
     ----------
     passage : Passage
-        The best passage of the page.
+        The best passage that contains a part of it, or else the best one of the page.
     rank : int
-        Number of passages before it.
+        Number of passages before the best one of the page.
     text : str
     parts : tuple of (int, int, Place)
         Start and end of each part in ``text``, and its place on the page.
     table : Table or None
     row : TableRow or None
         The row of the table, if the excerpt is a row.
+    prior : float
+        How well it fits the question before it is read.
     """
 
     passage: Passage
@@ -62,6 +70,7 @@ class Excerpt:
     parts: tuple[tuple[int, int, Place], ...]
     table: Table | None = None
     row: TableRow | None = None
+    prior: float = 0.0
 
     @property
     def start(self) -> int:
@@ -87,29 +96,72 @@ def select_excerpts(
     passages: Sequence[Passage],
     page_texts: Mapping[PageKey, str],
     tables: Mapping[PageKey, Sequence[Table]],
+    compare: Compare,
 ) -> list[Excerpt]:
-    """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those most like the question first.
+    """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those that fit the question best first.
 
     Rows of tables that are about a code that only resembles the one in the question are left out.
+
+    Parameters
+    ----------
+    question : str
+    passages : sequence of Passage
+        Best first.
+    page_texts, tables : mapping of PageKey
+        The texts and tables of the pages of the first passages.
+    compare : callable
+        See `Compare`.
     """
     identifiers = find_identifiers(question)
     asked = find_content_stems(question)
-    scored: list[tuple[float, Excerpt]] = []
+    scored: list[Excerpt] = []
     seen: set[tuple[PageKey, int, str]] = set()
     for rank, passage in enumerate(passages):
+        if passage.page_key in page_texts and any(one.page_key == passage.page_key for one in passages[:rank]):
+            continue
         for excerpt in _split_page(passage, rank, page_texts, tables):
             key = (passage.page_key, excerpt.start, excerpt.text)
             if key in seen or (excerpt.row and contains_only_similar_identifier(excerpt.row.label, identifiers)):
                 continue
             seen.add(key)
-            shared = asked & {word.stem for word in tokenize(excerpt.text)}
-            is_inside = excerpt.start < passage.start + len(passage.first_page_text) and passage.start < excerpt.end
-            score = len(shared) / max(1, len(asked)) + INSIDE_WEIGHT * is_inside - RANK_WEIGHT * rank
-            scored.append((score, excerpt))
-    scored.sort(key=lambda pair: -pair[0])
-    best = [excerpt for _, excerpt in scored[:MAX_EXCERPTS]]
+            scored.append(_score(excerpt, asked, passages, compare))
+    scored.sort(key=lambda one: -one.prior)
+    best = scored[:MAX_EXCERPTS]
     lengths = accumulate(len(one.text) for one in best)
     return [excerpt for excerpt, length in zip(best, lengths, strict=True) if length <= MAX_CHARS] or best[:1]
+
+
+def _score(excerpt: Excerpt, asked: Collection[str], passages: Sequence[Passage], compare: Compare) -> Excerpt:
+    """Return an excerpt with its score before the reading, and with the passage that contains it, if there is one."""
+    page = excerpt.passage.page_key
+    inside = [
+        rank
+        for rank, one in enumerate(passages)
+        if one.page_key == page and excerpt.start < one.start + len(one.first_page_text) and one.start < excerpt.end
+    ]
+    passage = passages[inside[0]] if inside else excerpt.passage
+    rerank = passage.scores.get("rerank") or 0.0
+    own = [(place.start, place.end) for *_, place in excerpt.parts]
+    headers = excerpt.table.headers if excerpt.table else ()
+    above = [span for row in headers for cell in row.cells for span in cell.spans]
+    own_similarity = compare(page, own)
+    with_headers = compare(page, [*own, *above]) if above else own_similarity
+    known = [one for one in (own_similarity, with_headers) if one is not None]
+    similarity = max(known, default=rerank)
+    shared = len(set(asked) & {word.stem for word in tokenize(excerpt.text)}) / max(1, len(asked))
+    best_rank = inside[0] if inside else OUTSIDE_RANK
+    prior = (
+        SIMILARITY_WEIGHT * similarity
+        + OWN_SIMILARITY_WEIGHT * (own_similarity or 0.0)
+        + WORDS_WEIGHT * shared
+        + RERANK_WEIGHT * rerank
+        - PASSAGE_RANK_WEIGHT * best_rank
+        - PAGE_RANK_WEIGHT * excerpt.rank
+        + FIRST_WEIGHT * (best_rank == 0)
+    )
+    if excerpt.row is not None:
+        prior += ROW_WEIGHT + ROW_SIMILARITY_WEIGHT * similarity + ROW_WORDS_WEIGHT * shared
+    return replace(excerpt, passage=passage, prior=prior)
 
 
 def _split_page(

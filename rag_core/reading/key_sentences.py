@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag_core.reading.quote_spans import needs_continuation, refers_back
 from rag_core.text.injection import contains_instructions
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import LETTERS
@@ -36,6 +35,7 @@ _CROSS_REFERENCE = re.compile(
     r"\bincorporated (?:herein )?by reference\b|^For (?:additional|more|further) (?:information|detail)",
     re.IGNORECASE,
 )
+_REFERENCE = re.compile(r"(?:He|She|It|They|This|These|His|Her|Its|Their|That|Those|Such|The (?:former|latter))\b")
 _ADDRESS = re.compile(r"\bwww\.|https?:|@|\.{4,}|\. \. \.")
 
 
@@ -47,7 +47,7 @@ def is_complete_sentence(text: str) -> bool:
         MIN_WORDS <= len(words) <= MAX_WORDS
         and letters >= LETTER_SHARE * len("".join(words))
         and _COMPLETE.match(text) is not None
-        and not (_CONTINUES.match(text) or refers_back(text) or needs_continuation(text))
+        and not (_CONTINUES.match(text) or _REFERENCE.match(text) or text.endswith((":", "?", "？", "：")))
         and _ADDRESS.search(text) is None
         and not contains_instructions(text)
     )

@@ -1,67 +1,62 @@
-"""Late interaction between a question and spans of passages."""
+"""Late interaction between a question and spans of pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rag_core.types import FloatArray, Passage, Question
+from rag_core.types import FloatArray, IntArray, Question
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import PassageTokens
+from rag_core.types.tables import Span
 
-# A span with fewer tokens is not compared.
+# A text with fewer tokens is not compared.
 MIN_TOKENS = 2
+# Arguments: page, spans. Returns the similarity of the question and a text that consists of spans of a page; ``None``
+# without token vectors.
+Compare = Callable[[PageKey, Sequence[Span]], float | None]
 
 
-class SpanSimilarity:
-    """Compares spans of pages with a question by the token vectors of passages.
+def skip_comparison(page: PageKey, spans: Sequence[Span]) -> None:
+    """Return no similarity, for texts without token vectors."""
+
+
+class PageSimilarity:
+    """Compares texts on pages with a question by the token vectors of the chunks of the pages.
 
     Parameters
     ----------
     question : Question
     weights : FloatArray, shape (m,)
         Weights of the question's tokens; their sum is 1.
-    passages : sequence of Passage
-    tokens : mapping of int to PassageTokens
-        Tokens by chunk id.
+    chunks : sequence of (PageKey, int, PassageTokens)
+        The page of each chunk, its start in the text of the page, and its tokens.
     """
 
     def __init__(
-        self,
-        question: Question,
-        weights: FloatArray,
-        passages: Sequence[Passage],
-        tokens: Mapping[int, PassageTokens],
+        self, question: Question, weights: FloatArray, chunks: Sequence[tuple[PageKey, int, PassageTokens]]
     ) -> None:
-        self._question = question
-        self._weights = weights
-        self._passages = passages
-        self._tokens = tokens
+        self._pages: dict[PageKey, tuple[IntArray, FloatArray]] = {}
+        if not len(question.tokens):
+            return
+        for page in dict.fromkeys(page for page, *_ in chunks):
+            spans, cosines = [], []
+            for _, start, tokens in (one for one in chunks if one[0] == page):
+                is_text = tokens.offsets[:, 1] > np.maximum(tokens.offsets[:, 0], 0)
+                spans.append(tokens.offsets[is_text] + start)
+                cosines.append((question.tokens @ tokens.vectors.to_float().T)[:, is_text])
+            self._pages[page] = np.concatenate(spans), weights[:, None] * np.concatenate(cosines, axis=1)
 
-    @cached_property
-    def _by_passage(self) -> list[tuple[Passage, FloatArray, PassageTokens]]:
-        """For each passage, the weighted cosine of each of its tokens with each token of the question."""
-        found = []
-        for passage in self._passages:
-            tokens = self._tokens.get(int(passage.chunk_id))
-            if tokens is not None and len(self._question.tokens):
-                cosines = self._question.tokens @ tokens.vectors.to_float().T
-                found.append((passage, cosines * self._weights[:, None], tokens))
-        return found
+    def compare(self, page: PageKey, spans: Sequence[Span]) -> float | None:
+        """Return the similarity (MaxSim) of a text that consists of spans of a page; ``None`` without its tokens.
 
-    def compare(self, page: PageKey, start: int, end: int) -> float | None:
-        """Return the similarity (MaxSim) of a span; ``None`` if no passage with token vectors contains it.
-
-        It is the weighted mean, over the question's tokens, of the highest cosine with a token of the span.
+        It is the weighted mean, over the question's tokens, of the highest cosine with a token of the text.
         """
-        scores = []
-        for passage, cosines, tokens in self._by_passage:
-            if passage.page_key != page:
-                continue
-            first = tokens.offsets[:, 0]
-            inside = (first >= 0) & (first >= start - passage.start) & (tokens.offsets[:, 1] <= end - passage.start)
-            if np.count_nonzero(inside) >= MIN_TOKENS:
-                scores.append(float(cosines[:, inside].max(axis=1).sum()))
-        return max(scores, default=None)
+        if page not in self._pages:
+            return None
+        offsets, cosines = self._pages[page]
+        inside = np.zeros(len(offsets), bool)
+        for start, end in spans:
+            inside |= (offsets[:, 0] >= start) & (offsets[:, 1] <= end)
+        return float(cosines[:, inside].max(axis=1).sum()) if np.count_nonzero(inside) >= MIN_TOKENS else None

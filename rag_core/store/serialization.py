@@ -173,7 +173,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         question=data["question"],
         state=AnswerState(data["state"]),
         text=data["text"],
-        citations=tuple(Citation(**citation) for citation in data["citations"]),
+        citations=tuple(map(_citation_from_json, data["citations"])),
         passages=tuple(_passage_from_json(passage) for passage in data["passages"]),
         gate=Gate(**data["gate"]),
         generator=data["generator"],
@@ -193,7 +193,12 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         interrupted=data.get("interrupted", ""),
         tables=tuple(map(CitedTable.from_json, data.get("tables", ()))),
         as_of=data.get("as_of", ""),
+        more=tuple(map(_citation_from_json, data.get("more", ()))),
     )
+
+
+def _citation_from_json(data: Mapping[str, Any]) -> Citation:
+    return Citation(**{**data, "marks": tuple((start, end) for start, end in data.get("marks", ()))})
 
 
 def _passage_from_json(data: Mapping[str, Any]) -> Passage:

@@ -93,12 +93,6 @@ class AnnotatedText:
         return [(self.words[position].text, self._scope(position)) for position in self._negating]
 
     @cached_property
-    def negated_words(self) -> list[tuple[str, list[str]]]:
-        """Each negation word with the stems of the content words soon after it in its clause; empty for French."""
-        found = [] if self.language == "fr" else self._negating
-        return [(self.words[position].text, self._behind(position)) for position in found]
-
-    @cached_property
     def _negating(self) -> list[int]:
         return [
             position

@@ -6,36 +6,8 @@ from collections.abc import Iterator
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.languages import ANTONYMS, NEGATIVE_VERBS
-from rag_core.text.words import Word
 
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
-# Endings by which the name of a people or language differs from the name of its place, as in "Japan" and "Japanese".
-_NAME_ENDINGS = frozenset("s es n an ian ean ese ish i y ern er ers".split())
-
-
-def contains_name_word(reading: AnnotatedText, name: Word) -> bool:
-    """Return whether a text contains a name, a derived form of the name, or the words that the name abbreviates."""
-    return any(_same_name(name.folded, one.folded) for one in reading.words) or contains_expansion(reading, name)
-
-
-def _same_name(one: str, other: str) -> bool:
-    shorter, longer = sorted((one, other), key=len)
-    if shorter == longer:
-        return True
-    return len(shorter) > 3 and longer.startswith(shorter) and longer[len(shorter) :] in _NAME_ENDINGS
-
-
-def contains_expansion(source: AnnotatedText, acronym: Word) -> bool:
-    """Return whether the source contains the words that an acronym stands for; ``False`` for other words.
-
-    An acronym of two letters is compared with the initials of capitalized words only. A longer acronym is compared
-    with the initials of lower-case words as well.
-    """
-    if not (acronym.text.isupper() and len(acronym.text) > 1):
-        return False
-    initials = "".join(one.text[0] for one in source.words)
-    capitals = "".join(initial for initial in initials if initial.isupper())
-    return acronym.folded in capitals.casefold() or (len(acronym.text) > 2 and acronym.folded in initials.casefold())
 
 
 def find_added_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
@@ -53,30 +25,6 @@ def find_dropped_negations(statement: AnnotatedText, source: AnnotatedText) -> I
     for word, scope in source.negations:
         if scope and scope <= statement.stems and not _is_denied_too(scope, statement):
             yield f"the source says “{word}”"
-
-
-def find_narrowed_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Yield a message for each negation in the source that negates what the statement affirms.
-
-    The statement may leave out negated words after the first: "covers water" contradicts "does not cover damage by
-    water".
-    """
-    for word, reached in source.negated_words:
-        head, rest = frozenset(reached[:1]), statement.stems & frozenset(reached[1:])
-        if head <= statement.stems and rest and not _is_denied_too(head | rest, statement):
-            yield f"the source says “{word}”"
-
-
-def find_shifted_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Yield a message if both texts negate the same word, but each text about something else.
-
-    An example is "does not cover damage by fire" and "does not cover damage by water".
-    """
-    for (word, reached), (_, scope) in zip(statement.negated_words, statement.negations, strict=False):
-        for _, there in source.negated_words:
-            own = {*reached, *scope} - source.stems
-            if reached[:1] == there[:1] and own and set(there) - statement.stems:
-                yield f"the source says “{word}” of something else"
 
 
 def _is_denied_too(scope: frozenset[str], other: AnnotatedText) -> bool:

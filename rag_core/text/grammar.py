@@ -7,10 +7,7 @@ English words, so questions in other languages contain few of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-
-from rag_core.text.words import find_lemma
 
 # A word, possibly with punctuation in it, as in "10-K", "AT&T" and "Poland's".
 _WORD = re.compile(r"[^\W_]+(?:[.&/’'-][^\W_]+)*")
@@ -97,12 +94,3 @@ def split_tokens(text: str) -> list[Token]:
     for match in _WORD.finditer(text):
         found.append(Token(match[0], _CONTRACTION.sub("", match[0]).lower(), match.start(), match.end()))
     return found
-
-
-def find_content_lemmas(words: Iterable[Token]) -> frozenset[str]:
-    """Return the lemmas of the words that are no function words.
-
-    >>> sorted(find_content_lemmas(split_tokens("When were the boats sold?")))
-    ['boat', 'sell']
-    """
-    return frozenset(find_lemma(word.word) for word in words if not word.is_function)

@@ -159,10 +159,6 @@ _ASKING = {
     "es": "qué cuál cuáles cuándo cuánto cuánta cuántos cuántas dónde cómo quién quiénes",
     "it": "quale quali quanto quanta quanti quante quando dove come chi perché cosa qual",
 }
-# In a text of a language, at least this share of the words are frequent words of the language.
-_MIN_FREQUENT_SHARE = 0.12
-# A text has more than this many times as many frequent words of its language as of any other language.
-_MIN_RATIO_TO_SECOND = 1.3
 _NAMES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian"}
 
 
@@ -184,7 +180,6 @@ ANTONYMS: Mapping[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
 # The most frequent words of each language, English included. English needs its question words too, because some English
 # words, such as "in", "per" and "come", are frequent words of Italian.
 _FREQUENT_WORDS = {"en": _words(_ENGLISH) | _words(_ASKING["en"]), **COMMON}
-_IDENTIFYING = {language: words | _words(_ASKING[language]) for language, words in _FREQUENT_WORDS.items()}
 
 
 @lru_cache(maxsize=2000)
@@ -224,20 +219,3 @@ def split_elisions(words: Sequence[Word], language: str) -> list[Word]:
 def _without(word: Word, elided: re.Match[str]) -> Word:
     text = word.text[elided.end() :]
     return Word(word.start + elided.end(), word.end, text, normalize(text), stem(normalize(text)))
-
-
-def identify_language(text: str, least: int = _MIN_FREQUENT_WORDS) -> str:
-    """Return the name of a text's language, in English; empty for languages that are not known, and in doubt.
-
-    Unlike `detect_language`, this needs ``least`` different frequent words, and distinguishes English from unknown
-    languages.
-
-    >>> identify_language("Wie hoch ist das Budget der Brücke?"), identify_language("Income per share 1,503 1,848")
-    ('German', '')
-    """
-    # Single letters are labels as often as words.
-    words = [normalize(word) for word in LETTERS.findall(text) if len(word) > 1]
-    found = {language: [word for word in words if word in known] for language, known in _IDENTIFYING.items()}
-    first, second = sorted(found, key=lambda one: -len(found[one]))[:2]
-    is_clear = len(set(found[first])) >= least and len(found[first]) > _MIN_RATIO_TO_SECOND * len(found[second])
-    return _NAMES[first] if is_clear and len(found[first]) >= _MIN_FREQUENT_SHARE * len(words) else ""

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from rag_core.text.tables import parse_scale
+from rag_core.text.scales import parse_scale
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import OutlineEntry, PageHeading
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from rag_core.text.tables import LONGEST_ROW_CHARS
-
 _LINE = re.compile(r"[^\n]+")
 # The label of a section whose title is in the next line, such as "Note 12", "ARTICLE IV" or "Chapter 1".
 SECTION_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
@@ -21,7 +19,8 @@ LONGEST_SENTENCE_CHARS = 600
 _FLOWING_WORDS = 6
 _WORDS_A_FIGURE = 2
 _FLOWING_SHARE = 0.5
-# Two or more figures in a short line indicate a table row.
+# Two or more figures in a line with fewer characters indicate a table row.
+LONGEST_ROW_CHARS = 90
 _FIGURE = re.compile(r"\d[\d.,]*")
 # A label and its figure, as in "Weight 4.6 kg". Lines of prose with a figure are longer or begin in lower case.
 _LABELLED = re.compile(r"[^\W\d_].*[\s:][^\w\s]?\d")

@@ -31,9 +31,6 @@ STOP_WORDS = frozenset(
     "through thus to too toward towards under until up upon us very was we were what when where whereas whether "
     "which while who whom whose why will with within would yet you your yours d ll m re s t ve".split()
 )
-# Pronouns that may refer to an earlier sentence. "That" and "which" are left out, because they mostly refer to a word
-# of their own sentence.
-PRONOUNS = frozenset("he him his she her hers it its they them their theirs this these those we us our i my".split())
 _PORTER = Stemmer.Stemmer("porter", 0)
 
 

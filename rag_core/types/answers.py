@@ -41,7 +41,8 @@ class Citation:
 
     ``quote`` is the text of the page from ``start`` to ``end``. ``marker`` is the number of the citation in the text of
     the answer, such as 1 for ``[1]``. ``added`` is true if the language model that wrote the statement did not cite
-    this passage, so that Footnote added the citation.
+    this passage, so that Footnote added the citation. ``marks`` are the spans of an excerpt that the reading model
+    marks, as offsets into the text of the page.
     """
 
     marker: int
@@ -56,6 +57,7 @@ class Citation:
     start: int
     end: int
     added: bool = False
+    marks: tuple[Span, ...] = ()
 
     @classmethod
     def of(cls, passage: Passage, start: int, end: int) -> Citation:
@@ -130,10 +132,10 @@ class Answer:
     steps : tuple of str
         The steps of the search strategy, in words.
     short : str
-        What the question asks for, as it is written in a quote, in a cell of a table with its unit, or in a supported
-        statement of a language model, or a figure or list from several cells. Empty if no such text is probable enough.
+        What the question asks for, as it is written in a supported statement of a language model. Empty if no such
+        text is probable enough. Answers that earlier releases stored may have one without a language model.
     quotes_start : int or None
-        Offset in ``text`` of the quotes that follow the text of a language model; ``None`` if no quotes follow.
+        Offset in ``text`` of the excerpts that follow the text of a language model; ``None`` if none follow.
     interrupted : str
         Why the language model did not complete its answer, or wrote none; empty if it completed it. The text that it
         wrote is kept.
@@ -141,6 +143,8 @@ class Answer:
         The tables of which the answer cites rows, in the order of the citations.
     as_of : str
         Description of the snapshots that were searched; empty if the present documents were searched.
+    more : tuple of Citation
+        Citations of further excerpts that may answer, which are shown on demand. ``text`` leaves them out.
     """
 
     question: str
@@ -164,6 +168,12 @@ class Answer:
     interrupted: str = ""
     tables: tuple[CitedTable, ...] = ()
     as_of: str = ""
+    more: tuple[Citation, ...] = ()
+
+    @property
+    def consists_of_excerpts(self) -> bool:
+        """Whether the text consists of excerpts of pages that may answer."""
+        return self.generator == "extractive" and any(one.marks for one in self.citations)
 
     @property
     def written_text(self) -> str:

@@ -29,7 +29,7 @@ from rag_core.verification.support import (
     rank_by_words,
     score_sentence,
 )
-from rag_core.verification.verifier import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer
 
 EMPTY_ANSWER = "The model's answer contains no text."
 NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."

@@ -50,22 +50,6 @@ def normalize_markers(text: str, ranks: Sequence[int]) -> str:
         text = rewritten
 
 
-def remove_spans(text: str, markers: Collection[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
-    """Return the text without the spans and the blanks next to them, and the spans that were removed."""
-    removed: list[tuple[int, int]] = []
-    for start, end in sorted(markers):
-        while start > 0 and text[start - 1] in " \t" and (not removed or start > removed[-1][1]):
-            start -= 1
-        if start == 0 or text[start - 1] == "\n":
-            end = len(text) - len(text[end:].lstrip(" \t"))
-        removed.append((start, end))
-    kept, position = [], 0
-    for start, end in removed:
-        kept.append(text[position:start])
-        position = end
-    return "".join([*kept, text[position:]]), removed
-
-
 def strip_source_list(text: str, documents: Collection[str]) -> str:
     """Return a normalized text without a list of sources at its end, since the application displays the citations.
 

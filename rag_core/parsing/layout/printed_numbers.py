@@ -37,11 +37,16 @@ _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 
 @dataclass(frozen=True, slots=True)
 class _PrintedNumber:
-    """A number at a page edge; ``label`` is how it is printed, and ``kind`` is "roman", or the letters before it."""
+    """A number at a page edge.
+
+    ``label`` is how it is printed, ``kind`` is "roman", or the letters before it, and ``is_alone`` says whether its
+    line contains nothing else.
+    """
 
     value: int
     label: str
     kind: str = ""
+    is_alone: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -51,9 +56,11 @@ class _PrintedNumber:
 def find_printed_numbers(texts: Sequence[str]) -> list[str] | None:
     """Return the label of each page if the pages have consecutive printed numbers, else ``None``.
 
-    A number counts if at least three pages have numbers of the same sequence. A page without a number, such as the
-    first page of a chapter, gets the one that its neighbours imply. Any other page gets its position in the file, as
-    ``PDF 3``, because another page may have that number.
+    A number counts if at least three pages have numbers of the same sequence. If most pages have a number that stands
+    alone, numbers beside words are no page numbers, because headings count too, as in "Unit 200", "Unit 201". If two
+    sequences beside words fit equally many pages, neither counts. A page without a number, such as the first page of a
+    chapter, gets the one that its neighbours imply. Any other page gets its position in the file, as ``PDF 3``, because
+    another page may have that number.
 
     Parameters
     ----------
@@ -61,10 +68,12 @@ def find_printed_numbers(texts: Sequence[str]) -> list[str] | None:
         Text of each page, in order.
     """
     candidates = [list(_find_candidates(index, text)) for index, text in enumerate(texts)]
-    pages = Counter(pair for index, page in enumerate(candidates) for pair in {_sequence(one, index) for one in page})
-    numbers = [_select(page, index, pages) for index, page in enumerate(candidates)]
+    enough = max(_MIN_PAGES, _LEAST_SHARE * len(texts))
+    numbers = _select_all([[one for one in page if one.is_alone] for page in candidates])
+    if sum(number is not None for number in numbers) < enough:
+        numbers = _select_all(candidates)
     found = [number for number in numbers if number is not None]
-    if len(found) < max(_MIN_PAGES, _LEAST_SHARE * len(texts)):
+    if len(found) < enough:
         return None
     offsets = [one.value - index if one and one.is_plain else None for index, one in enumerate(numbers)]
     labels = [one.label if one else _imply_label(offsets, index) for index, one in enumerate(numbers)]
@@ -81,7 +90,7 @@ def _find_candidates(page_index: int, text: str) -> Iterator[_PrintedNumber]:
         written = text[line.start : line.end].strip()
         if match := _PAGE_NUMBER.fullmatch(written):
             prefix = match["prefix"] or ""
-            yield _PrintedNumber(int(match["number"]), f"{prefix}{match['number']}", prefix)
+            yield _PrintedNumber(int(match["number"]), f"{prefix}{match['number']}", prefix, is_alone=True)
         elif line.is_candidate:
             yield from _read_numbers(line)
 
@@ -92,20 +101,28 @@ def _read_numbers(line: EdgeLine) -> Iterator[_PrintedNumber]:
     letters = LETTERS.findall(line.literal) if line.roman else []
     roman = next((word for word in letters if set(word) <= _ROMAN_VALUES.keys()), "")
     if roman:
-        yield _PrintedNumber(_parse_roman(roman), roman, "roman")
+        yield _PrintedNumber(_parse_roman(roman), roman, "roman", is_alone=len(letters) == 1)
     elif words and len(words) <= _MAX_WORDS and not line.literal.endswith(_SENTENCE_ENDS):
         is_of_a_thing = words[-2].strip(".#:") in _COUNTED_THINGS if len(words) > 1 else False
         ends = dict.fromkeys(word.strip("-–—|[]().") for word in (words[0], *([] if is_of_a_thing else [words[-1]])))
         yield from (_PrintedNumber(int(word), word) for word in ends if word.isdecimal() and len(word) < 5)
 
 
+def _select_all(candidates: Sequence[Sequence[_PrintedNumber]]) -> list[_PrintedNumber | None]:
+    """Return the number of each page, given its candidates: the one whose sequence has the most pages."""
+    pages = Counter(pair for index, page in enumerate(candidates) for pair in {_sequence(one, index) for one in page})
+    return [_select(page, index, pages) for index, page in enumerate(candidates)]
+
+
 def _select(
     candidates: Sequence[_PrintedNumber], page_index: int, pages: Mapping[tuple[str, int], int]
 ) -> _PrintedNumber | None:
-    """Return the candidate whose sequence has the most pages, or ``None`` if no sequence has enough."""
-    known = [(pages[_sequence(one, page_index)], one) for one in candidates]
-    most, number = max(known, key=lambda pair: pair[0], default=(0, None))
-    return number if most >= _MIN_PAGES and number is not None and number.value not in _YEARS else None
+    """Return the candidate whose sequence has the most pages, or ``None`` if none has enough, or if several do."""
+    most = max((pages[_sequence(one, page_index)] for one in candidates), default=0)
+    best = [one for one in candidates if pages[_sequence(one, page_index)] == most]
+    best = [one for one in best if one.is_alone] or best
+    is_clear = len({_sequence(one, page_index) for one in best}) == 1 and best[0].value not in _YEARS
+    return best[0] if most >= _MIN_PAGES and is_clear else None
 
 
 def _sequence(number: _PrintedNumber, page_index: int) -> tuple[str, int]:

@@ -15,7 +15,7 @@ from rag_core.parsing.tables.headers import HeaderCell, build_headers
 from rag_core.parsing.tables.refinement import refine_band
 from rag_core.parsing.tables.segments import PageWords, Segment, TextLine, build_text_lines
 from rag_core.parsing.tables.side_by_side import split_band
-from rag_core.text.tables import parse_scale
+from rag_core.text.scales import parse_scale
 from rag_core.types import Table, TableCell, TableRow, WordBoxes
 
 _CAPTION_WORDS = 18

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.types import FloatArray, IntArray, Passage
 from rag_core.verification.attribution import attribute_claims
-from rag_core.verification.verifier import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer
 
 QUESTION = "What does the Zanzibar bridge cost?"
 TEXTS = (

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from rag_core.answering.answer_text import AnswerBuilder, write_pieces, write_quotes
+from rag_core.answering.answer_text import AnswerBuilder, write_pieces
 from rag_core.answering.cited_sentences import CitedText
 from rag_core.types import Citation
+from tests.support.passages import passage
 from tests.support.themed import build_rows
-from tests.unit.verification.test_verifier import passage
-
-
-def test_extractive_answer_is_supported_by_its_quotes() -> None:
-    sentences = ["Capital expenditure was\n$1,749 million in 2022.", "Cash fell [3]."]
-    page = passage(1, " ".join(sentences))
-    starts = [page.text.index(sentence) for sentence in sentences]
-    citations = [Citation.of(page, start, start + len(text)) for start, text in zip(starts, sentences, strict=True)]
-    answer = write_quotes([(citation, False) for citation in citations])
-    assert answer.text == "Capital expenditure was $1,749 million in 2022. [1] Cash fell [3]. [1]"
-    claims = answer.statements
-    assert [answer.text[claim.start : claim.end] for claim in claims] == [" ".join(text.split()) for text in sentences]
-    assert all(claim.supported for claim in claims)
 
 
 def test_pieces_are_followed_by_their_markers_once() -> None:
@@ -29,16 +17,6 @@ def test_pieces_are_followed_by_their_markers_once() -> None:
     assert [answer.text[one.start : one.end] for one in answer.statements] == ["2.0 = 20", "/ 10"]
     assert answer.citations == (cash, debt)
     assert answer.short == "2.0"
-
-
-def test_quotes_follow_a_lead_and_keep_an_ellipsis_outside_of_the_statement() -> None:
-    page = passage(1, "Pumps. Valves.")
-    pumps, valves = Citation.of(page, 0, 6), Citation.of(page, 7, 14)
-    answer = write_quotes([(pumps, True), (valves, False), (pumps, False)], "Parts:", "Pumps")
-    assert answer.text == "Parts:\n\nPumps. … [1] Valves. [1] Pumps. [1]"
-    assert [answer.text[one.start : one.end] for one in answer.statements] == ["Pumps.", "Valves.", "Pumps."]
-    assert answer.citations == (pumps, valves)
-    assert write_quotes([], "Nothing:").text == "Nothing:"
 
 
 def test_builder_puts_texts_around_statements_and_cites_each_source_once() -> None:

@@ -9,7 +9,7 @@ import pytest
 from rag_core.answering.drafts import find_draft_answer
 from rag_core.answering.prompt_evidence import ComputedFact, cite_operands
 from rag_core.types import Citation, Claim, Reading
-from rag_core.verification.verifier import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer
 from tests.support.passages import passage
 
 SALES, PLANT = passage(1, "Net sales 2,400 2,100"), passage(2, "Plant, net 640 560")

@@ -42,6 +42,27 @@ def test_consecutive_numbers_are_labels(texts: list[str], labels: list[str]) -> 
 
 
 @pytest.mark.parametrize(
+    ("texts", "labels"),
+    [
+        ([f"Piping of unit {200 + page}\n{BODY}\n{page + 1}" for page in range(4)], ["1", "2", "3", "4"]),
+        ([f"{page + 1}\n{BODY}\nDrawings of tank {17 + page}" for page in range(4)], ["1", "2", "3", "4"]),
+        (
+            [f"Piping of unit {200 + page}\n{BODY}" + (f"\n{page + 1}" if page else "") for page in range(6)],
+            ["1", "2", "3", "4", "5", "6"],
+        ),
+    ],
+    ids=["above", "below", "missing on the first page"],
+)
+def test_a_number_that_stands_alone_beats_a_heading_that_counts(texts: list[str], labels: list[str]) -> None:
+    assert find_printed_numbers(texts) == labels
+
+
+def test_two_counting_lines_of_words_give_no_label() -> None:
+    texts = [f"Piping of plant {200 + page}\n{BODY}\nDrawings of tank {17 + page}" for page in range(4)]
+    assert find_printed_numbers(texts) is None
+
+
+@pytest.mark.parametrize(
     "texts",
     [
         pages("", "", "", ""),

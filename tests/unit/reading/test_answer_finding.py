@@ -17,6 +17,7 @@ from rag_core.reading.excerpts import (
     select_excerpts,
     split_windows,
 )
+from rag_core.reading.similarity import skip_comparison
 from rag_core.types import Gate, Passage, Reading
 from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.passages import passage
@@ -60,7 +61,7 @@ def test_section_rows_are_no_excerpts() -> None:
 
 
 def test_sentences_of_a_table_are_read_as_rows_only() -> None:
-    excerpts = select_excerpts("How many arches?", [on_page()], {KEY: PAGE}, {KEY: (TABLE,)})
+    excerpts = select_excerpts("How many arches?", [on_page()], {KEY: PAGE}, {KEY: (TABLE,)}, skip_comparison)
     assert sum(one.row is not None for one in excerpts) == 2
     assert [one.text for one in excerpts if one.row is None and "North" in one.text] == []
     assert any(PROSE in one.text for one in excerpts)
@@ -69,23 +70,23 @@ def test_sentences_of_a_table_are_read_as_rows_only() -> None:
 def test_whole_page_is_read_around_a_passage() -> None:
     text = "Nothing of interest here at all. " * 20 + PROSE
     near = on_page(text[:60])
-    found = select_excerpts("How many arches has the bridge?", [near], {KEY: text}, {})
+    found = select_excerpts("How many arches has the bridge?", [near], {KEY: text}, {}, skip_comparison)
     assert any("12 arches" in one.text for one in found)
-    alone = select_excerpts("How many arches has the bridge?", [near], {}, {})
+    alone = select_excerpts("How many arches has the bridge?", [near], {}, {}, skip_comparison)
     assert not any("12 arches" in one.text for one in alone)
 
 
 def test_number_of_excerpts_is_limited() -> None:
-    text = "\n".join(f"Bridge {number} is old.\n\n" + " ".join(["A b c d."] * 20) for number in range(90))
-    assert len(select_excerpts("bridges", [on_page(text)], {KEY: text}, {})) == MAX_EXCERPTS
+    text = "\n".join(f"Bridge {number} is old.\n\n" + " ".join(["A b c."] * 20) for number in range(90))
+    assert len(select_excerpts("bridges", [on_page(text)], {KEY: text}, {}, skip_comparison)) == MAX_EXCERPTS
     text = " ".join(f"Sentence {number} of the page has some words about bridges." for number in range(900))
-    excerpts = select_excerpts("bridges", [on_page(text)], {KEY: text}, {})
+    excerpts = select_excerpts("bridges", [on_page(text)], {KEY: text}, {}, skip_comparison)
     assert 0.9 * MAX_CHARS < sum(len(one.text) for one in excerpts) <= MAX_CHARS
 
 
 def test_best_excerpt_is_kept_however_long_it_is() -> None:
     text = " ".join(["bridge"] * MAX_CHARS) + "."
-    assert [one.text for one in select_excerpts("bridges", [on_page(text)], {KEY: text}, {})] == [text]
+    assert [one.text for one in select_excerpts("bridges", [on_page(text)], {KEY: text}, {}, skip_comparison)] == [text]
 
 
 @pytest.mark.parametrize("words", [1, 69, 70, 71, 400])
@@ -112,7 +113,7 @@ def test_answer_in_the_best_passage_is_preferred() -> None:
             at = text.index("19")
             yield Reading(0.9, at, at + 4, 1.0)
 
-    answers = find_answers("When was it opened?", [first, second], {}, {}, read)
+    answers = find_answers("When was it opened?", [first, second], {}, {}, read, skip_comparison)
     assert [answer.text for answer in answers] == ["1931", "1950"]
 
 
@@ -142,5 +143,7 @@ def test_rows_of_a_similar_code_are_left_out() -> None:
         for code, pack, start in (("KX-4411", "12", 0), ("KX-4412", "31", 11))
     ]
     table = Table(tuple(rows), 0, ((0.0, 9.0), (10.0, 19.0)))
-    found = select_excerpts("How many are in a pack of KX-4412?", [on_page(text)], {KEY: text}, {KEY: (table,)})
+    found = select_excerpts(
+        "How many are in a pack of KX-4412?", [on_page(text)], {KEY: text}, {KEY: (table,)}, skip_comparison
+    )
     assert [one.row for one in found if one.row] == [rows[1]]

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from rag_core.reading.cell_values import find_header_unit, find_stated_units, names_cell, parse_quantity, state_value
+from rag_core.reading.cell_values import find_header_unit, find_stated_units, parse_quantity, state_value
 from rag_core.types.tables import Table, TableCell, TableRow
 
 
@@ -130,11 +130,3 @@ def test_decimal_comma_counts_as_decimals() -> None:
     assert value_in(prices, 0, 2) == "0,8 euros"
     stock = table(("Item", "Length", "Width"), ("Bolt", "7,25", "0,8"), unit="(litres)")
     assert value_in(stock, 0, 2) == "0,8"
-
-
-def test_cell_is_named_by_its_label_and_its_header() -> None:
-    tariff = table(("Weight", "Zone 1", "Zone 6"), ("up to 5 kg", "5.79", "65.07"))
-    row = tariff.body[0]
-    assert names_cell("What does a parcel up to 5 kg to zone 6 cost?", tariff, row, row.cells[2])
-    assert not names_cell("What does a parcel up to 5 kg to zone 6 cost?", tariff, row, row.cells[1])
-    assert not names_cell("What does a parcel up to 15 kg to zone 6 cost?", tariff, row, row.cells[2])

@@ -1,0 +1,43 @@
+"""Convert the excerpts of an answer to trees of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pages.shared.nodes import Node, build_marked_text, build_text_node
+from pages.shared.tables import build_cited_table
+from pages.shared.text import truncate
+from rag_core.types import Answer, Citation, CitedTable
+
+# Widest heading of a section, in columns.
+_HEADING_WIDTH = 70
+
+
+def build_excerpts(answer: Answer, citations: Sequence[Citation]) -> list[Node]:
+    """Return each excerpt below its document, page and section: marked sentences in a quote, or rows of a table."""
+    headings = {one.chunk_id: one.heading for one in answer.passages}
+    nodes: list[Node] = []
+    shown: list[CitedTable] = []
+    for citation in citations:
+        table = _find_table(answer, citation)
+        if table in shown:
+            continue
+        section = truncate(headings.get(citation.chunk_id, ""), _HEADING_WIDTH)
+        source = " · ".join(filter(None, (citation.document, f"page {citation.page_label}", section)))
+        nodes.append({"t": "caption", "c": [build_text_node(f"{source} "), {"t": "cite", "n": citation.marker}]})
+        if table is None:
+            # The lines of a page end elsewhere than those of the screen.
+            text = citation.quote.replace("\n", " ")
+            marks = [(start - citation.start, end - citation.start) for start, end in citation.marks]
+            nodes.append({"t": "quote", "c": build_marked_text(text, marks)})
+        else:
+            shown.append(table)
+            nodes.append(build_cited_table(table, source))
+    return nodes
+
+
+def _find_table(answer: Answer, citation: Citation) -> CitedTable | None:
+    """Return the table whose rows an excerpt consists of, if it does."""
+    place = citation.version_id, citation.page_index
+    on_page = (one for one in answer.tables if (one.version_id, one.page_index) == place)
+    return next((one for one in on_page if one.find_spans(citation.start, citation.end)), None)

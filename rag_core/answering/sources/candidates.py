@@ -1,0 +1,103 @@
+"""What sources of answers get and propose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rag_core.reading.answer_finding import FoundAnswer
+from rag_core.text.identifiers import find_identifiers
+from rag_core.types import Passage
+from rag_core.types.documents import PageKey
+from rag_core.types.tables import Span, Table, TableRow
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuestion:
+    """A question and what sources need to know about it.
+
+    Attributes
+    ----------
+    text : str
+    identifiers : frozenset of str
+        Its codes and long numbers, without quantities such as "1,000,000"; see `find_identifiers`.
+    """
+
+    text: str
+    identifiers: frozenset[str]
+
+    @classmethod
+    def parse(cls, text: str) -> ParsedQuestion:
+        """Return a question and what sources need to know about it."""
+        found = find_identifiers(text)
+        return cls(text, frozenset(one for one in found if not one.isdecimal() or f"{int(one):,}" not in text))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was read for a question.
+
+    Attributes
+    ----------
+    answers : sequence of FoundAnswer
+        The answers that the reading model found in excerpts of the pages, best first.
+    page_texts : mapping of PageKey to str
+    """
+
+    answers: Sequence[FoundAnswer]
+    page_texts: Mapping[PageKey, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A span of a page; ``marks`` are the spans in it that answer, also as offsets into the text of the page."""
+
+    start: int
+    end: int
+    marks: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text that may answer a question.
+
+    Attributes
+    ----------
+    passage : Passage
+        The best passage that contains it, or else the best one of its page.
+    quotes : tuple of Quote
+        Where the page contains it, in the order of the page; one for each row of a table.
+    probability : float
+        Probability, by the reading model, that it answers the question.
+    score : float
+        How well it answers in comparison to other candidates.
+    table : Table or None
+        The table, if the candidate consists of rows.
+    rows : tuple of TableRow
+    """
+
+    passage: Passage
+    quotes: tuple[Quote, ...]
+    probability: float
+    score: float
+    table: Table | None = None
+    rows: tuple[TableRow, ...] = ()
+
+    @property
+    def page(self) -> PageKey:
+        return self.passage.page_key
+
+    def overlaps(self, other: Candidate) -> bool:
+        """Return whether two candidates have a part of a page in common."""
+        return self.page == other.page and any(
+            one.start < two.end and two.start < one.end for one in self.quotes for two in other.quotes
+        )
+
+
+class AnswerSource(Protocol):
+    """A kind of answer."""
+
+    def propose(self, question: ParsedQuestion, evidence: Evidence) -> Iterable[Candidate]:
+        """Yield the candidates of this kind."""
+        ...

@@ -1,0 +1,57 @@
+"""Excerpts of pages: some sentences, or rows of a table, around what the reading model marks."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from rag_core.answering.sources.candidates import Candidate, Evidence, ParsedQuestion, Quote
+from rag_core.reading.answer_finding import FoundAnswer
+from rag_core.types.documents import PageKey
+
+# Most words of sentences, words before the answer in a longer sentence, and most rows of a table.
+MAX_WORDS, WORDS_BEFORE, MAX_ROWS = 60, 20, 6
+_WORD = re.compile(r"\S+")
+
+
+class Excerpts:
+    """Proposes the sentences around each answer; the rows of one table are one excerpt."""
+
+    def propose(self, question: ParsedQuestion, evidence: Evidence) -> Iterator[Candidate]:
+        tables: dict[tuple[PageKey, int], list[FoundAnswer]] = defaultdict(list)
+        for one in evidence.answers:
+            if one.excerpt.table is None:
+                yield _quote_sentences(one, evidence.page_texts)
+            else:
+                tables[one.passage.page_key, one.excerpt.table.start].append(one)
+        yield from map(_quote_rows, tables.values())
+
+
+def _quote_sentences(found: FoundAnswer, page_texts: Mapping[PageKey, str]) -> Candidate:
+    """Return the sentences of an excerpt; of a sentence that is too long, the words around the answer."""
+    start, end, place = found.excerpt.start, found.excerpt.end, found.place
+    page_text = page_texts.get(found.passage.page_key, "")
+    words = [match.span() for match in _WORD.finditer(page_text, start, end)]
+    if len(words) > MAX_WORDS:
+        first = max(0, sum(last <= place.start for _, last in words) - WORDS_BEFORE)
+        first = min(first, len(words) - MAX_WORDS)
+        start, end = words[first][0], words[first + MAX_WORDS - 1][1]
+    marks = ((max(start, place.start), min(end, place.end)),) if place.start < end and start < place.end else ()
+    return Candidate(found.passage, (Quote(start, end, marks),), found.probability, found.score)
+
+
+def _quote_rows(rows: Sequence[FoundAnswer]) -> Candidate:
+    """Return the rows of a table that answer best, in their order, with the cells that the model marks in the best."""
+    best = rows[0]
+    kept = sorted(rows[:MAX_ROWS], key=lambda one: one.excerpt.start)
+    cell = best.place.cell
+    marked = cell.spans if cell else ((best.place.start, best.place.end),)
+    return Candidate(
+        best.passage,
+        tuple(Quote(one.excerpt.start, one.excerpt.end, marked if one is best else ()) for one in kept),
+        max(one.probability for one in rows),
+        best.score,
+        table=best.excerpt.table,
+        rows=tuple(one.excerpt.row for one in kept if one.excerpt.row),
+    )

@@ -1,0 +1,51 @@
+"""Select what an answer without a language model shows, or refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from rag_core.answering.sources.candidates import Candidate
+from rag_core.gate.calibration import weigh_reading
+from rag_core.types import Gate
+from rag_core.types.documents import PageKey
+
+# Number of excerpts that are shown at first, and in all.
+SHOWN, MAX_EXCERPTS = 3, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The excerpts of an answer, best first, and the decision of the gate whether to answer with them."""
+
+    excerpts: tuple[Candidate, ...]
+    gate: Gate
+
+
+def select(candidates: Iterable[Candidate], gate: Gate, page_texts: Mapping[PageKey, str]) -> Selection:
+    """Return the best candidates from different places, and the gate's decision after they were read.
+
+    Candidates that overlap a better one or repeat its text are left out.
+
+    Parameters
+    ----------
+    candidates : iterable of Candidate
+        Without candidates, the gate refuses.
+    gate : Gate
+        The decision before the pages were read.
+    page_texts : mapping of PageKey to str
+    """
+    ranked = sorted(candidates, key=lambda one: -one.score)
+    if not ranked:
+        return Selection((), replace(gate, answerable=False))
+    chosen: dict[str, Candidate] = {}
+    for one in ranked:
+        page_text = page_texts.get(one.page, "")
+        text = " ".join(" ".join(page_text[quote.start : quote.end] for quote in one.quotes).split()).casefold()
+        if text not in chosen and not any(one.overlaps(other) for other in chosen.values()):
+            chosen[text] = one
+        if len(chosen) == MAX_EXCERPTS:
+            break
+    most_probable = max(ranked, key=lambda one: one.probability)
+    can_raise = not most_probable.passage.lacks_name
+    return Selection(tuple(chosen.values()), weigh_reading(gate, most_probable.probability, can_raise=can_raise))

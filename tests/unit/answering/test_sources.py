@@ -1,0 +1,112 @@
+"""Excerpts that sources propose, and their selection."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rag_core.answering.sources.candidates import Candidate, Evidence, ParsedQuestion, Quote
+from rag_core.answering.sources.excerpts import MAX_ROWS, MAX_WORDS, Excerpts
+from rag_core.answering.sources.selection import MAX_EXCERPTS, select
+from rag_core.reading.answer_finding import FoundAnswer
+from rag_core.reading.excerpts import Excerpt, Place, build_row_excerpt
+from rag_core.types import Gate
+from rag_core.types.tables import Table, TableCell, TableRow
+from tests.support.passages import passage
+
+GATE = Gate("answerable", 0.9, 0.8, answerable=True)
+KEY = ("v1", 0)
+QUESTION = ParsedQuestion.parse("How long is the bridge?")
+
+
+def found(start: int, end: int, answer: tuple[int, int], score: float = 0.0) -> FoundAnswer:
+    source = passage(page_index=0, start=0)
+    excerpt = Excerpt(source, 0, "", ((0, end - start, Place(start, end)),))
+    return FoundAnswer(excerpt, Place(*answer), "", 0.9, 1.0, score)
+
+
+def candidate(start: int, end: int, score: float, **changes: object) -> Candidate:
+    return Candidate(passage(page_index=0, start=0, **changes), (Quote(start, end),), 0.9, score)
+
+
+@pytest.mark.parametrize(
+    ("text", "identifiers"),
+    [
+        ("Ticket number 70 555 019", {"70555019"}),
+        ("Was it more than 1,250,000 euros?", set()),
+        ("What does RL-5489 cost?", {"rl5489"}),
+    ],
+)
+def test_quantities_are_no_identifiers(text: str, identifiers: set[str]) -> None:
+    assert ParsedQuestion.parse(text).identifiers == identifiers
+
+
+def test_words_around_the_answer_are_quoted_from_a_long_sentence() -> None:
+    words = [f"word{number}" for number in range(100, 300)]
+    text = " ".join(words)
+    at = text.index("word250")
+    (one,) = Excerpts().propose(QUESTION, Evidence([found(0, len(text), (at, at + 7))], {KEY: text}))
+    (quote,) = one.quotes
+    quoted = text[quote.start : quote.end].split()
+    assert len(quoted) == MAX_WORDS
+    assert "word250" in quoted
+    assert [text[slice(*mark)] for mark in quote.marks] == ["word250"]
+
+
+def test_short_sentences_are_quoted_whole() -> None:
+    text = "The bridge opened in 1931. It is 88 metres long."
+    (one,) = Excerpts().propose(QUESTION, Evidence([found(27, len(text), (33, 42))], {KEY: text}))
+    assert [text[quote.start : quote.end] for quote in one.quotes] == ["It is 88 metres long."]
+
+
+def test_rows_of_a_table_are_one_excerpt() -> None:
+    rows = [
+        TableRow((TableCell(f"B{number}", ((10 * number, 10 * number + 2),), 0), _figure(number)))
+        for number in range(1, 10)
+    ]
+    table = Table(tuple(rows), 0, ((0.0, 9.0), (10.0, 19.0)))
+    answers = []
+    for score, row in zip([1, 2, 3, 9, 4, 5, 6, 7, 8], rows, strict=True):
+        excerpt = build_row_excerpt(passage(page_index=0, start=0), 0, table, row)
+        assert excerpt is not None
+        cell = row.cells[1]
+        answers.append(FoundAnswer(excerpt, Place(cell.start, cell.end, cell), cell.text, 0.5, 0.0, score))
+    answers.sort(key=lambda one: -one.score)
+    (one,) = Excerpts().propose(QUESTION, Evidence(answers, {KEY: ""}))
+    assert [row.label for row in one.rows] == ["B4", "B5", "B6", "B7", "B8", "B9"]
+    assert len(one.quotes) == MAX_ROWS
+    assert [quote.marks for quote in one.quotes if quote.marks] == [rows[3].cells[1].spans]
+    assert one.score == 9
+
+
+def _figure(number: int) -> TableCell:
+    return TableCell(f"{number}0", ((10 * number + 4, 10 * number + 6),), 1)
+
+
+def test_excerpts_are_from_different_places_and_differ() -> None:
+    text = "One one. Two two. One one. Three three. Four. Five. Six. "
+    candidates = [
+        candidate(0, 8, 9.0),
+        candidate(0, 17, 8.0),
+        candidate(18, 26, 7.0),
+        candidate(9, 17, 6.0),
+        candidate(27, 39, 5.0),
+        *(candidate(at, at + 4, 4.0) for at in (40, 46, 52)),
+    ]
+    chosen = select(candidates, GATE, {KEY: text}).excerpts
+    assert [text[one.quotes[0].start : one.quotes[0].end] for one in chosen] == [
+        "One one.",
+        "Two two.",
+        "Three three.",
+        "Four",
+        "Five",
+    ]
+    assert len(chosen) == MAX_EXCERPTS
+
+
+def test_gate_refuses_without_candidates_and_is_corrected_by_the_reading() -> None:
+    assert not select([], GATE, {}).gate.answerable
+    unlikely = replace(candidate(0, 4, 1.0), probability=1e-4)
+    assert not select([unlikely], GATE, {KEY: "text"}).gate.answerable
+    assert select([candidate(0, 4, 1.0)], GATE, {KEY: "text"}).gate.answerable
