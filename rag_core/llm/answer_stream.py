@@ -66,8 +66,8 @@ class AnswerStream(Iterator[str]):
     def events(self, label: str) -> Generator[Stage | Delta, None, None]:
         """Yield the pieces as events and, in each pause, the stage ``generate``.
 
-        The stage has the given label, or `THINKING` while the model reasons or has been silent for long, or `WAITING`. It
-        is repeated about twice a second, so that the consumer can stop the reply.
+        The stage has the given label, or `THINKING` while the model reasons or has been silent for long, or `WAITING`.
+        It is repeated about twice a second, so that the consumer can stop the reply.
         """
         self.reports_pauses = True
         last, shown = time.monotonic(), label
