@@ -182,6 +182,20 @@ class TestReasoning:
         assert read(model) == "42 [1]."
         assert endpoint.requests[-1]["max_tokens"] == 400
 
+    def test_replies_have_more_tokens_once_the_model_has_reasoned(self, start: Start) -> None:
+        reasoned = recorded(delta(reasoning="Let me see."), delta(content="42 [1]."), delta("stop"), "[DONE]")
+        model, endpoint = start(reasoned)
+        assert read(model) == read(model) == "42 [1]."
+        assert [one["max_tokens"] for one in endpoint.requests] == [100, 400]
+
+    def test_connection_test_leaves_room_for_reasoning(self, start: Start) -> None:
+        only = recorded(delta(reasoning="Let me see."), delta("length"), "[DONE]")
+        text = recorded(delta(reasoning="Hm."), delta(content="one, "), delta(content="two"), delta("stop"), "[DONE]")
+        model, _ = start(listing("m"), only, text)
+        checks = {check.name: check for check in model.test_connection()}
+        assert checks["Streaming"].passed
+        assert "because the model reasons first" in checks["First text"].words
+
     def test_error_after_reasoning_only_says_what_to_raise(self, start: Start) -> None:
         model, endpoint = start(recorded(delta(reasoning_content="Let me see."), delta("length"), "[DONE]"))
         with pytest.raises(GeneratorUnavailable, match=r"4 times RAG_OPENAI_ANSWER_TOKENS=100 .* Raise it"):
