@@ -34,6 +34,12 @@ def show_context_budget(engine: Engine) -> None:
     st.caption(f"A question costs up to {model.profile.estimate_question(chosen).label}.")
 
 
+def reset_context_budget(engine: Engine) -> None:
+    """Restore the value of the settings."""
+    engine.preferences.set_context_budget(None)
+    st.session_state.pop(_BUDGET, None)
+
+
 def _save(engine: Engine) -> None:
     with show_errors():
         engine.preferences.set_context_budget(st.session_state[_BUDGET])

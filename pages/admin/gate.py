@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.admin.context_budget import reset_context_budget
 from pages.shared.problems import show_errors
 from pages.shared.text import format_threshold
 from rag_core.engine import Engine
@@ -80,5 +81,6 @@ def _reset(engine: Engine) -> None:
     with show_errors():
         engine.preferences.set_threshold(None)
         engine.preferences.set_top_k(None)
+        reset_context_budget(engine)
         st.session_state[_THRESHOLD] = engine.preferences.threshold
         st.session_state[_TOP_K] = engine.preferences.top_k

@@ -113,6 +113,9 @@ def _send_request(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Us
         failure = failed
     if report.written or report.tokens:
         on_usage(estimate_usage(settings, _MESSAGES, report.written, report.tokens))
+    # The limit of the reply includes the reasoning.
+    if thought and endpoint.make_room_for_reasoning() and report.finish == "length" and not moments:
+        return _send_request(endpoint, settings, on_usage)
     return _Reply(tuple(moments), thought, failure)
 
 

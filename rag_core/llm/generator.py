@@ -334,7 +334,7 @@ class LanguageModel:
     ) -> Pieces:
         attempt = 0
         while True:
-            report, started, failed = RequestReport(), False, None
+            report, started, thought, failed = RequestReport(), False, False, None
             pieces = self._endpoint.stream(messages, report, tools, schema, must_call=must_call)
             if stream.reports_pauses:
                 pieces = read_in_background(pieces, report)
@@ -344,6 +344,7 @@ class LanguageModel:
                         started = started or piece is not None
                         is_hidden = bool(report.written) and not started
                         stream.is_reasoning = piece is None and (report.is_reasoning or is_hidden)
+                        thought = thought or stream.is_reasoning
                         yield piece
             except RequestError as failure:
                 failed = failure
@@ -353,8 +354,9 @@ class LanguageModel:
                 stream.calls = join_pieces(report.calls)
                 if stream.calls:
                     return
-                # The reasoning has used up the tokens of the answer.
-                if report.finish == "length" and not started and self._endpoint.make_room_for_reasoning():
+                # If the reasoning has used up the tokens of the answer, the request is repeated with more.
+                is_used_up = report.finish == "length" and not started
+                if (thought or is_used_up) and self._endpoint.make_room_for_reasoning() and is_used_up:
                     continue
                 self._finish(stream, report, started)
                 return

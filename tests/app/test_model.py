@@ -118,6 +118,8 @@ def test_tokens_of_pages_are_chosen_with_their_price(open_page: OpenPage, monkey
     engine = backend._open().engine
     assert engine.preferences.context_budget == engine.models.active().context_budget == 20_000
     assert "whole pages, up to 20,000 tokens" in texts(app.run())
+    press(app, "reset_gate")
+    assert (app.slider(key="context_budget").value, engine.preferences.context_budget) == (12_000, 12_000)
 
 
 @pytest.mark.usefixtures("endpoint")

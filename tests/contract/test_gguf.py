@@ -51,6 +51,16 @@ def test_prompt_beyond_the_context_names_the_setting() -> None:
     model.close()
 
 
+def test_images_and_offered_tools_are_left_out() -> None:
+    model = LanguageModel(settings(MODEL_FILE))
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    content = [{"type": "text", "text": "Count from one to five."}, image]
+    stream = model.stream_reply([{"role": "user", "content": content}], tools=[Tool("finish", "End.", {})])
+    assert "".join(stream).strip()
+    assert stream.calls == ()
+    model.close()
+
+
 def test_calls_of_tools_follow_their_schema() -> None:
     model = LanguageModel(settings(MODEL_FILE).model_copy(update={"openai_answer_tokens": 200}))
     tools = [Tool("finish", "End.", {}), Tool("search", "Search.", {"query": "Words."}, ("query",))]

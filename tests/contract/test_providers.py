@@ -16,14 +16,14 @@ from rag_core.errors import (
     GeneratorRateLimited,
     GeneratorUnavailable,
 )
-from rag_core.llm.addresses import build_base_urls, build_list_headers, find_known_context
+from rag_core.llm.addresses import build_base_urls, build_list_headers, find_base_url, find_known_context
 from rag_core.llm.answer_stream import THINKING, WAITING
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.message_parts import IMAGE_TOKENS
 from rag_core.llm.tool_calls import Tool
 from rag_core.settings import Settings
 from rag_core.types import Delta, Stage
-from tests.support.servers import Exchange, Play, ScriptedEndpoint, calling, complete
+from tests.support.servers import Exchange, Play, ScriptedEndpoint, calling, complete, listing
 
 KEY = "sk-do-not-show-9b0d"
 ASK = [{"role": "user", "content": "What is the budget?"}]
@@ -182,6 +182,20 @@ class TestReasoning:
         assert read(model) == "42 [1]."
         assert endpoint.requests[-1]["max_tokens"] == 400
 
+    def test_replies_have_more_tokens_once_the_model_has_reasoned(self, start: Start) -> None:
+        reasoned = recorded(delta(reasoning="Let me see."), delta(content="42 [1]."), delta("stop"), "[DONE]")
+        model, endpoint = start(reasoned)
+        assert read(model) == read(model) == "42 [1]."
+        assert [one["max_tokens"] for one in endpoint.requests] == [100, 400]
+
+    def test_connection_test_leaves_room_for_reasoning(self, start: Start) -> None:
+        only = recorded(delta(reasoning="Let me see."), delta("length"), "[DONE]")
+        text = recorded(delta(reasoning="Hm."), delta(content="one, "), delta(content="two"), delta("stop"), "[DONE]")
+        model, _ = start(listing("m"), only, text)
+        checks = {check.name: check for check in model.test_connection()}
+        assert checks["Streaming"].passed
+        assert "because the model reasons first" in checks["First text"].words
+
     def test_error_after_reasoning_only_says_what_to_raise(self, start: Start) -> None:
         model, endpoint = start(recorded(delta(reasoning_content="Let me see."), delta("length"), "[DONE]"))
         with pytest.raises(GeneratorUnavailable, match=r"4 times RAG_OPENAI_ANSWER_TOKENS=100 .* Raise it"):
@@ -231,6 +245,23 @@ class TestAnthropic:
     def test_list_of_models_gets_its_own_headers(self) -> None:
         assert build_list_headers(self.URL, KEY) == {"x-api-key": KEY, "anthropic-version": "2023-06-01"}
         assert find_known_context(self.URL) == 200_000
+
+    def test_list_of_models_is_requested_without_the_other_header(
+        self, start: Start, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("rag_core.llm.addresses._ANTHROPIC_HOST", "127.0.0.1")
+
+        def guarded(exchange: Exchange) -> None:
+            alone = exchange.headers["x-api-key"] == KEY and "Authorization" not in exchange.headers
+            listing("claude")(exchange) if alone else exchange.error(401)
+
+        model, endpoint = start(guarded)
+        assert model.models() == ["claude"]
+        assert find_base_url(endpoint.url, KEY) == endpoint.url
+        endpoint.restart(complete("42."))
+        read(model)
+        assert endpoint.exchanges[0].headers["Authorization"] == f"Bearer {KEY}"
+        assert endpoint.exchanges[0].headers["x-api-key"] is None
 
     def test_reply_is_read(self, start: Start) -> None:
         model, _ = start(

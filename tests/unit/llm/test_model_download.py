@@ -68,8 +68,8 @@ def test_killed_download_continues_where_it_stopped(server: FileServer, folder: 
     code = (
         "import sys; from pathlib import Path; from rag_core.llm.model_catalogue import CatalogueModel; "
         "from rag_core.llm import model_download; model_download._DISK_RESERVE_BYTES = 0; "
-        "name, file, size, memory, licence, url, sha256, folder = sys.argv[1:]; "
-        "model = CatalogueModel(name, file, int(size), int(memory), licence, url, sha256); "
+        "name, file, size, memory, licence, url, sha256, capability, folder = sys.argv[1:]; "
+        "model = CatalogueModel(name, file, int(size), int(memory), licence, url, sha256, capability); "
         "model_download.download_model(model, Path(folder))"
     )
     model = server.model()
