@@ -47,6 +47,8 @@ from rag_core.verification.attribution import contains_words
 MAX_LOOKS = 2
 # Most documents without a source whose names are in the prompt, and most documents of a library that is listed.
 MAX_NAMES, MAX_LISTED = 20, 200
+# Tokens that are kept for the list of documents.
+_LIST_TOKENS = 400
 # Probability that a passage is on the topic, below which a question is refused without a call.
 MIN_ON_TOPIC = 0.1
 _TOOL_NAMES = {"SEARCH": "search", "OPEN": "read_page", "COMPUTE": "compute"}
@@ -167,12 +169,13 @@ class PageAnswerer:
         can_search: bool,
     ) -> tuple[list[dict[str, str]], PageContext]:
         """Return the messages, and the sources that fit into the budget beside everything else in the messages."""
-        question = outcomes[0].result.question
+        # The search may be for the question within a longer text, which can define what is asked.
+        question = query.asked or outcomes[0].result.question
         room = int(writer.context_budget * TRUSTED_SHARE)
         turns, _ = fit_newest_exchanges(history, int(room * HISTORY_SHARE))
         wishes = query.writer.instructions
         rest = build_page_messages(question, (), turns, findings=findings, instructions=wishes, can_search=can_search)
-        room -= sum(count_tokens(message["content"]) + PER_MESSAGE for message in rest)
+        room -= sum(count_tokens(message["content"]) + PER_MESSAGE for message in rest) + _LIST_TOKENS
         context = self._selector.select(outcomes, room, opened=opened)
         messages = build_page_messages(
             question,
