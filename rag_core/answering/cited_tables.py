@@ -46,7 +46,7 @@ def find_cited_tables(answer: Answer, tables: Mapping[PageKey, Sequence[Table]])
     The cited cells of a row are those that the reading model marks, or whose text the answer states before the marker
     of the citation. Lists are no tables here. The limit does not apply to excerpts, which are limited themselves.
     """
-    stated = _find_stated_texts(answer.text)
+    stated = _find_stated_texts(answer.written_text)
     found: dict[tuple[str, int, int], _Found] = {}
     excerpts = answer.consists_of_excerpts
     for citation in (*answer.citations, *answer.more):
@@ -58,9 +58,10 @@ def find_cited_tables(answer: Answer, tables: Mapping[PageKey, Sequence[Table]])
                 continue
             known = found.setdefault((*key, number), _Found(citation.marker, table))
             known.rows |= cells.keys()
+            is_marked = excerpts or bool(citation.marks)
             for one in cells.values():
                 chosen = (
-                    _select_marked(one, citation) if excerpts else _select_cited_cells(one, stated[citation.marker])
+                    _select_marked(one, citation) if is_marked else _select_cited_cells(one, stated[citation.marker])
                 )
                 known.cells |= {cell.start for cell in chosen}
     return tuple(

@@ -11,6 +11,7 @@ from rag_core.answering.passage_selection import select_passages
 from rag_core.answering.sources import SOURCES
 from rag_core.answering.sources.candidates import Candidate, Evidence, ParsedQuestion
 from rag_core.answering.sources.selection import SHOWN, Selection, select
+from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.text.identifiers import contains_identifier
 from rag_core.types import Citation, Gate, Passage
@@ -18,6 +19,8 @@ from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import Table, TableRow
 from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
+# A passage is close to the question if it is on the topic with at least this probability.
+MIN_ON_TOPIC = 0.3
 INTRODUCTION = "These passages may answer your question."
 
 
@@ -120,7 +123,9 @@ def _cite(candidate: Candidate, passages: Sequence[Passage], page_text: str) -> 
 
 
 def _refuse(selection: Selection) -> VerifiedAnswer:
-    """Return a refusal that names the pages of the closest passages."""
+    """Return a refusal that names the pages of the closest passages, if the best one is on the topic."""
     closest = [one.passage for one in selection.excerpts[:SHOWN]]
+    if not any((one.scores.get(ON_TOPIC) or 0.0) >= MIN_ON_TOPIC for one in closest):
+        return REFUSED
     pages = dict.fromkeys(f"{one.document}, page {one.page_label}" for one in closest)
-    return VerifiedAnswer(f"Not stated. Closest passages: {'; '.join(pages)}.", refused=True) if pages else REFUSED
+    return VerifiedAnswer(f"Not stated. Closest passages: {'; '.join(pages)}.", refused=True)

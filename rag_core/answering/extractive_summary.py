@@ -1,4 +1,4 @@
-"""Summarize documents without a language model: key sentences, key figures and contents, each cited."""
+"""Summarize documents without a language model: key sentences, each cited."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ import numpy as np
 from rag_core.answering.cited_sentences import CitedText, SentenceReader
 from rag_core.answering.named_documents import NamedDocuments
 from rag_core.llm.context_budget import spread_evenly
-from rag_core.reading.key_sentences import rank_sentences, select_sentences, states_figure
+from rag_core.reading.key_sentences import rank_sentences, select_sentences
 from rag_core.reading.summary_requests import SummaryRequest, parse_summary_request
-from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
-from rag_core.text.words import LETTERS
 from rag_core.types import (
-    ChunkRow,
     Citation,
     DocumentInfo,
     Gate,
@@ -28,7 +25,6 @@ from rag_core.types import (
     Stage,
     format_count,
 )
-from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.searches import Query
 from rag_core.verification.verified_answer import VerifiedAnswer
 
@@ -39,9 +35,9 @@ SUPPORTED_SCORE, LEAST_SUPPORTED = "supported", 0.5
 MAX_DOCUMENTS = 12
 # Most chunks of a document that are read; those of a longer document are spread evenly over it.
 MAX_CHUNKS = 80
-# Words of the key sentences by number of documents, of the key figures, and number of headings.
+# Words of the key sentences by number of documents.
 _WORDS = {1: 110, 2: 65, 3: 50}
-_WORDS_EACH, _FIGURE_WORDS, _HEADINGS, _HEADING_WORDS = 32, 40, 7, 9
+_WORDS_EACH = 32
 # The first page states what a document is about.
 _FIRST_PAGE_WEIGHT = 1.3
 
@@ -135,35 +131,6 @@ class ExtractiveSummarizer:
         chosen = select_sentences(vectors, ranks, words, _WORDS.get(number, _WORDS_EACH))
         for position in chosen:
             summary.add_sentence(sentences[position])
-        if number > 1:
-            return
-        figures = [place for place, one in enumerate(sentences) if place not in chosen and states_figure(one.text)]
-        if figures:
-            summary.begin("Key figures:")
-            for position in select_sentences(vectors, ranks, words, _FIGURE_WORDS, figures):
-                summary.add_sentence(sentences[position])
-        if headings := _find_headings(rows):
-            summary.begin("Contents:")
-            [places] = spread_evenly([len(headings)], _HEADINGS)
-            for row, start, end in (headings[place] for place in places):
-                summary.add(row, start, end)
-
-
-def _find_headings(rows: Sequence[ChunkRow]) -> list[tuple[ChunkRow, int, int]]:
-    """Return the headings that chunks contain as a line, in order, each once, with their places."""
-    found: dict[str, tuple[ChunkRow, int, int]] = {}
-    for row in rows:
-        heading = " ".join(row.heading.split(HEADING_SEPARATOR)[0].split())
-        words = heading.split()
-        # A heading of one word may be a label in a drawing, unless it has a number.
-        long_words = sum(len(word) > 2 for word in LETTERS.findall(heading))
-        if heading in found or len(words) > _HEADING_WORDS or long_words < 1 + (not heading[:1].isdigit()):
-            continue
-        written = r"\s+".join(map(re.escape, words))
-        line = re.compile(rf"^\s*({written})[ \t]*$", re.MULTILINE)
-        if match := line.search(build_passage(0, row, {}).first_page_text):
-            found[heading] = row, match.start(1), match.end(1)
-    return list(found.values()) if len(found) > 1 else []
 
 
 def _find_last_citations(history: Sequence[Message]) -> Sequence[Citation]:

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag_core.text.injection import contains_instructions
-from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import LETTERS
 from rag_core.types import FloatArray
 
@@ -56,11 +55,6 @@ def is_complete_sentence(text: str) -> bool:
 def is_cross_reference(text: str) -> bool:
     """Return whether a sentence mainly refers to another part of the document, as in "See Note 5"."""
     return _CROSS_REFERENCE.search(text) is not None
-
-
-def states_figure(text: str) -> bool:
-    """Return whether a sentence states an amount of money, a percentage or a number with a word of scale."""
-    return any(one.currency or one.kind == "percent" or not one.unscaled for one in parse_numbers(text))
 
 
 def rank_sentences(vectors: FloatArray) -> FloatArray:

@@ -108,25 +108,3 @@ def normalize(text: str) -> str:
 
 def _uncombined(found: re.Match[str]) -> str:
     return "".join(char for char in found[0] if not unicodedata.combining(char))
-
-
-def normalize_with_offsets(text: str) -> tuple[str, list[int]]:
-    """Return a normalized text and, for each character of the normalized text, its offset in the original text.
-
-    White space is collapsed into single blanks. Invisible characters and Markdown emphasis are removed, and quotation
-    marks, dashes and ligatures are replaced by plain characters. Letter case is kept.
-    """
-    normalized: list[str] = []
-    offsets: list[int] = []
-    for offset, char in enumerate(text):
-        if char.isspace():
-            if normalized and normalized[-1] != " ":
-                normalized.append(" ")
-                offsets.append(offset)
-            continue
-        if char in _EMPHASIS or unicodedata.category(char) == "Cf":
-            continue
-        for simple in unicodedata.normalize("NFKC", char.translate(PUNCTUATION_MAP)):
-            normalized.append(simple)
-            offsets.append(offset)
-    return "".join(normalized), offsets

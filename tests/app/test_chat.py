@@ -55,7 +55,7 @@ def test_empty_library_offers_the_guide_and_its_questions(open_page: OpenPage) -
     app.button(key="add_guide").click().run()
     settle(app, lambda app: any(button.key == "example_0" for button in app.button) and "is ready" in texts(app))
     answered(app.button(key="example_0").click().run())
-    assert "[1]" in answer_texts(app)[0]
+    assert answer_texts(app)[0].startswith("These passages may answer your question.")
     assert "is ready" not in texts(app)
     assert app.query_params["c"]
 
@@ -88,11 +88,15 @@ def test_document_names_are_shown_literally(open_page: OpenPage, engine: Engine)
     assert open_page().multiselect[0].options == ["_a_ *b* [c].pdf"]
 
 
-def test_short_answer_is_bold_before_its_source(open_page: OpenPage, engine: Engine) -> None:
+def test_excerpt_is_a_quote_with_marked_words_below_its_source(open_page: OpenPage, engine: Engine) -> None:
     add(engine, tower=make_pdf("The Quivertree tower was opened to visitors by the queen on 3 May 1931."))
     answer = shown(ask(open_page(), "When was the Quivertree tower opened to visitors?"))[0]
-    (bold,), quote = answer["blocks"][0]["c"], answer["blocks"][1]["c"]
-    assert (bold["t"], plain_text([bold]), quote[-1]) == ("b", "3 May 1931", {"t": "cite", "n": 1})
+    introduction, source, quote = answer["blocks"]
+    assert plain_text([introduction]) == "These passages may answer your question."
+    assert (source["t"], source["c"][-1]) == ("caption", {"t": "cite", "n": 1})
+    assert plain_text([source]).startswith("tower.pdf · page 1")
+    assert quote["t"] == "quote"
+    assert "1931" in "".join(node["s"] for node in quote["c"][0]["c"] if node["t"] == "mark")
 
 
 def test_answer_has_citations_and_a_list_of_passages(open_page: OpenPage, ids: dict[str, str]) -> None:
@@ -110,12 +114,13 @@ def test_answer_has_citations_and_a_list_of_passages(open_page: OpenPage, ids: d
 def test_copied_text_equals_shown_and_exported_text(open_page: OpenPage, engine: Engine, bridge: str) -> None:
     app = ask(open_page(), "When was the Harrow Bridge opened?")
     answer = shown(app)[0]
-    short, sentence, sources = answer["copy"].split("\n\n")
-    assert (short, sentence) == ("1931", "The Harrow Bridge was opened in 1931. [1]")
-    assert sources.startswith("[1] bridge.pdf, page 1")
-    assert plain_text(answer["blocks"]) == f"{short}{sentence}"
+    introduction, sentence, *_, sources = answer["copy"].split("\n\n")
+    assert introduction == "These passages may answer your question."
+    assert sentence.startswith("The Harrow Bridge was opened in 1931.")
+    assert "[1] bridge.pdf, page 1" in sources
+    assert sentence.rpartition(" [")[0] in plain_text(answer["blocks"])
     exported = engine.conversations.export_markdown(conversation_of(app)).replace("\\", "")
-    assert f"**{short}**\n\n{sentence}\n" in exported
+    assert f"{introduction}\n\n{sentence}\n" in exported
 
 
 def test_passage_lists_its_duplicates(open_page: OpenPage, engine: Engine) -> None:
@@ -143,18 +148,17 @@ def test_off_topic_question_is_refused_with_closest_passages(open_page: OpenPage
 
 
 def test_refusal_above_the_threshold_omits_the_threshold(open_page: OpenPage, engine: Engine) -> None:
-    add(engine, pier=make_pdf("The Harrow Pier was designed by engineers of the county. Its lamps are lit at dusk."))
+    add(engine, pier=make_pdf("Ticket 70 555 018 for the Harrow Pier was sold on 3 May. Its lamps are lit at dusk."))
     engine.preferences.set_threshold(0.0)
-    app = ask(open_page(), "How many engineers designed the Harrow Pier?")
-    assert answer_texts(app)[0].startswith("Not stated. Closest: “The Harrow Pier was designed")
-    assert "closest sentences contain none" in app.warning[0].value
+    app = ask(open_page(), "When was ticket 70 555 019 for the Harrow Pier sold?")
+    assert answer_texts(app)[0].startswith("Not stated. Closest passages: pier.pdf, page 1")
     assert "Closest passages" in texts(app)
     assert "needs" not in texts(app)
 
 
 def test_refusal_gives_the_reason_against_all_passages(open_page: OpenPage, ids: dict[str, str]) -> None:
     app = ask(open_page(), "How many metres long is the bridge in Brooklyn over the river?")
-    assert answer_texts(app)[0].startswith("Not stated. Closest: “It is 412 metres long")
+    assert answer_texts(app)[0].startswith("Not stated. Closest passages: bridge.pdf, page 1")
     captions = "".join(caption.value for caption in app.caption).replace("\\", "")
     assert captions.count("In the closest passages, “Brooklyn” is nowhere in the document") == 1
 

@@ -120,7 +120,7 @@ def test_global_question_keeps_to_its_scope(library: Engine) -> None:
 
 def test_local_question_is_answered_from_the_neighbourhood(library: Engine) -> None:
     answer = library.answer("Who leads the Lindow Works?", configuration=THEMES)
-    assert answer.short == "Ida Brandt"
+    assert "Ida Brandt" in answer.text
     assert answer.citations[0].document == "lindow.pdf"
     assert answer.steps == ("Used the plain search",)
 
@@ -145,7 +145,7 @@ def test_search_returns_passages_of_the_neighbourhood(library: Engine) -> None:
 def test_without_themes_a_plain_search_is_used_and_says_so(tmp_path: Path) -> None:
     with open_library(tmp_path / "data", {"harrow.pdf": LIBRARY["harrow.pdf"]}) as engine:
         answer = engine.answer("Who leads the Harrow Works?", configuration=THEMES)
-        assert answer.short == "Ida Brandt"
+        assert "Ida Brandt" in answer.text
         assert "No themes have been built" in answer.notices[0]
         found = engine.search("Who leads the Harrow Works?", configuration=THEMES)
         assert found.notices == answer.notices

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rag_core.answering.sources.candidates import Candidate, Evidence, ParsedQuestion, Quote
 from rag_core.reading.answer_finding import FoundAnswer
+from rag_core.text.identifiers import contains_identifier, contains_only_similar_identifier
+from rag_core.text.sentences import find_sentence_spans
 from rag_core.types.documents import PageKey
 
 # Most words of sentences, words before the answer in a longer sentence, and most rows of a table.
@@ -21,17 +23,28 @@ class Excerpts:
     def propose(self, question: ParsedQuestion, evidence: Evidence) -> Iterator[Candidate]:
         tables: dict[tuple[PageKey, int], list[FoundAnswer]] = defaultdict(list)
         for one in evidence.answers:
-            if one.excerpt.table is None:
-                yield _quote_sentences(one, evidence.page_texts)
-            else:
+            if one.excerpt.table is not None:
                 tables[one.passage.page_key, one.excerpt.table.start].append(one)
+            elif (quoted := _quote_sentences(one, evidence.page_texts, question.identifiers)) is not None:
+                yield quoted
         yield from map(_quote_rows, tables.values())
 
 
-def _quote_sentences(found: FoundAnswer, page_texts: Mapping[PageKey, str]) -> Candidate:
-    """Return the sentences of an excerpt; of a sentence that is too long, the words around the answer."""
+def _quote_sentences(
+    found: FoundAnswer, page_texts: Mapping[PageKey, str], identifiers: Collection[str]
+) -> Candidate | None:
+    """Return the sentences of an excerpt; of a sentence that is too long, the words around the answer.
+
+    If sentences are about codes that only resemble that of the question, return the one about its code, or ``None``.
+    """
     start, end, place = found.excerpt.start, found.excerpt.end, found.place
     page_text = page_texts.get(found.passage.page_key, "")
+    if contains_only_similar_identifier(page_text[start:end], identifiers):
+        return None
+    spans = [(start + first, start + last) for first, last in find_sentence_spans(page_text[start:end])]
+    if any(contains_only_similar_identifier(page_text[slice(*span)], identifiers) for span in spans):
+        named = (span for span in spans if contains_identifier(page_text[slice(*span)], identifiers))
+        start, end = next(named, (start, end))
     words = [match.span() for match in _WORD.finditer(page_text, start, end)]
     if len(words) > MAX_WORDS:
         first = max(0, sum(last <= place.start for _, last in words) - WORDS_BEFORE)

@@ -64,17 +64,13 @@ def draw_page(heading: str, text: str, canvas: Canvas) -> None:
         ("Summarize harbour-report.pdf", None),
     ],
 )
-def test_summary_quotes_sentences_figures_and_headings(
-    engine: Engine, question: str, documents: Sequence[str] | None
-) -> None:
+def test_summary_quotes_sentences(engine: Engine, question: str, documents: Sequence[str] | None) -> None:
     answer = engine.answer(question, documents=documents)
     assert (answer.state, answer.short, answer.generator) == (AnswerState.ANSWERED, "", "extractive")
     assert answer.text.startswith("harbour-report.pdf (3 pages)\n\n")
-    assert "\n\nContents:\n\n1 Overview of the harbour [" in answer.text
-    assert "$48.2 million" in answer.text
     assert "gnore all previous" not in answer.text
-    assert 60 <= len(answer.text.split()) <= 200
-    assert {one.page_index for one in answer.citations} == {0, 1, 2}
+    assert 40 <= len(answer.text.split()) <= 150
+    assert len({one.page_index for one in answer.citations}) > 1
     quotes = [" ".join(one.quote.split()) for one in answer.citations]
     assert [answer.text[one.start : one.end] for one in answer.statements] == quotes
     assert {one.marker for one in answer.citations} == {one.rank for one in answer.passages}

@@ -68,41 +68,6 @@ def test_chain_of_follow_ups_keeps_its_subject(library: Engine) -> None:
     assert "42 million" in answer.text
 
 
-@pytest.mark.parametrize(
-    ("questions", "rewritten", "value"),
-    [
-        (
-            ("What was the production of the Corvo quarry in 2022?", "And the year before?"),
-            "What was the production of the Corvo quarry in 2021?",
-            "54,700",
-        ),
-        (
-            ("What was the production of the Corvo quarry in 2022?", "And of the Tellin quarry?"),
-            "What was the production of the Tellin quarry in 2022?",
-            "12,300",
-        ),
-        (
-            ("What was the price of slate in 2022?", "And in the second quarter?"),
-            "What was the price of slate in the second quarter of 2022?",
-            "88",
-        ),
-    ],
-)
-def test_follow_up_with_another_period_or_entity(
-    tmp_path: Path, questions: tuple[str, str], rewritten: str, value: str
-) -> None:
-    pages = [
-        "In 2021, the production of the Corvo quarry was 54,700 tonnes.",
-        "In 2022, the production of the Corvo quarry was 61,900 tonnes.",
-        "In 2022, the production of the Tellin quarry was 12,300 tonnes.",
-        "The price of slate was 91 euros per tonne in 2022. In the second quarter of 2022, the price was 88 euros.",
-    ]
-    with open_library(tmp_path, {"quarries.pdf": pages}) as engine:
-        answer = last_answer(engine, *questions)
-        assert (answer.rewritten, answer.state) == (rewritten, AnswerState.ANSWERED)
-        assert value in (answer.short or answer.text)
-
-
 def test_independent_question_is_not_rewritten(library: Engine) -> None:
     answer = last_answer(library, ASK_BUDGET, ASK_PENGUINS)
     assert (answer.question, answer.rewritten) == (ASK_PENGUINS, "")

@@ -10,7 +10,7 @@ from rag_core.types import Answer, AnswerState
 from tests.integration.test_figures import add
 from tests.support.drawn_pdfs import PROSE, SALES, lines, make, rows
 from tests.support.engines import add_document, open_library, page_text, scripted_engine
-from tests.support.servers import Exchange, ScriptedEndpoint, complete
+from tests.support.servers import ScriptedEndpoint, complete
 
 ASK_SALES = "What were the net sales of Harrow Tools in 2023?"
 MARKDOWN = "|  | 2023 | 2022 |\n| --- | --- | --- |\n| Net sales | 3,642 | 3,507 |\n| Cost of sales | 2,980 | 2,862 |"
@@ -85,27 +85,3 @@ def test_refusal_has_no_short_answer(folder: Path) -> None:
     answer, _ = ask(folder, ASK_SALES, "I don't know.")
     assert answer.state is AnswerState.ABSTAINED
     assert answer.short == ""
-
-
-def test_computed_figure_is_given_and_its_operands_are_cited(folder: Path) -> None:
-    question = "What was the fixed asset turnover of Bexley in 2022?"
-
-    def reply(exchange: Exchange) -> None:
-        content = exchange.body["messages"][-1]["content"]
-        number = content.partition("The text closest to the question, from [")[2].partition("]")[0]
-        assert f"\n[{number}] Bexley 2022.pdf" in content or content.startswith(f"[{number}] Bexley 2022.pdf")
-        complete(f"4.00: the fixed asset turnover of Bexley in 2022 [{number}].")(exchange)
-
-    with scripted_engine(folder, reply) as (engine, endpoint):
-        answer = engine.answer(question)
-    assert "4.00" in prompt_of(endpoint)
-    assert answer.state is AnswerState.ANSWERED
-    assert answer.short == "4.00"
-    quotes = {" ".join(one.quote.split()).split(" $")[0].split(" 640")[0] for one in answer.citations}
-    assert quotes == {"Net sales", "Property and equipment, net"}
-    ranks = {passage.rank for passage in answer.passages}
-    assert {one.marker for one in answer.citations} <= ranks
-    assert all(f"[{one.marker}]" in answer.text for one in answer.citations)
-    (statement,) = answer.statements
-    assert statement.supported
-    assert answer.text[statement.start : statement.end] == "4.00: the fixed asset turnover of Bexley in 2022"

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.text.normalize import normalize_with_offsets
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import tokenize
@@ -133,4 +132,3 @@ def test_superscripts_are_ignored_in_comparison() -> None:
         "to",
         "5.2",
     ]
-    assert normalize_with_offsets("Net sales² rose to 5.2¹ million.")[0] == "Net sales rose to 5.2 million."

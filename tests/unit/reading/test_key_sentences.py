@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rag_core.reading.key_sentences import is_complete_sentence, rank_sentences, select_sentences, states_figure
+from rag_core.reading.key_sentences import is_complete_sentence, rank_sentences, select_sentences
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,6 @@ from rag_core.reading.key_sentences import is_complete_sentence, rank_sentences,
 )
 def test_complete_sentences(text: str, complete: bool) -> None:
     assert is_complete_sentence(text) is complete
-
-
-def test_figures_are_amounts_and_percentages() -> None:
-    assert states_figure("Sales rose to $12 million.")
-    assert states_figure("Sales rose by 4 %.")
-    assert not states_figure("Sales rose in 1931.")
 
 
 def test_central_sentence_has_the_highest_rank() -> None:
