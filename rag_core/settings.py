@@ -210,6 +210,12 @@ class Settings(BaseSettings):
         le=200_000,
         description="Most tokens of pages in the prompt of a capable model; at most half of the model's context",
     )
+    page_images: int = Field(
+        0,
+        ge=0,
+        le=4,
+        description="Most pictures of pages that a capable model gets beside their text; 0 sends none",
+    )
     strategy_calls: int = Field(
         12, ge=1, le=1000, description="Maximum number of model calls of a search strategy, not counting the answer"
     )

@@ -43,7 +43,8 @@ def show_results(engine: Engine) -> None:
             f":material/science: {format_count(first.pseudo_questions, 'pseudo-question')} among them, made from "
             "sentences of the documents. They are closer to the text than real questions, so the metrics are too high."
         )
-    _table(_compared(engine, first, second) if second else _figures(first))
+    _table(_compared(engine, first, second) if second else _figures(engine, first))
+    _show_context(engine, first)
     if second:
         _show_release_check(engine.evaluations.check_release(first, second))
     show_judge_reports(shown)
@@ -102,9 +103,44 @@ def _table(frame: pd.DataFrame) -> None:
     )
 
 
-def _figures(evaluation: Evaluation) -> pd.DataFrame:
-    rows = [(one.metric, format_interval(one.interval), f"{one.n:,}") for one in evaluation.figures]
+def _figures(engine: Engine, evaluation: Evaluation) -> pd.DataFrame:
+    """Return the metrics without those that have a table of their own."""
+    others = [one.share for one in engine.evaluations.summarize_context(evaluation)]
+    shown = [one for one in evaluation.figures if one not in others]
+    rows = [(one.metric, format_interval(one.interval), f"{one.n:,}") for one in shown]
     return pd.DataFrame(rows, columns=["Metric", evaluation.configuration, "Questions"])
+
+
+def _show_context(engine: Engine, evaluation: Evaluation) -> None:
+    """Show how often the pages that a capable model would get contain the answer, and what they cost, by budget."""
+    found = engine.evaluations.summarize_context(evaluation)
+    if not found:
+        return
+    st.subheader("Value in context", anchor=False)
+    st.caption(
+        "The share of questions whose expected answer (without one: whose labelled page) is in the pages that a "
+        "capable model would get, by the tokens of pages per question (Admin). No model was called for it."
+    )
+    model = engine.models.active()
+    usages = [model.profile.estimate_question(one.median_tokens) if model else None for one in found]
+    columns = {
+        "Tokens of pages, at most": [f"{one.budget:,}" for one in found],
+        "Value in context": [format_interval(one.share.interval) for one in found],
+        "Tokens, median": [f"{one.median_tokens:,}" for one in found],
+    }
+    costs = [usage.cost_label for usage in usages if usage and usage.cost is not None]
+    if costs:
+        columns["Cost of a question, up to"] = costs
+    frame = pd.DataFrame(columns)
+    right = st.column_config.TextColumn(alignment="right")
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height="content",
+        column_config=dict.fromkeys(frame.columns, right),
+        key="context_values",
+        alt="Share of questions whose answer is in the pages for a model, by budget",
+    )
 
 
 def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from typing import Any
 from rag_core.answering.agent_prompt import TOOLS
 from rag_core.answering.agent_tools import Toolbox
 from rag_core.answering.page_context import PageContext, PageSelector
+from rag_core.answering.page_pictures import PagePictures
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_step
@@ -23,7 +24,8 @@ from rag_core.llm.context_budget import (
     count_tokens,
     fit_newest_exchanges,
 )
-from rag_core.llm.generator import LanguageModel
+from rag_core.llm.generator import ImagesRejected, LanguageModel
+from rag_core.llm.message_parts import IMAGE_TOKENS, build_text_part
 from rag_core.llm.page_prompt import (
     MAX_REQUESTS,
     ControlLineFilter,
@@ -57,6 +59,7 @@ _SOURCES = ("search", "read_page")
 # Strategies that put passages, or parts of them, into the prompt.
 _OF_PASSAGES = ("fid", "long-context", *MARGINALIZATIONS)
 _LOOKING = "Looking for what is missing"
+_NO_PICTURES = "The model takes no pictures; it read only their text."
 _NO_REPLY = "The model asked for more sources again instead of answering."
 
 
@@ -135,15 +138,22 @@ class PageAnswerer:
         """Yield the text of the model while it is written; return the reply.
 
         If the reply asks for something, run what it asks for, and ask again with what was found, at most `MAX_LOOKS`
-        times. For a strict query, an error of the endpoint is raised.
+        times. For a strict query, an error of the endpoint is raised. If the endpoint rejects pictures, ask without.
         """
         outcomes, opened, findings = [outcome], list[PageKey](), list[str]()
+        pictures = PagePictures(self._stores)
         toolbox = Toolbox(query, self._stores, self._searcher, self._reader, trace.timer)
         for look in range(MAX_LOOKS + 1):
             can_search = look < MAX_LOOKS
-            messages, context = self._build(writer, query, outcomes, opened, findings, history, can_search)
+            searches = outcomes, opened, findings
+            messages, context = self._build(writer, query, *searches, history, pictures, can_search=can_search)
             pieces: list[str] = []
-            problem, calls = yield from self._stream(writer, query, messages, pieces, trace, can_search=can_search)
+            try:
+                problem, calls = yield from self._stream(writer, query, messages, pieces, trace, can_search=can_search)
+            except ImagesRejected:
+                trace.notices.append(_NO_PICTURES)
+                messages, context = self._build(writer, query, *searches, history, pictures, can_search=can_search)
+                problem, calls = yield from self._stream(writer, query, messages, pieces, trace, can_search=can_search)
             reply = (yield from retract_reasoning(pieces)).strip()
             calls += [_to_call(request) for request in parse_requests(reply)]
             if problem or not (calls and can_search):
@@ -154,6 +164,7 @@ class PageAnswerer:
                 findings += yield from _run_call(toolbox, call, trace)
             outcomes = [outcome, *toolbox.searches]
             opened = list(dict.fromkeys((row.version_id, row.page_index) for row in toolbox.evidence.rows.values()))
+        trace.notices += pictures.problems
         refusal = parse_refusal(reply)
         text = strip_control_lines(reply) if refusal is None else refusal[:1].upper() + refusal[1:]
         return PageReply(text, context, refusal is not None, problem or ("" if text or not reply else _NO_REPLY))
@@ -166,9 +177,14 @@ class PageAnswerer:
         opened: Sequence[PageKey],
         findings: Sequence[str],
         history: Sequence[Message],
+        pictures: PagePictures,
+        *,
         can_search: bool,
-    ) -> tuple[list[dict[str, str]], PageContext]:
-        """Return the messages, and the sources that fit into the budget beside everything else in the messages."""
+    ) -> tuple[list[dict[str, Any]], PageContext]:
+        """Return the messages, and the sources that fit into the budget beside everything else in the messages.
+
+        Pictures take at most half of the budget.
+        """
         # The search may be for the question within a longer text, which can define what is asked.
         question = query.asked or outcomes[0].result.question
         room = int(writer.context_budget * TRUSTED_SHARE)
@@ -177,7 +193,11 @@ class PageAnswerer:
         rest = build_page_messages(question, (), turns, findings=findings, instructions=wishes, can_search=can_search)
         room -= sum(count_tokens(message["content"]) + PER_MESSAGE for message in rest) + _LIST_TOKENS
         context = self._selector.select(outcomes, room, opened=opened)
-        messages = build_page_messages(
+        drawn = pictures.choose(context, min(writer.page_images, room // 2 // IMAGE_TOKENS))
+        if drawn:
+            context = self._selector.select(outcomes, room - IMAGE_TOKENS * len(drawn), opened=opened)
+            drawn = pictures.choose(context, len(drawn))
+        messages: list[dict[str, Any]] = build_page_messages(
             question,
             context.prompt_sources,
             turns,
@@ -187,6 +207,8 @@ class PageAnswerer:
             instructions=wishes,
             can_search=can_search,
         )
+        if parts := pictures.build_parts(drawn):
+            messages[-1]["content"] = [build_text_part(messages[-1]["content"]), *parts]
         return messages, context
 
     def _describe_documents(self, context: PageContext, query: Query) -> list[str]:

@@ -45,12 +45,15 @@ class PageContext:
         Ranks of the sources that are only a part of their page.
     tokens : int
         Tokens of the sources in the prompt.
+    order : tuple of int
+        The ranks of the sources in the order in which they were selected, best first.
     """
 
     sources: tuple[Passage, ...]
     prompt_sources: tuple[Passage, ...]
     partial: frozenset[int]
     tokens: int
+    order: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +185,13 @@ def _find_best_chunks(outcomes: Sequence[SearchOutcome]) -> dict[PageKey, ChunkR
 def _build_context(chosen: Sequence[_Source], tokens: int) -> PageContext:
     documents = {one: place for place, one in enumerate(dict.fromkeys(one.passage.version_id for one in chosen))}
     ordered = sorted(chosen, key=lambda one: (documents[one.passage.version_id], one.passage.page_index))
+    ranks = {one.passage.page_key: rank for rank, one in enumerate(ordered, 1)}
     return PageContext(
         tuple(replace(one.passage, rank=rank) for rank, one in enumerate(ordered, 1)),
         tuple(replace(one.prompt_passage, rank=rank) for rank, one in enumerate(ordered, 1)),
         frozenset(rank for rank, one in enumerate(ordered, 1) if one.is_part),
         tokens,
+        tuple(ranks[one.passage.page_key] for one in chosen),
     )
 
 

@@ -128,7 +128,8 @@ def evaluate(
             _check_writable(out)
         chosen = engine.evaluations.list_methods(k, b) if as_table else [one.configuration(k, b) for one in choices]
         engine.evaluations.check(chosen)
-        evaluations = [_run(engine, parsed_labels, one, labels.name, not no_answers, judge_config) for one in chosen]
+        measured = not no_answers, judge_config, not as_table
+        evaluations = [_run(engine, parsed_labels, one, labels.name, *measured) for one in chosen]
         methods = engine.evaluations.tabulate(evaluations) if as_table else ()
         pseudo = evaluations[0].pseudo_questions
         rows = list(_method_rows(methods, pseudo) if as_table else _metric_rows(engine, evaluations, most))
@@ -176,8 +177,11 @@ def _run(
     name: str,
     answers: bool,
     judge: JudgeConfig | None,
+    with_context: bool,
 ) -> Evaluation:
-    stream = engine.evaluations.run(labels, configuration, name=name, answers=answers, judge=judge)
+    stream = engine.evaluations.run(
+        labels, configuration, name=name, answers=answers, judge=judge, with_context=with_context
+    )
     try:
         with closing(stream) as events, console.counter(configuration.label) as count:
             for event in events:
@@ -194,6 +198,8 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
     for one in evaluations:
         for figure in one.figures:
             yield json_rows.build_metric_row(figure, one.configuration, one.pseudo_questions)
+        for found in engine.evaluations.summarize_context(one):
+            yield json_rows.build_context_row(found, one.configuration)
         if advice := engine.evaluations.advise_threshold(one, most):
             yield json_rows.build_advice_row(advice, one.configuration)
         if one.judge_report:

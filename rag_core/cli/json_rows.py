@@ -16,6 +16,7 @@ from rag_core.types import (
     Capability,
     Citation,
     Comparison,
+    ContextValue,
     DeleteReceipt,
     DocumentInfo,
     DocumentStatus,
@@ -218,6 +219,12 @@ def build_metric_row(metric: Metric, configuration: str, pseudo_questions: int =
         "configuration": configuration,
         **({"pseudo_questions": pseudo_questions} if pseudo_questions else {}),
     }
+
+
+def build_context_row(found: ContextValue, configuration: str) -> dict[str, Any]:
+    """Return the row that ``evaluate`` prints for the median tokens of the pages for a capable model."""
+    name = f"median_context_tokens@{found.budget}"
+    return {"metric": name, "value": found.median_tokens, "n": found.share.n, "configuration": configuration}
 
 
 def build_advice_row(threshold_advice: ThresholdAdvice, configuration: str) -> dict[str, Any]:

@@ -30,13 +30,15 @@ class MethodResult:
     """What a method finds for a question.
 
     ``pages`` contains the ranked pages, best first, and ``search_ms`` the milliseconds that their ranking took.
-    ``answer`` is ``None`` if only rankings are measured; otherwise, ``passages`` are those that are read.
+    ``answer`` is ``None`` if only rankings are measured; otherwise, ``passages`` are those that are read. ``outcome``
+    is the search for the question; ``None`` for a baseline.
     """
 
     pages: list[PageKey]
     search_ms: float
     answer: Answer | None = None
     passages: tuple[Passage, ...] = ()
+    outcome: SearchOutcome | None = None
 
 
 # A function that asks a question. It takes the relevant pages as well, because a near duplicate on such a page counts
@@ -83,9 +85,9 @@ class MethodBuilder:
             search_ms = measure_search_ms(outcome.result, 1000 * (time.perf_counter() - started), rank_by)
             pages = list_ranked_pages(span for one in outcome.passages for span in find_relevant_spans(one, relevant))
             if not answers:
-                return MethodResult(pages, search_ms)
+                return MethodResult(pages, search_ms, outcome=outcome)
             answer = self._answerer.answer(query, _lift_threshold(outcome))
-            return MethodResult(pages, search_ms, answer, outcome.result.passages)
+            return MethodResult(pages, search_ms, answer, outcome.result.passages, outcome)
 
         return ask, measure_index(self._stores, configuration, rank_by)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rag_core.evaluation.context_value import summarize_context
 from rag_core.evaluation.methods import tabulate
 from rag_core.evaluation.metrics import compare, split_gate_scores
 from rag_core.evaluation.plots import build_gate_score_plot, build_plots
@@ -20,6 +22,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.types import (
     Baseline,
     Comparison,
+    ContextValue,
     Evaluation,
     EvaluationEvent,
     JudgeConfig,
@@ -59,6 +62,7 @@ class Evaluations:
         name: str = "",
         answers: bool = True,
         judge: JudgeConfig | None = None,
+        with_context: bool = False,
     ) -> Generator[EvaluationEvent, None, None]:
         """Ask labelled questions; yield progress, and at the end one `Evaluation`, which is stored.
 
@@ -77,6 +81,9 @@ class Evaluations:
             Whether to answer the questions; if not, only rankings are measured.
         judge : JudgeConfig, optional
             The language model that judges the answers and their passages; see `rag_core.evaluation.judge`.
+        with_context : bool
+            Whether to measure how often the pages for a capable model contain the answer; see `summarize_context`. No
+            model is called for it.
 
         Raises
         ------
@@ -89,7 +96,10 @@ class Evaluations:
         EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         return self._runner.run(
-            labels, configuration or DEFAULT_CONFIGURATION, name, answers=answers, judge_config=judge
+            *(labels, configuration or DEFAULT_CONFIGURATION, name),
+            answers=answers,
+            judge_config=judge,
+            with_context=with_context,
         )
 
     def start(
@@ -103,15 +113,18 @@ class Evaluations:
     ) -> RunState:
         """Run one evaluation per configuration in the background, one after another; return the state.
 
-        If a background run is already active, no new run starts, and the state of the active run is returned. May raise
-        `SettingsError`; see `check`.
+        If a background run is already active, no new run starts, and the state of the active run is returned. Pages for
+        a capable model are not measured if more than two configurations are compared. May raise `SettingsError`; see
+        `check`.
         """
+        with_context = len(configurations) <= 2
+        measure = partial(self.run, name=name, answers=answers, judge=judge, with_context=with_context)
         self.check(configurations)
 
         def work() -> None:
             complete: tuple[str, ...] = ()
             for position, configuration in enumerate(configurations):
-                with closing(self.run(labels, configuration, name=name, answers=answers, judge=judge)) as events:
+                with closing(measure(labels, configuration)) as events:
                     for event in events:
                         if isinstance(event, Evaluation):
                             complete = (*complete, event.evaluation_id)
@@ -186,6 +199,10 @@ class Evaluations:
         Return ``None`` if there are no answerable or no unanswerable questions, or if no threshold up to 1 suffices.
         """
         return advise_threshold(*split_gate_scores(evaluation.outcomes), most)
+
+    def summarize_context(self, evaluation: Evaluation) -> Sequence[ContextValue]:
+        """Return how often the pages for a capable model contain the answer, by budget; empty if not measured."""
+        return summarize_context(evaluation)
 
     def plots(self, evaluations: Sequence[Evaluation]) -> dict[str, Mapping[str, Any]]:
         """Return charts of one or more evaluations as a mapping of chart name to Vega-Lite specification."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rag_core.evaluation.context_value import BUDGETS, name_context_value
 from rag_core.evaluation.intervals import compute_auroc_interval, compute_mean_interval, compute_paired_difference
 from rag_core.evaluation.judge import JUDGE_METRICS
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS, name_interpolated_precision
@@ -15,6 +16,7 @@ UNANSWERABLE = tuple(kind for kind in LabelKind if kind is not LabelKind.ANSWERA
 # Metrics in the order in which they are displayed. Each metric is the mean over the questions to which it applies.
 METRICS = (
     *("recall@1", "recall@5", "recall@10", "precision@1", "precision@5", "mrr@10", "map", "ndcg@10"),
+    *map(name_context_value, BUDGETS),
     *("answered", "contains_answer", "exact_match", "token_f1", "cited_page"),
     *("coverage", "evidence_mass", "answer_probability", "correct", "source_support"),
     *("covered_but_wrong", "stale_outweighs"),

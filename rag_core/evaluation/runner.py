@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from rag_core.answering.ask import Answerer
 from rag_core.answering.mixtures import Mixtures
+from rag_core.answering.page_context import PageSelector
+from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
 from rag_core.errors import LabelError, QuestionError
@@ -20,6 +22,7 @@ from rag_core.evaluation.agreement import (
     report_judgements,
 )
 from rag_core.evaluation.asking import MethodBuilder, MethodResult
+from rag_core.evaluation.context_value import measure_context
 from rag_core.evaluation.evidence_metrics import add_evidence, weigh_evidence
 from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.label_comparison import compare_with_label, is_given
@@ -65,6 +68,7 @@ class EvaluationRunner:
     models : LanguageModels
     judge : Judge
     mixtures : Mixtures
+    reader : PageReader
     """
 
     def __init__(
@@ -78,6 +82,7 @@ class EvaluationRunner:
         models: LanguageModels,
         judge: Judge,
         mixtures: Mixtures,
+        reader: PageReader,
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -88,6 +93,7 @@ class EvaluationRunner:
         self._models = models
         self._judge = judge
         self._mixtures = mixtures
+        self._selector = PageSelector(stores, reader)
 
     def run(
         self,
@@ -97,6 +103,7 @@ class EvaluationRunner:
         *,
         answers: bool,
         judge_config: JudgeConfig | None = None,
+        with_context: bool = False,
     ) -> Generator[EvaluationEvent, None, None]:
         """Yield progress, and at the end the stored evaluation; see `Evaluations.run`."""
         if not labels:
@@ -124,11 +131,16 @@ class EvaluationRunner:
             threshold = configuration.threshold
         stale = PageFinder(self._stores.documents).find_all(labels, current=False)
         asked: dict[str, MethodResult] = {}
+        contexts: dict[str, dict[str, float]] = {}
         judgements: dict[str, Judgement] = {}
         for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
             yield EvaluationProgress(done, len(labels))
-            asked[label.label_id] = ask(label.question, pages)
-            answer = asked[label.label_id].answer
+            found = ask(label.question, pages)
+            if with_context and found.outcome is not None:
+                contexts[label.label_id] = measure_context(label, pages, found.outcome, self._selector)
+            # The outcomes of all questions would need much memory.
+            asked[label.label_id] = replace(found, outcome=None)
+            answer = found.answer
             if judge_config is not None and answer is not None:
                 judgements[label.label_id] = self._judge_answer(label, answer, threshold, judge_config)
         yield EvaluationProgress(len(labels), len(labels))
@@ -136,8 +148,8 @@ class EvaluationRunner:
             {label_id: one.pages for label_id, one in asked.items()},
             {label.label_id: pages for label, pages in zip(labels, relevant, strict=True) if pages},
         )
-        for label_id, judgement in judgements.items():
-            values[label_id] = {**values.get(label_id, {}), **judgement.values}
+        for label_id, more in [*contexts.items(), *((one, found.values) for one, found in judgements.items())]:
+            values[label_id] = {**values.get(label_id, {}), **more}
         outcomes = tuple(
             self._compare_with_label(
                 label, pages, outdated, asked[label.label_id], values.get(label.label_id, {}), threshold

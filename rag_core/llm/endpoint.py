@@ -310,7 +310,7 @@ class Endpoint:
         after_s = parse_retry_after_s(error.response.headers)
         # There is no retry if the endpoint demands a longer wait than the time-out of an answer.
         passing = is_retryable(error.status_code, code, message) and after_s <= self._settings.openai_timeout_s
-        return RequestError(explanation, status=error.status_code, passing=passing, after_s=after_s)
+        return RequestError(explanation, status=error.status_code, passing=passing, after_s=after_s, message=message)
 
 
 def _disconnect(events: Any) -> None:

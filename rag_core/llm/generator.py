@@ -17,6 +17,7 @@ from rag_core.llm.context_budget import count_tokens, fit_context
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.endpoint_errors import EndpointErrors
 from rag_core.llm.gguf_causal import GgufCausalModel
+from rag_core.llm.message_parts import count_images
 from rag_core.llm.model_profile import ModelProfile
 from rag_core.llm.omissions import describe_omissions
 from rag_core.llm.pricing import estimate_usage
@@ -41,13 +42,18 @@ BACKOFF_S = 0.5
 # How endpoints say that a model or server cannot call tools: the statuses, and words of the message.
 _TOOLS_REJECTED = (400, 404, 422, 500, 501)
 _ABOUT_TOOLS = re.compile(r"\btools?\b|\bfunction[_ ]call", re.IGNORECASE)
-
-
+# How they say that a model takes no images. Some name the type of a content, since they expect a text.
+_IMAGES_REJECTED = (*_TOOLS_REJECTED, 415)
+_ABOUT_IMAGES = re.compile(r"image|\bvision\b|multi-?modal|\bcontent\b.*\b(?:type|string|str)\b", re.IGNORECASE)
 _WRITTEN = "So the model wrote its calls as text."
 
 
 class _ToolsRejected(Exception):
     """The endpoint rejects tools; the message is the error of the endpoint."""
+
+
+class ImagesRejected(Exception):
+    """The endpoint rejects a request because it contains images; the model gets none from now on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,7 @@ class LanguageModel:
         self._writes_calls = settings.gguf is not None
         self._has_called = False
         self._rejects_tools = False
+        self._rejects_images = False
         self.tools_problem = ""
 
     @property
@@ -129,6 +136,11 @@ class LanguageModel:
     def context_budget(self) -> int:
         """Most tokens of pages in a prompt."""
         return min(self._find_budget(), self.context_tokens // 2)
+
+    @property
+    def page_images(self) -> int:
+        """Most pictures of pages in a prompt; 0 for a GGUF file, and after the endpoint has rejected images."""
+        return 0 if self._settings.gguf or self._rejects_images else self._settings.page_images
 
     @property
     def answer_tokens(self) -> int:
@@ -174,7 +186,7 @@ class LanguageModel:
 
         ``schema`` and ``tools`` are as in `Endpoint.stream`. The model decides whether to call a tool; the calls are in
         `AnswerStream.calls`. A GGUF file, and an endpoint that rejects tools or whose model ignores them, gets no
-        tools.
+        tools. If the endpoint rejects images, `ImagesRejected` is raised during iteration over the stream.
         """
         return AnswerStream(lambda stream: self._stream_offering_tools(stream, messages, schema, tools))
 
@@ -362,6 +374,9 @@ class LanguageModel:
                 return
             if tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed.error)):
                 raise _ToolsRejected(str(failed.error))
+            if _is_about_images(failed) and any(count_images(one["content"]) for one in messages):
+                self._rejects_images = True
+                raise ImagesRejected(str(failed.error))
             if started or not failed.is_temporary or attempt == self._settings.openai_retries:
                 raise failed.error
             yield from stream.wait(self._compute_pause_s(attempt, failed.retry_after_s), self._sleep)
@@ -396,3 +411,7 @@ class LanguageModel:
         if report.finish == "incomplete":
             stream.cut = "The endpoint ended the answer before it was complete."
         stream.notices += (stream.cut,) if stream.cut else ()
+
+
+def _is_about_images(failed: RequestError) -> bool:
+    return failed.status in _IMAGES_REJECTED and bool(_ABOUT_IMAGES.search(failed.message))

@@ -6,11 +6,23 @@ as in the Chat Completions API.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import Any
 
 # Tokens that an image is assumed to take. Endpoints count between some hundred and some thousand, by its size.
 IMAGE_TOKENS = 1000
+
+
+def build_text_part(text: str) -> dict[str, Any]:
+    """Return a part with a text."""
+    return {"type": "text", "text": text}
+
+
+def build_image_part(png: bytes) -> dict[str, Any]:
+    """Return a part with an image."""
+    url = f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def join_text(content: Any) -> str:

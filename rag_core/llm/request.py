@@ -48,14 +48,25 @@ class RequestError(Exception):
         Whether a retry may succeed.
     retry_after_s : float
         Seconds that the endpoint demands to wait before a retry; 0 if it demands no wait.
+    message : str
+        What the endpoint says about the error; empty if it says nothing.
     """
 
-    def __init__(self, error: GeneratorError, *, status: int = 0, passing: bool = False, after_s: float = 0.0) -> None:
+    def __init__(
+        self,
+        error: GeneratorError,
+        *,
+        status: int = 0,
+        passing: bool = False,
+        after_s: float = 0.0,
+        message: str = "",
+    ) -> None:
         super().__init__(str(error))
         self.error = error
         self.status = status
         self.is_temporary = passing
         self.retry_after_s = after_s
+        self.message = message
 
 
 @dataclass(slots=True)

@@ -276,6 +276,15 @@ class DocumentQueries:
             row = connection.execute(query).first()
         return page_from_row(row) if row else None
 
+    def pages_at(self, keys: Collection[PageKey]) -> dict[PageKey, Page]:
+        """Return pages without word boxes and tables, by version id and page index; those not stored are left out."""
+        found: dict[PageKey, Page] = {}
+        with self._db.read() as connection:
+            for batch in split_batches(list(keys), MAX_BOUND // 2):
+                rows = connection.execute(_PAGES.where(tuple_(pages.c.version_id, pages.c.page_index).in_(batch)))
+                found |= {(row.version_id, row.page_index): page_from_row(row, with_layout=False) for row in rows}
+        return found
+
     def tables(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], tuple[Table, ...]]:
         """Return the tables of pages by ``(version_id, page_index)``; pages without tables are left out."""
         place = tuple_(page_tables.c.version_id, page_tables.c.page_index)

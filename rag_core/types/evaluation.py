@@ -102,6 +102,19 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextValue:
+    """What a capable language model would find in pages of at most ``budget`` tokens.
+
+    ``share`` is the share of questions whose pages contain the answer. ``median_tokens`` is the median of the tokens of
+    these pages.
+    """
+
+    budget: int
+    share: Metric
+    median_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionResult:
     """The result of one labelled question.
 

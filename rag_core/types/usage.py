@@ -33,6 +33,15 @@ class Usage:
         )
 
     @property
+    def cost_label(self) -> str:
+        """The cost with its currency, such as ``0.0031 USD``; empty if no price is set."""
+        if self.cost is None:
+            return ""
+        # Show two decimals. A cost below 0.1 gets more decimals, so that two significant digits are visible.
+        decimals = 2 if not self.cost or self.cost >= 0.1 else 1 - math.floor(math.log10(self.cost))
+        return f"{self.cost:,.{decimals}f} {self.currency}"
+
+    @property
     def label(self) -> str:
         """Usage in words, such as ``1,204 tokens in, 88 out, 0.0031 USD (estimated)``.
 
@@ -42,9 +51,7 @@ class Usage:
         label = f"{self.calls:,} calls, " if several else ""
         label += f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
         if self.cost is not None:
-            # Show two decimals. A cost below 0.1 gets more decimals, so that two significant digits are visible.
-            decimals = 2 if not self.cost or self.cost >= 0.1 else 1 - math.floor(math.log10(self.cost))
-            label += f", {self.cost:,.{decimals}f} {self.currency}"
+            label += f", {self.cost_label}"
         if self.estimated:
             label += " (some of it estimated)" if several else " (estimated)"
         return label

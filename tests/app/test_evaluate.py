@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import backend
 from rag_core.engine import Engine
 from rag_core.types import Evaluation, Feedback, LabelKind, LabelledPage, RetrievalConfig
 from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, ask, conversation_of, settle, table, texts
@@ -55,10 +56,28 @@ def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_page: OpenPage
     run(app)
     assert column(app, "named")["recall@1"] == "1.000 (1.000 to 1.000)"
     assert column(app, "Questions")["refused"] == "1"
+    assert "value_in_context@4000" not in column(app, "named")
+    contexts = table(app, "Value in context")
+    assert list(contexts["Tokens of pages, at most"]) == ["4,000", "8,000", "12,000", "24,000"]
+    assert all(one.endswith(")") for one in contexts["Value in context"])
+    assert "Cost of a question, up to" not in contexts.columns
     assert any("Went wrong: 1 of 3 questions" in element.value for element in app.subheader)
     assert "The answer does not contain the expected answer" in texts(app)
     links = [element.value for element in app.markdown if "](lab?" in element.value]
     assert [link.partition("](")[2] for link in links] == ["lab?question=How+many+locks+has+the+Lindow+Canal%3F)"]
+
+
+def test_value_in_context_has_the_price_of_the_connected_model(
+    open_page: OpenPage, library: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = library.labels.parse_file(FILE[0], FILE[1])
+    list(library.evaluations.run(labels, answers=False, with_context=True))
+    for name, value in (("OPENAI_CONTEXT_TOKENS", "64000"), ("OPENAI_MODEL", "m"), ("OPENAI_BASE_URL", "http://[::1]")):
+        monkeypatch.setenv(f"RAG_{name}", value)
+    monkeypatch.setenv("RAG_PRICE_OUTPUT", "10")
+    backend._open.clear()
+    contexts = table(open_page("evaluate"), "Value in context")
+    assert list(contexts["Cost of a question, up to"]) == ["0.016 USD"] * 4
 
 
 def test_two_configurations_are_compared(open_page: OpenPage, library: Engine) -> None:

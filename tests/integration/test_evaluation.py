@@ -115,6 +115,26 @@ def test_evaluation_has_figures_curves_and_outcomes(library: Engine, labels: lis
     assert library.evaluations.list()[0] == evaluation
 
 
+@pytest.mark.parametrize("answers", [True, False])
+def test_value_in_context_is_measured_on_demand_without_a_model(
+    library: Engine, labels: list[Label], answers: bool
+) -> None:
+    evaluation = run(library, labels, answers=answers, with_context=True)
+    found = library.evaluations.summarize_context(evaluation)
+    assert [one.budget for one in found] == [4000, 8000, 12_000, 24_000]
+    for one in found:
+        assert one.share.metric == f"value_in_context@{one.budget}"
+        assert (one.share.n, value(evaluation, one.share.metric)) == (3, 1)
+        assert 50 < one.median_tokens < 500
+    missing = parsed(library, {**ROWS[0], "answers": ["43 million"]})
+    wrong = run(library, missing, answers=answers, with_context=True)
+    assert value(wrong, "value_in_context@24000") == 0
+    plain = run(library, labels, answers=answers)
+    assert library.evaluations.summarize_context(plain) == ()
+    assert metrics(evaluation) - metrics(plain) == {one.share.metric for one in found}
+    assert library.evaluations.summarize_context(run(library, labels, Baseline("bm25"), with_context=True)) == ()
+
+
 OLD_TERMS = "Warranty terms. The warranty of the Brook pump is 12 months. Brook pump warranty claims need the receipt."
 NEW_TERMS = (
     "Service notice for customers. From March, the Brook pump has cover against defects for 36 months, not longer."

@@ -39,7 +39,7 @@ NAMES = {
     "replace_answer set_follow_ups set_instructions set_model set_pinned set_scope",
     Labels: "add answers_for confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
     Evaluations: "advise_threshold cancel check check_release close compare gate_scores_plot list list_methods plots "
-    "recent_gate_scores remove run start state tabulate write_report",
+    "recent_gate_scores remove run start state summarize_context tabulate write_report",
     Learning: "add_pseudo_questions cancel close find_problems has_adapter is_on remove remove_pseudo_questions set_on "
     "start state train trainings write_pseudo_questions",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "

@@ -37,6 +37,8 @@ def test_one_line_per_metric_with_interval(run: Run, library: Path, labels: Path
     figure = {"metric": "recall@5", "value": 1.0, "n": 2, "low": 1.0, "high": 1.0, "configuration": "named"}
     assert by_metric["recall@5"] == figure
     assert {"mrr@10", "map", "ndcg@10", "token_f1", "contains_answer", "refused", "auroc"} <= by_metric.keys()
+    assert by_metric["value_in_context@4000"] == {**figure, "metric": "value_in_context@4000"}
+    assert by_metric["median_context_tokens@24000"]["value"] > 50
     advice = by_metric["advised_threshold"]
     assert (advice["n"], advice["unanswerable_answered"], advice["answerable_answered"]) == (1, 0.0, 1.0)
     assert (round(advice["unanswerable_possible"], 3), advice["unanswerable_needed"]) == (0.95, 59)
@@ -77,6 +79,7 @@ def test_all_methods_are_compared_in_one_table(run: Run, library: Path, labels: 
     sizes = {one: values[one, "index_bytes"] for one in methods}
     assert sizes["bm25 baseline, k 2, b 0.5"] > 0
     assert sizes["rrf"] == sizes["bm25"] + sizes["dense"] < sizes["rerank"]
+    assert not any("context" in metric for _, metric in values)
     metric = next(row for row in rows if row["metric"] == "mrr@10")
     assert {"value", "n", "low", "high", "configuration"} <= metric.keys()
     table = (out / "methods.csv").read_text("utf-8")
