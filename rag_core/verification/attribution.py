@@ -23,6 +23,7 @@ from rag_core.verification.marks import find_differing_value, has_common_fact, i
 from rag_core.verification.refusals import contains_refusal, has_leading_refusal, is_refusal
 from rag_core.verification.support import (
     EncodedText,
+    ScoredSentence,
     SourceSentence,
     SplitPassage,
     encode_text,
@@ -218,6 +219,9 @@ def _attribute_claim(
     kept = []
     for rank in dict.fromkeys(claim.ranks):
         in_passage = [candidate for candidate in scored if candidate.sentence.source.passage.rank == rank]
+        if (stating := _find_stating(said.reading, question.reading, in_passage)) is not None:
+            kept.append(stating)
+            continue
         named = max(in_passage, key=lambda candidate: candidate.with_question, default=None)
         if named is None:
             continue
@@ -241,6 +245,29 @@ def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[Spl
     ranked = rank_by_words(said, sentences)
     cited = [one for one in ranked if one.source.passage.rank in claim.ranks]
     return list({(id(one.source), one.start): one for one in (*ranked[:COMPARED], *cited[:COMPARED])}.values())
+
+
+def _find_stating(
+    said: AnnotatedText, question: AnnotatedText, candidates: Sequence[ScoredSentence]
+) -> SourceSentence | None:
+    """Return the sentence of a cited page with the numbers of a claim, if the page has all of them; else ``None``.
+
+    A page contains more sentences than a passage, and one of another page may resemble the claim more in its other
+    words. Numbers of the question are left out.
+    """
+    if not candidates or not candidates[0].sentence.source.in_parts:
+        return None
+    source = candidates[0].sentence.source
+    asked = question.possible_numbers
+    numbers = [one for one in said.numbers if not any(is_same_number(one, other) for other in asked)]
+
+    def count(text: AnnotatedText) -> int:
+        known = text.possible_numbers
+        return sum(any(is_same_number(one, other, source.scales) for other in known) for one in numbers)
+
+    if not numbers or count(source.reading) < len(numbers):
+        return None
+    return max(candidates, key=lambda one: (count(one.sentence.reading), one.with_question)).sentence
 
 
 def _is_unrelated(
