@@ -10,13 +10,26 @@ from typing import Any
 
 import pytest
 
-from rag_core.answering.page_answers import MAX_LOOKS
+from rag_core.answering.page_answers import MAX_LOOKS, is_read_in_pages
 from rag_core.cli.json_rows import build_answer_row
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorError
 from rag_core.llm.context_budget import count_tokens
+from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_messages
-from rag_core.types import Answer, AnswerState, Delta, Message, Restart, RetrievalConfig, Scope, SearchResult, Strategy
+from rag_core.settings import Settings
+from rag_core.types import (
+    MARGINALIZATIONS,
+    Answer,
+    AnswerState,
+    Delta,
+    Message,
+    Restart,
+    RetrievalConfig,
+    Scope,
+    SearchResult,
+    Strategy,
+)
 from rag_core.types.retrieval import Timer
 from tests.support.engines import (
     ASK_BUDGET,
@@ -318,6 +331,14 @@ def test_strategies_with_passages_keep_them(folder: Path, strategy: Strategy) ->
     for number in range(len(endpoint.requests)):
         assert "A search is possible" not in prompt(endpoint, number)
         assert "tools" not in endpoint.requests[number]
+
+
+@pytest.mark.parametrize("strategy", ["fid", "long-context", *MARGINALIZATIONS])
+@pytest.mark.parametrize("values", [{"openai_context_tokens": 8192}, CAPABLE])
+def test_pages_are_for_capable_models_and_other_strategies(strategy: Strategy, values: dict[str, Any]) -> None:
+    writer = LanguageModel(Settings(_env_file=None, openai_model="scripted", **values))
+    assert not is_read_in_pages(strategy, writer)
+    assert is_read_in_pages("plain", writer) == is_read_in_pages("iterative", writer) == (values == CAPABLE)
 
 
 @pytest.mark.parametrize("values", [{"openai_context_tokens": 8192}, CAPABLE | {"model_capability": "small"}])
