@@ -69,7 +69,7 @@ class Toolbox:
         self._searcher = searcher
         self._reader = reader
         self._timer = timer
-        self._library = NamedDocuments(stores, query.documents)
+        self._library = NamedDocuments(stores, query.documents, as_of=query.as_of)
         self._names: dict[str, dict[int, str]] = {}
         self._runs: Mapping[str, Callable[..., ToolResult]] = {
             "list_documents": self.list_documents,

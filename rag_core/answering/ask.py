@@ -72,7 +72,7 @@ class Answerer:
         themes: ThemeAnswerer,
         library: LibraryAnswerer,
     ) -> None:
-        self._library = library
+        self.library = library
         self._themes = themes
         self._searcher = searcher
         self._strategies = strategies
@@ -97,7 +97,7 @@ class Answerer:
         """
         trace = AnswerTrace()
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
-        if known := self._library.answer(query):
+        if known := self.library.answer(query):
             result = SearchResult(query.text, (), Gate("library", 1.0, 0.0, answerable=True, overruled=True), {})
             yield result
             yield Delta(known)

@@ -71,7 +71,7 @@ class FollowUps:
         elif questions := extract_questions(question):
             rewriting = Rewriting(self._select_questions(questions, scope, configuration, writer))
             asked = question
-        elif history:
+        elif history and not self._answerer.library.is_small_talk(question):
             yield Stage("rewrite", LABEL)
             rewriting = Rewriter(self._models.active(writer.model)).rewrite(question, history)
             yield Stage("rewrite", LABEL, done=True)

@@ -6,6 +6,7 @@ may vary. Documents are not searched, and no language model is asked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -17,7 +18,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.types import DocumentInfo, FloatArray, format_count
 from rag_core.types.searches import Query
 
-Kind = Literal["greeting", "thanks", "abilities", "documents", "pages"]
+Kind = Literal["greeting", "thanks", "abilities", "documents", "pages", "other"]
 EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
     "greeting": (
         "Hello",
@@ -28,8 +29,11 @@ EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
         "Hey, how are you?",
         "Hallo",
         "Guten Tag",
+        "Guten Morgen",
         "Bonjour",
-        "Hola",
+        "Salut",
+        "¡Hola!",
+        "Buongiorno",
     ),
     "thanks": (
         "Thanks",
@@ -38,14 +42,16 @@ EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
         "Thank you very much",
         "Danke",
         "Vielen Dank",
+        "Merci",
         "Merci beaucoup",
         "Gracias",
+        "Grazie",
     ),
     "abilities": (
         *("What can you do?", "How can you help me?", "Who are you?", "What can this tool do?", "What can I ask you?"),
         *("Tell me about yourself", "What are you able to do?", "How does this work?"),
         *("How do you work?", "How do I use this app?", "Was kannst du?", "Wer bist du?", "Was kann ich dich fragen?"),
-        *("Que peux-tu faire ?", "Qui es-tu ?", "¿Qué puedes hacer?", "¿Quién eres?"),
+        *("Wobei kannst du mir helfen?", "Que peux-tu faire ?", "Qui es-tu ?", "¿Qué puedes hacer?", "¿Quién eres?"),
     ),
     "documents": (
         *("Which documents do you have?", "What documents do you have?", "What files are there?", "List all documents"),
@@ -55,22 +61,40 @@ EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
         *("Welche Dokumente hast du?", "Welche Dateien gibt es?", "Wie viele Dokumente hast du?"),
         *(
             "Quels documents as-tu ?",
+            "Quels fichiers as-tu ?",
             "Combien de documents as-tu ?",
             "¿Qué documentos tienes?",
             "¿Cuántos documentos hay?",
         ),
     ),
     "pages": (
-        *("How many pages does the document have?", "How many pages has the file?", "How long is the document?"),
+        *("How many pages does the document have?", "How many pages has the file?", "How many pages has the report?"),
+        "How long is the document?",
         *(
             "Wie viele Seiten hat das Dokument?",
             "Combien de pages a le document ?",
             "¿Cuántas páginas tiene el documento?",
         ),
     ),
+    # Questions in similar words that documents answer.
+    "other": (
+        *("How many documents are required?", "Which documents must be submitted?", "Which files are created?"),
+        *("How many chapters does the document have?", "How many pages may a report have?", "What is the file size?"),
+        *("Who wrote the document?", "What is the document about?", "When was the document signed?"),
+        *("How do I install the app?", "How does the machine work?", "How can I pay with the app?"),
+        *("What can the customer do?", "How can I contact you?", "How long is the course?"),
+        *("Welche Dokumente brauche ich?", "Wie viele Kapitel hat das Dokument?", "Wie funktioniert das Gerät?"),
+        *("Was kann der Kunde tun?", "Wie viele Seiten darf der Antrag haben?"),
+        *("Quels documents faut-il fournir ?", "Que peut faire le client ?", "Combien de jours y a-t-il ?"),
+        *("¿Qué documentos se necesitan?", "¿Qué puede hacer el cliente?", "¿Cuántas páginas debe tener el informe?"),
+        *("¿Cuánto cuesta el viaje?", "¿Cuántos días hay?", "¿Quién firma el contrato?", "¿Qué cubre la póliza?"),
+    ),
 }
+_FILE_NAME = re.compile(r"[\w.()-]*\w\.[a-z]{2,4}\b", re.IGNORECASE)
 # Cosine from which a question is of the kind of an example.
 MIN_SIMILARITY = 0.68
+# By how much it has to be nearer to this example than to a question that documents answer.
+MARGIN = 0.05
 # A question with more words is not about the library alone.
 _MAX_WORDS = 14
 _MAX_LISTED = 20
@@ -110,13 +134,19 @@ class LibraryAnswerer:
         library = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
         if kind == "documents":
             return _list_documents(library.documents)
-        named = library.documents if len(library.documents) == 1 else library.find(query.text)
+        named = library.documents if len(library.documents) == 1 else library.find_file_names(query.text)
         return "\n".join(f"{one.name} has {format_count(one.pages, 'page')}." for one in named)
+
+    def is_small_talk(self, text: str) -> bool:
+        """Return whether a text is a greeting or thanks, which refers to no earlier question."""
+        return self.classify(text) in ("greeting", "thanks")
 
     def classify(self, question: str) -> Kind | None:
         """Return the kind of a question about the application or its library; ``None`` for any other question."""
         if len(question.split()) > _MAX_WORDS:
             return None
+        # A name has a vector of its own.
+        question = _FILE_NAME.sub("the document", question)
         embedder = self._generations.active().embedder
         if self._examples is None or self._examples[0] != embedder.identity.weights:
             texts = [text for examples in EXAMPLES.values() for text in examples]
@@ -124,7 +154,8 @@ class LibraryAnswerer:
         similarities = self._examples[1] @ embedder.embed_question(question).dense
         best = int(similarities.argmax())
         kinds = [kind for kind, examples in EXAMPLES.items() for _ in examples]
-        return kinds[best] if similarities[best] >= MIN_SIMILARITY else None
+        least = max(MIN_SIMILARITY, MARGIN + similarities[[kind == "other" for kind in kinds]].max())
+        return kinds[best] if similarities[best] >= least and kinds[best] != "other" else None
 
 
 def _list_documents(documents: Sequence[DocumentInfo]) -> str:

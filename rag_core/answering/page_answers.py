@@ -107,7 +107,7 @@ def may_be_on_topic(outcome: SearchOutcome) -> bool:
     The score says little if the question is in another language than a passage, since the embedder knows one language.
     """
     question = outcome.result.question
-    is_foreign = any(languages_differ(question, one.text) for one in outcome.passages)
+    is_foreign = any(languages_differ(one.text, question) for one in outcome.passages)
     return is_foreign or outcome.result.gate.score >= MIN_ON_TOPIC
 
 
@@ -286,7 +286,9 @@ class PageAnswerer:
 
 
 def _to_call(request: LookupRequest) -> ToolCall:
-    document, _, page = request.text.rpartition(",")
+    document, comma, page = request.text.rpartition(",")
+    if not comma:
+        document, page = page, ""
     arguments = {
         "SEARCH": {"query": request.text},
         "OPEN": {"document": document.strip(), "page": page.strip()},

@@ -376,8 +376,12 @@ def _create_edits(text: str, attribution: _Attribution, shared: Collection[int])
         missing = ""
     if not missing:
         return edits, claim.end
+    if claim.markers:
+        # All of them stay, so the other ones follow.
+        last = claim.markers[-1][1]
+        return [*edits, _Edit(last, last, missing)], claim.end
     ending = _FINAL_PUNCTUATION.search(text, claim.start, claim.end)
-    at = ending.start() if ending and not claim.markers and ending.start() > claim.start else claim.end
+    at = ending.start() if ending and ending.start() > claim.start else claim.end
     return [*edits, _Edit(at, at, f" {missing}")], at
 
 
