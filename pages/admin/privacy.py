@@ -22,8 +22,9 @@ def show_privacy(engine: Engine) -> None:
         )
     st.caption(
         f"Sent for answers to {name}: the question, earlier messages of the conversation, instructions for "
-        "answers, names of documents and the passages found; for a summary, whole documents. Searches step by step, "
-        "themes and judges send more when you start them; docs/privacy.md lists every request."
+        "answers, names of documents and the passages found, or whole pages if the model is capable; for a summary, "
+        "whole documents. Searches step by step, themes and judges send more when you start them; docs/privacy.md "
+        "lists every request."
     )
 
 

@@ -65,13 +65,15 @@ def has_many_passages(answer: Answer) -> bool:
 def consists_of_pages(answer: Answer) -> bool:
     """Return whether a model got whole pages, by document and page, and not the best passages of a search.
 
-    Chunks of some pages may be among them, because not every page fits.
+    Chunks of some pages may be among them, because not every page fits. The gate has read none of them.
     """
+    if answer.generator == "extractive" or any("answerable" in one.scores for one in answer.passages):
+        return False
     places = [(one.version_id, one.page_index) for one in answer.passages]
     documents = {version_id: place for place, version_id in enumerate(dict.fromkeys(one for one, _ in places))}
     are_whole = 2 * sum(one.start == 0 for one in answer.passages) > len(places)
     is_sorted = places == sorted(set(places), key=lambda place: (documents[place[0]], place[1]))
-    return answer.generator != "extractive" and are_whole and is_sorted
+    return are_whole and is_sorted
 
 
 def list_cited_passages(answer: Answer) -> list[Passage]:

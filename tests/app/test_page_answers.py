@@ -13,12 +13,12 @@ from rag_core.engine import Engine
 from tests.support.app import OpenPage, answered, ask, click, kinds, plain_text, shown, texts
 from tests.support.engines import add_document, wait_until
 from tests.support.page_models import build_handbook, find_source
-from tests.support.servers import Exchange, ScriptedEndpoint, complete
+from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
 
 QUESTION = "What is the fee of the harbour?"
 
 
-def reply(*parts: str, tokens: tuple[int, int] = (100, 10)) -> object:
+def reply(*parts: str, tokens: tuple[int, int] = (100, 10)) -> Play:
     """Reply with text in which each ``{word}`` is the marker of the source that contains the word."""
 
     def play(exchange: Exchange) -> None:
