@@ -6,10 +6,13 @@ import streamlit as st
 
 from pages.shared.problems import show_errors
 from rag_core.engine import Engine
+from rag_core.types import format_count
 
 _BUDGET = "context_budget"
 _STEP = 1000
 _MOST = 200_000
+# Tokens of a page of ordinary text.
+_PAGE_TOKENS = 500
 
 
 def show_context_budget(engine: Engine) -> None:
@@ -31,7 +34,10 @@ def show_context_budget(engine: Engine) -> None:
         help="A capable model gets the pages that match the question best, up to this many tokens: at most half of its "
         "context. With more pages, it finds more answers, and each question takes longer and costs more.",
     )
-    st.caption(f"A question costs up to {model.profile.estimate_question(chosen).label}.")
+    st.caption(
+        f"About {format_count(chosen // _PAGE_TOKENS, 'page')} of ordinary text. A question costs up to "
+        f"{model.profile.estimate_question(chosen).label}, and more if the model asks for other pages."
+    )
 
 
 def reset_context_budget(engine: Engine) -> None:

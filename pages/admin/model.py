@@ -63,7 +63,8 @@ def _in_use(engine: Engine) -> None:
         st.caption("Answers are quoted from the documents until you choose a model here or set `RAG_OPENAI_MODEL`.")
     in_use = engine.models.active()
     if in_use:
-        _show_capability(in_use)
+        place = "`RAG_MODEL_CAPABILITY`" if engine.models.is_from_environment else "More options"
+        _show_capability(in_use, f"Choose another capability with {place}.")
     where = "with the settings `RAG_OPENAI_…`"
     if not engine.models.is_from_environment:
         where = f"{where}, the context also under More options"
@@ -79,12 +80,12 @@ def _describe_context(model: Any) -> str:
     return f"context {model.context_tokens:,} tokens, {model.answer_tokens:,} of them for the answer · "
 
 
-def _show_capability(model: Any) -> None:
+def _show_capability(model: Any, how: str) -> None:
     found = ", as the test found" if model.profile.is_tested else ""
-    reads = "a few passages and simple rules"
+    reads = "a few passages, and gets simple rules"
     if model.capability == "capable":
-        reads = f"whole pages, up to {model.context_budget:,} tokens"
-    st.caption(f"Capability: {model.capability}{found}. It gets {reads}.")
+        reads = f"whole pages, up to {model.context_budget:,} tokens per question"
+    st.caption(f"Capability: {model.capability}{found}. The model reads {reads}. {how}")
     if model.profile.advice:
         st.warning(escape_markdown(model.profile.advice), icon=":material/info:")
 

@@ -23,7 +23,7 @@ def show_privacy(engine: Engine) -> None:
     pictures = ", with pictures of their pages" if engine.models.settings.page_images else ""
     st.caption(
         f"Sent for answers to {name}: the question, earlier messages of the conversation, instructions for "
-        f"answers, names of documents and the passages found, or their pages if the model is capable{pictures}; for a "
+        f"answers, names of documents and the passages found, or whole pages if the model is capable{pictures}; for a "
         "summary, whole documents. Searches step by step, themes and judges send more when you start them; "
         "docs/privacy.md lists every request."
     )

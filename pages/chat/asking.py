@@ -73,10 +73,13 @@ def show_running_answer(back: Backend, run: Run) -> None:
         if progress.done:
             st.rerun()
         with st.chat_message("assistant", avatar=":material/format_quote:"):
-            with st.status(escape_markdown(_doing(back, progress)), type="compact"):
-                st.caption("  \n".join(_step(stage) for stage in progress.stages))
+            # A status that is entered with `with` is shown as complete after each update.
+            status = st.status(escape_markdown(_doing(back, progress)), type="compact")
+            status.caption("  \n".join(_step(stage) for stage in progress.stages))
+            looks = [_step(stage) for stage in progress.stages if stage.name.startswith("search_")]
+            if notes := [*filter(None, [escape_markdown(progress.restarted)]), *looks]:
+                st.caption("  \n".join(notes))
             show_richtext(_build_text(back, run, progress.text), key="running_answer")
-            st.caption(escape_markdown(progress.restarted))
             if run.stopping.is_set():
                 st.caption(":material/stop_circle: Stopping after the current step")
             else:

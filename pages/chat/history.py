@@ -15,7 +15,7 @@ from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.blocks import build_answer_blocks
 from pages.shared.current import get_current_id
-from pages.shared.evidence import find_linked_sources, format_for_copy, name_sources
+from pages.shared.evidence import consists_of_pages, find_linked_sources, format_for_copy, name_sources
 from pages.shared.excerpts import build_excerpts
 from pages.shared.feedback import confirm_passage, show_feedback
 from pages.shared.passages import show_passages
@@ -102,18 +102,17 @@ def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool
             show_actions(back, message)
     if last:
         show_follow_ups(back, suggesting, message, get_scope(back, str(get_current_id())))
-        if answer.generator == "extractive" and answer.state is AnswerState.ANSWERED:
+        if answer.generator == "extractive" and answer.passages and answer.state is AnswerState.ANSWERED:
             offer_model(back)
 
 
 def _work_done(answer: Answer) -> None:
+    # An answer about the app or its library is written without a search.
+    if not answer.passages and not answer.steps and not answer.usage.calls:
+        return
     timings = answer.timings_ms
     total = timings.get("total", sum(timings.values())) / 1000
-    documents = len({passage.document_id for passage in answer.passages})
-    # Only the passages of a summary have no scores. They are just the passages that the summary cites; the model has
-    # read many more.
-    verb = "Read" if all(passage.scores for passage in answer.passages) else "Cites"
-    label = f"{verb} {format_count(len(answer.passages), 'passage')} of {format_count(documents, 'document')}"
+    label = _describe_passages(answer) if answer.passages else "Searched"
     how = "" if answer.strategy == "plain" else f" · {STRATEGY_NAMES[answer.strategy]}"
     with st.expander(f"{label}, {format_duration(total)}{how}", type="compact"):
         lines = [
@@ -121,6 +120,15 @@ def _work_done(answer: Answer) -> None:
         ]
         written_by = "quoted from the documents" if answer.generator == "extractive" else answer.generator
         st.text("\n".join([*answer.steps, *lines, f"Answer: {written_by}"]))
+
+
+def _describe_passages(answer: Answer) -> str:
+    # Only the passages of a summary have no scores. They are just the passages that the summary cites; the model has
+    # read many more.
+    verb = "Read" if any(passage.scores for passage in answer.passages) else "Cites"
+    read = format_count(len(answer.passages), "page" if consists_of_pages(answer) else "passage")
+    documents = len({passage.document_id for passage in answer.passages})
+    return f"{verb} {read} of {format_count(documents, 'document')}"
 
 
 def _text(message: Message, answer: Answer) -> None:

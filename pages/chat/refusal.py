@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared.backend import Backend
+from pages.shared.evidence import consists_of_pages
 from pages.shared.library import find_searchable
 from pages.shared.text import escape_markdown, format_score
 from rag_core.types import Answer, DocumentInfo
@@ -20,13 +21,18 @@ def show_refusal(back: Backend, answer: Answer) -> None:
     if not answer.passages and not find_searchable(back.engine.documents.list()):
         st.caption("Drop PDFs on the input field below, then ask again.")
         return
+    st.caption(
+        "Rephrase the question with words from the documents, choose other documents above, or add the document "
+        "that contains the answer."
+    )
     if answer.passages:
         gate = answer.gate
         best, needed = (format_score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
-        # A question is also refused if the score reaches the threshold but no sentence answers the question. The two
-        # numbers do not explain such a refusal.
-        lacking = f" (best {best}, needs {needed})" if gate.score < gate.threshold else ""
-        st.markdown(f"**Closest passages**{lacking}")
+        # If the score reaches the threshold but no sentence answers the question, or if a model has refused, the two
+        # numbers do not explain the refusal.
+        is_below = gate.score < gate.threshold and not gate.overruled
+        lacking = f" (best {best}, needs {needed})" if is_below else ""
+        st.markdown(f"**Closest {'pages' if consists_of_pages(answer) else 'passages'}**{lacking}")
         reasons = _shared_reasons(answer)
         if reasons:
             st.caption(f":material/rule: In the closest passages, {escape_markdown('; '.join(reasons))}.")
@@ -35,10 +41,6 @@ def show_refusal(back: Backend, answer: Answer) -> None:
                 f":material/description: {escape_markdown(document)} is named after “{escape_markdown(name)}”. Choose "
                 "that document above and ask again."
             )
-    st.caption(
-        "Rephrase the question with words from the documents, choose other documents above, or add the document "
-        "that contains the answer."
-    )
 
 
 def _shared_reasons(answer: Answer) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from pages.shared.excerpts import build_excerpts
 from pages.shared.markdown import parse_markdown
@@ -25,6 +26,8 @@ def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
     if answer.consists_of_excerpts:
         introduction = answer.text.partition("\n\n")[0]
         return [{"t": "p", "c": [build_text_node(introduction)]}, *build_excerpts(answer, answer.citations)]
+    if answer.gate.score_name == "library":
+        return _build_listing(answer.text)
     cited = [answer.short, *(one.quote for one in answer.citations)]
     if answer.generator == "extractive":
         blocks = build_quoted_text(answer.text, markers, answer.statements, cited)
@@ -37,6 +40,18 @@ def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
     written = parse_markdown(answer.text[:end], markers, model)
     blocks = _embolden_first(written, answer.short) if answer.short else written
     return [*blocks, *build_quoted_text(answer.text[end:], markers, quotes, cited)]
+
+
+def _build_listing(text: str) -> list[Node]:
+    """Return paragraphs, and the lines that begin with a hyphen as a list; names of documents are no Markdown."""
+    nodes: list[Node] = []
+    for is_item, lines in groupby(filter(None, text.splitlines()), key=lambda line: line.startswith("- ")):
+        texts = [build_text_node(line.removeprefix("- ") if is_item else line) for line in lines]
+        if is_item:
+            nodes.append({"t": "ul", "c": [{"t": "li", "c": [one]} for one in texts]})
+        else:
+            nodes += [{"t": "p", "c": [one]} for one in texts]
+    return nodes
 
 
 def build_quoted_text(

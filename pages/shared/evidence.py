@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from pages.shared.nodes import Node
 from pages.shared.text import format_score, order_scores
 from rag_core.types import Answer, AnswerState, Citation, Gate, Passage, remove_formatting
+from rag_core.types.answers import MARKER
 
+# Most passages that are all listed below an answer, each in an expander.
+FEW = 5
+# Pages that are listed first below a refusal that cites none.
+_CLOSEST = 3
 # Scores that are from 0 to 1 by definition. The bar of any other score is relative to the best passage's score.
 _BOUNDED = frozenset("answerable on_topic rerank statement named cross_encoder sentence topic reading dense".split())
 
@@ -52,15 +57,51 @@ def find_passage(answer: Answer, marker: int) -> Passage | None:
     return None
 
 
+def has_many_passages(answer: Answer) -> bool:
+    """Return whether a model got so many passages that only those that the answer cites are listed."""
+    return answer.generator != "extractive" and len(answer.passages) > FEW
+
+
+def consists_of_pages(answer: Answer) -> bool:
+    """Return whether a model got whole pages, by document and page, and not the best passages of a search.
+
+    Chunks of some pages may be among them, because not every page fits. The gate has read none of them.
+    """
+    if answer.generator == "extractive" or any("answerable" in one.scores for one in answer.passages):
+        return False
+    places = [(one.version_id, one.page_index) for one in answer.passages]
+    documents = {version_id: place for place, version_id in enumerate(dict.fromkeys(one for one, _ in places))}
+    are_whole = 2 * sum(one.start == 0 for one in answer.passages) > len(places)
+    is_sorted = places == sorted(set(places), key=lambda place: (documents[place[0]], place[1]))
+    return are_whole and is_sorted
+
+
+def list_cited_passages(answer: Answer) -> list[Passage]:
+    """Return the passages that an answer cites, in the order of the first citation."""
+    markers = [*map(int, MARKER.findall(answer.text)), *(one.marker for one in answer.citations)]
+    found = (find_passage(answer, marker) for marker in dict.fromkeys(markers))
+    return list({one.rank: one for one in found if one}.values())
+
+
+def list_first_passages(answer: Answer) -> list[Passage]:
+    """Return the passages to list first: the cited ones; if a refusal cites none, those with the best scores."""
+    cited = list_cited_passages(answer)
+    if cited or answer.state is AnswerState.ANSWERED:
+        return cited
+    return sorted(answer.passages, key=lambda one: -(one.scores.get("rerank") or 0.0))[:_CLOSEST]
+
+
 def find_highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[int, int]]:
     """Return the ``(start, end)`` offsets to highlight on a page.
 
     If the answer cites the passage, these are the cited cells and quotes on the page; otherwise the passage's text on
-    the page.
+    the page, unless that is the whole page.
     """
     cited = find_citations(answer, passage)
     if cited:
         return [span for one in cited if one.page_index == page_index for span in answer.find_cited_spans(one)]
+    if consists_of_pages(answer):
+        return []
     if page_index == passage.page_index:
         return [(passage.start, passage.start + len(passage.first_page_text))]
     if page_index == passage.page_index_end:

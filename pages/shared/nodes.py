@@ -5,7 +5,8 @@ browser shows such markup as plain characters.
 
 A node is a dictionary ``{"t": kind, ...}``. The kinds of blocks are ``p h ul ol li quote pre hr caption table row th
 td scores``. The kinds of inline nodes are ``text b i s code mark br cite doubt verdict``. A node has its children
-under ``c``, its text under ``s``, and its number under ``n``; ``s`` of a table is its accessible name. A cell may have
+under ``c``, its text under ``s``, and its number under ``n``; ``s`` of a table is its accessible name, and
+``s`` of a citation what its button shows instead of ``[n]``. A cell may have
 the number of its columns under ``span``, its level of indentation under ``indent``, and the flags ``right`` and
 ``marked``.
 """

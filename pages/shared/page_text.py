@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pages.shared.nodes import Node, build_marked_text
@@ -14,6 +14,12 @@ from rag_core.types import PAGE_BREAK, ChunkSpan, PageKey, Passage, Span, Table,
 # The tables of pages.
 Tables = Mapping[PageKey, Sequence[Table]]
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+# Between sentences, and between paragraphs.
+_GAP = re.compile(r"(?<=[.!?])\s+|\s*\n\s*\n\s*")
+# The end of a line that its paragraph continues: no blank line and no item of a list follows.
+_LINE_END = re.compile(r"(?<!\n)\n(?![\n•▪◦‣·∙–*-]|\(?\w{1,3}[.)])")
+# Most characters of the sentences on each side of a quote, and characters of a text without quotes.
+_AROUND, _BEGINNING = 240, 480
 
 
 def load_tables(engine: Engine, passages: Iterable[Passage]) -> Tables:
@@ -25,6 +31,46 @@ def build_passage(passage: Passage, tables: Tables, marks: Iterable[Span]) -> li
     """Return the text of a passage; ``marks`` are offsets in it."""
     on_page = tables.get(passage.page_key, ())
     return build_page_text(passage.text, passage.start, len(passage.first_page_text), on_page, marks)
+
+
+def build_excerpts(passage: Passage, tables: Tables, marks: Iterable[Span]) -> list[Node]:
+    """Return the marked parts of a passage, each with the sentences around it; the beginning if nothing is marked."""
+    marks = list(marks)
+    on_page, length = tables.get(passage.page_key, ()), len(passage.first_page_text)
+    nodes: list[Node] = []
+    for low, high in find_surroundings(passage.text, marks):
+        moved = [(start - low, end - low) for start, end in marks]
+        blocks = build_page_text(passage.text[low:high], passage.start + low, min(high, length) - low, on_page, moved)
+        nodes.append({"t": "quote", "c": [_join_lines(one) if one["t"] == "p" else one for one in blocks]})
+    return nodes
+
+
+def _join_lines(node: Node) -> Node:
+    """Return a paragraph whose lines do not end where those of the page end."""
+    return {**node, "c": [{**one, "s": _LINE_END.sub(" ", one["s"])} for one in node["c"]]}
+
+
+def find_surroundings(text: str, marks: Sequence[Span]) -> list[Span]:
+    """Return spans of a text with the marks, and with the sentences before and after each; near ones are merged."""
+    if not marks:
+        return [(0, _move_to_blank(text, _BEGINNING))] if text.strip() else []
+    gaps = [match.span() for match in _GAP.finditer(text)]
+    starts, ends = [0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(text)]
+    spans: list[Span] = []
+    for start, end in sorted(marks):
+        low = max(starts[max(0, bisect_right(starts, start) - 2)], _move_to_blank(text, start - _AROUND))
+        high = min(ends[min(len(ends) - 1, bisect_left(ends, end) + 1)], _move_to_blank(text, end + _AROUND))
+        if spans and low <= spans[-1][1]:
+            low, high = spans[-1][0], max(high, spans.pop()[1])
+        spans.append((low, high))
+    return spans
+
+
+def _move_to_blank(text: str, position: int) -> int:
+    """Return the place of the first blank from a position on; the position 0 if it is before the text."""
+    if position <= 0:
+        return 0
+    return next((place for place in range(position, len(text)) if text[place].isspace()), len(text))
 
 
 def build_chunk(chunk: ChunkSpan, tables: Sequence[Table]) -> list[Node]:

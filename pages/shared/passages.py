@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import groupby
 
 import streamlit as st
 
-from pages.shared.evidence import build_score_bars, find_citations, find_quotes
-from pages.shared.page_text import Tables, build_passage, load_tables
+from pages.shared.evidence import (
+    build_score_bars,
+    consists_of_pages,
+    find_citations,
+    find_quotes,
+    has_many_passages,
+    list_first_passages,
+    name_sources,
+)
+from pages.shared.nodes import Node, build_text_node
+from pages.shared.page_text import Tables, build_excerpts, build_passage, load_tables
 from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
@@ -21,16 +31,38 @@ _HIDDEN_SHOWN = 300
 def show_passages(
     engine: Engine, answer: Answer, *, key: str, on_open: Callable[[int], None], on_confirm: Callable[[int], None]
 ) -> None:
-    """List the passages of an answer, best first.
+    """List the passages of an answer, best first; if there are many, the cited ones, and the others on demand.
 
     ``on_open`` is called with the rank of a passage that the reader opens, and ``on_confirm`` with the rank of a
     passage that the reader marks as right.
     """
-    tables = load_tables(engine, answer.passages)
+    if not answer.passages:
+        return
+    listed = list_first_passages(answer) if has_many_passages(answer) else answer.passages
+    others = [one for one in answer.passages if one not in listed]
+    tables = load_tables(engine, listed)
     with st.container(gap="xsmall"):
-        for passage in answer.passages:
+        for passage in listed:
             with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
                 _passage(answer, passage, tables, key=f"{key}_{passage.rank}", on_open=on_open, on_confirm=on_confirm)
+        if others:
+            what = "page" if consists_of_pages(answer) else "passage"
+            count = format_count(len(others), f"more {what}" if listed else what)
+            label = f"{count} {'was' if len(others) == 1 else 'were'} read"
+            with st.expander(label, type="compact", key=f"{key}_more"):
+                blocks, sources = _list_others(others), name_sources(answer)
+                show_richtext(blocks, key=f"{key}_others", sources=sources, on_cite=on_open, small=True)
+
+
+def _list_others(passages: Sequence[Passage]) -> list[Node]:
+    """Return a line for each document, with a button for each page."""
+    lines: list[Node] = []
+    for document, group in groupby(passages, key=lambda one: one.document):
+        nodes: list[Node] = [build_text_node(document)]
+        for one in group:
+            nodes += [build_text_node(" "), {"t": "cite", "n": one.rank, "s": f"p. {one.page_label}"}]
+        lines.append({"t": "li", "c": nodes})
+    return [{"t": "ul", "c": lines}]
 
 
 def _passage(
@@ -46,11 +78,14 @@ def _passage(
     show_hidden_text(passage)
     show_duplicates(passage)
     show_unmet(passage)
+    quotes = find_quotes(answer, passage)
+    if has_many_passages(answer):
+        blocks = build_excerpts(passage, tables, quotes)
+    else:
+        scores = build_score_bars(passage, answer.passages, answer.gate)
+        blocks = [*build_passage(passage, tables, quotes), scores]
     show_richtext(
-        [
-            *build_passage(passage, tables, find_quotes(answer, passage)),
-            build_score_bars(passage, answer.passages, answer.gate),
-        ],
+        blocks,
         key=f"{key}_text",
         small=True,
     )
@@ -114,6 +149,6 @@ def _label(answer: Answer, passage: Passage) -> str:
         f"{escape_markdown(f'[{passage.rank}]')} {escape_markdown(passage.document)}",
         f"p. {escape_markdown(passage.page_label)}",
     ]
-    if answer.state is AnswerState.ANSWERED and not answer.stopped:
+    if answer.state is AnswerState.ANSWERED and not answer.stopped and not has_many_passages(answer):
         parts.append("cited" if find_citations(answer, passage) else "not cited")
     return " · ".join(parts)

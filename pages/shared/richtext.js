@@ -3,6 +3,9 @@
 const TAGS = { p: "p", ul: "ul", ol: "ol", li: "li", b: "strong", i: "em", s: "s", row: "tr", th: "th",
   td: "td", hr: "hr", br: "br", code: "code", mark: "mark", pre: "pre" };
 
+// Cells with more characters get a minimum width.
+const LONG_CELL = 24;
+
 function element(tag, className, text) {
   const made = document.createElement(tag);
   if (className) made.className = className;
@@ -12,7 +15,7 @@ function element(tag, className, text) {
 
 function build(node, context) {
   if (node.t === "text") return document.createTextNode(node.s);
-  if (node.t === "cite") return cite(node.n, context);
+  if (node.t === "cite") return cite(node, context);
   if (node.t === "doubt") return element("span", "doubt", node.s);
   if (node.t === "verdict") return verdict(node, context);
   if (node.t === "scores") return scores(node.rows);
@@ -30,6 +33,7 @@ function build(node, context) {
   if (node.t === "ol" && Number.isInteger(node.n)) made.start = node.n;
   if (node.t === "th" || node.t === "td") shapeCell(made, node);
   for (const child of node.c || []) made.append(build(child, context));
+  if (node.t === "td") made.classList.toggle("long", made.textContent.length > LONG_CELL);
   return made;
 }
 
@@ -78,9 +82,9 @@ function awaitReturn() {
   watch.observe(document.body, { childList: true, subtree: true });
 }
 
-function cite(number, { sources, open }) {
-  const source = sources[number];
-  return sourceButton("cite", `[${number}]`, `Source ${number}: ${source}`, number, source, open);
+function cite(node, { sources, open }) {
+  const source = sources[node.n];
+  return sourceButton("cite", node.s || `[${node.n}]`, `Source ${node.n}: ${source}`, node.n, source, open);
 }
 
 // Shows the result of checking a statement. A click opens the passage that the statement was compared with.

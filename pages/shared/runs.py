@@ -61,8 +61,11 @@ class Run:
             self.changed.notify_all()
 
     def show_stage(self, stage: Stage) -> None:
-        """Add a stage to the progress, or replace the stage that has the same name."""
-        stages = {one.name: one for one in self.progress.stages} | {stage.name: stage}
+        """Add a stage to the progress, or replace the stage of the same name; one that is not done comes last."""
+        stages = {one.name: one for one in self.progress.stages}
+        if not stage.done:
+            stages.pop(stage.name, None)
+        stages[stage.name] = stage
         self.show(stages=tuple(stages.values()))
 
     def ends_within(self, seconds: float) -> bool:

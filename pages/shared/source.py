@@ -5,7 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.evidence import build_score_bars, find_citations, find_passage, find_quotes
+from pages.shared.evidence import (
+    build_score_bars,
+    consists_of_pages,
+    find_citations,
+    find_passage,
+    find_quotes,
+)
 from pages.shared.openpdf import show_open_button
 from pages.shared.page_text import Tables, build_chunk, build_passage
 from pages.shared.passages import show_duplicates, show_hidden_text, show_injection_warning
@@ -87,6 +93,11 @@ def _text(engine: Engine, answer: Answer, passage: Passage) -> None:
     except RagError as error:
         before = after = None
         st.warning(escape_markdown(str(error)), icon=":material/error:")
+    # A passage that is a whole page contains the chunks beside the one by which it was found.
+    if before and (before.page_index, before.start) >= (passage.page_index, passage.start):
+        before = None
+    if after and (after.page_index, after.start) < (passage.page_index_end, passage.end):
+        after = None
     pages = {(passage.version_id, one.page_index) for one in (before, after) if one} | {passage.page_key}
     tables = engine.documents.tables(pages)
     _beside("Text before", before, tables, passage.version_id)
@@ -103,9 +114,12 @@ def _beside(label: str, chunk: ChunkSpan | None, tables: Tables, version_id: str
 
 
 def _show_quote_and_download(engine: Engine, document: DocumentInfo | None, answer: Answer, passage: Passage) -> None:
-    quotes = [one.quote for one in find_citations(answer, passage)] or [passage.first_page_text]
-    st.caption("Quote, to copy")
-    st.code("\n".join(" ".join(quote.split()) for quote in quotes), language=None, wrap_lines=True)
+    quotes = [one.quote for one in find_citations(answer, passage)]
+    if not quotes and not consists_of_pages(answer):
+        quotes = [passage.first_page_text]
+    if quotes:
+        st.caption("Quote, to copy")
+        st.code("\n".join(" ".join(quote.split()) for quote in quotes), language=None, wrap_lines=True)
     if document is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

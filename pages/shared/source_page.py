@@ -23,13 +23,14 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
     cited = [one.page_index for one in find_citations(answer, passage)] or [passage.page_index]
     page = st.session_state.setdefault(keys.SOURCE_PAGE, cited[0])
     zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
+    highlights = find_highlights(answer, passage, page)
     # Render the page before drawing the controls, so that no controls are shown if the rendering fails.
     with st.spinner("Drawing the page"):
         image = engine.documents.render_page(
             passage.document_id,
             page,
             version_id=passage.version_id,
-            highlights=find_highlights(answer, passage, page),
+            highlights=highlights,
             scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
         )
     _controls(page, max(document.pages, page + 1), zoom)
@@ -37,7 +38,7 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
     show_page_image(image, alt=f"Page {page + 1} of {passage.document}", zoom=ZOOMS[zoom], key="source_page_image")
     if document.version_id != passage.version_id:
         st.caption("The document was replaced after this answer. This is its current page, without highlights.")
-    elif not image.highlighted and page in cited:
+    elif highlights and not image.highlighted:
         st.caption("The quoted words were not found on the page image, so nothing is highlighted.")
 
 

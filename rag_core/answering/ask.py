@@ -206,7 +206,8 @@ class Answerer:
         )
         if answer.unchecked:
             trace.notices.append(NOT_CHECKED)
-        answer = replace(answer, refused=answer.refused or reply.is_refusal)
+        if reply.is_refusal:
+            answer = replace(answer, refused=True, statements=())
         short = find_draft_answer(outcome.result.question, answer, sources, self._reader.read)
         # The rules ask for the value first, so what stands elsewhere is one of several values, or a part of a list.
         short = short if answer.text.lstrip("*").startswith(short) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_core.answering.agent_prompt import TOOLS
@@ -13,7 +13,6 @@ from rag_core.answering.page_context import PageContext, PageSelector
 from rag_core.answering.page_pictures import PagePictures
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
-from rag_core.answering.steps import run_step
 from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import GeneratorError
@@ -147,6 +146,8 @@ class PageAnswerer:
             can_search = look < MAX_LOOKS
             searches = outcomes, opened, findings
             messages, context = self._build(writer, query, *searches, history, pictures, can_search=can_search)
+            # A reader may stop the reply, whose markers then refer to these pages.
+            yield replace(outcome.result, passages=context.sources, steps=tuple(trace.steps), usage=trace.usage)
             pieces: list[str] = []
             try:
                 problem, calls = yield from self._stream(writer, query, messages, pieces, trace, can_search=can_search)
@@ -299,7 +300,10 @@ def _to_call(request: LookupRequest) -> ToolCall:
 
 def _run_call(toolbox: Toolbox, call: ToolCall, trace: AnswerTrace) -> Generator[Stage, None, list[str]]:
     """Run what a model asks for as a step; return what the next prompt says about it."""
-    result = yield from run_step(f"search_{len(trace.steps) + 1}", _LOOKING, lambda: toolbox.run(call))
+    name = f"search_{len(trace.steps) + 1}"
+    yield Stage(name, _LOOKING)
+    result = toolbox.run(call)
     trace.steps.append(result.step)
+    yield Stage(name, result.step, done=True)
     # What a search or an opened page returns is among the sources of the next prompt.
     return [result.step if call.name in _SOURCES else f"{result.step}\n{result.text}"]
