@@ -6,7 +6,7 @@ from rag_core.engine import Engine
 from rag_core.types import MARGINALIZATIONS, Strategy
 
 STRATEGY_NAMES: dict[Strategy, str] = {
-    "plain": "Plain",
+    "plain": "Automatic",
     "queries": "Several queries",
     "hyde": "Hypothetical answer",
     "iterative": "Step by step",
@@ -19,7 +19,7 @@ STRATEGY_NAMES: dict[Strategy, str] = {
     "rag-token": "RAG-Token",
 }
 STRATEGY_DESCRIPTIONS: dict[Strategy, str] = {
-    "plain": "One search for the question",
+    "plain": "One search; a capable model asks for more if something is missing",
     "queries": "The model rephrases the question; results are merged",
     "hyde": "The model drafts an answer; similar passages are searched for",
     "iterative": "The model searches, opens pages and tables, and computes",

@@ -92,9 +92,10 @@ class Labels:
     def rate_answer(self, message_id: str, good: bool, note: str = "") -> None:
         """Store the rating of an answer; replace an earlier rating.
 
-        A good rating of an answer creates a label with the question and the cited pages. A good rating of a refusal
-        creates a label which says that the documents do not answer the question. A bad rating removes the label that
-        was created from the answer.
+        A good rating of an answer creates a label with the question and the cited pages; of excerpts, only the page of
+        the first one, since excerpts come from different places and make no claim. A good rating of a refusal creates
+        a label which says that the documents do not answer the question. A bad rating removes the label that was
+        created from the answer.
 
         Raises
         ------
@@ -107,9 +108,8 @@ class Labels:
         elif answer.state is AnswerState.ABSTAINED:
             self._stores.evaluations.put_label(answer.question, LabelKind.NO_ANSWER, (), (), message_id)
         else:
-            self._add_pages(
-                message_id, answer, [LabelledPage(one.document, one.page_index) for one in answer.citations]
-            )
+            cited = answer.citations[:1] if answer.generator == "extractive" else answer.citations
+            self._add_pages(message_id, answer, [LabelledPage(one.document, one.page_index) for one in cited])
 
     def rating(self, message_id: str) -> Feedback | None:
         """Return the rating of an answer; ``None`` if it is not rated."""

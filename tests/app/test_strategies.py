@@ -90,8 +90,8 @@ def test_chosen_strategy_is_applied_and_shown(
     endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine, bridge: str
 ) -> None:
     app = open_page()
-    assert app.selectbox(key="strategy").options[:2] == ["Search: Plain", "Search: Several queries"]
-    assert "One search for the question" in texts(app)
+    assert app.selectbox(key="strategy").options[:2] == ["Search: Automatic", "Search: Several queries"]
+    assert "One search; a capable model asks for more if something is missing" in texts(app)
     app.selectbox(key="strategy").select("queries").run()
     assert "results are merged" in texts(app)
     endpoint.script = [QUERIES, complete("It is 412 metres long [1].")]

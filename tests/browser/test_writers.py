@@ -71,7 +71,7 @@ def test_model_and_instructions_are_chosen_and_kept(open_app: OpenApp, tmp_path:
             page.get_by_text("Quotes only", exact=True).click()
             expect(page.get_by_test_id("stPopover").get_by_role("button", name="Quotes only")).to_be_visible()
             quiet(page)
-            expect(page.get_by_text("Search: Plain")).to_have_count(0)
+            expect(page.get_by_text("Search: Automatic")).to_have_count(0)
             page.keyboard.press("Escape")
             ask(page, QUESTION)
             expect(page.get_by_text("88 metres tall").nth(2)).to_be_visible()

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from rag_core.types import Answer, AnswerState
-from tests.integration.test_figures import add
 from tests.support.drawn_pdfs import PROSE, SALES, lines, make, rows
 from tests.support.engines import add_document, open_library, page_text, scripted_engine
 from tests.support.servers import ScriptedEndpoint, complete
@@ -18,7 +17,7 @@ MARKDOWN = "|  | 2023 | 2022 |\n| --- | --- | --- |\n| Net sales | 3,642 | 3,507
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a data folder with a report that contains a table, and with annual reports."""
+    """Return a data folder with a report that contains a table."""
     files = tmp_path_factory.mktemp("evidence")
 
     def draw(canvas) -> None:
@@ -27,7 +26,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     with open_library(files / "data", {}) as engine:
         add_document(engine, "harrow.pdf", make(files / "harrow.pdf", lines(*PROSE), draw).read_bytes())
-        add(engine, files / "Bexley 2022.pdf", "Bexley Mills")
     return files / "data"
 
 
