@@ -67,7 +67,9 @@ def consists_of_pages(answer: Answer) -> bool:
 
     Chunks of some pages may be among them, because not every page fits. The gate has read none of them.
     """
-    if answer.generator == "extractive" or any("answerable" in one.scores for one in answer.passages):
+    # The passages that a summary cites have no scores, and those of a search have that of the gate.
+    scores = [one.scores for one in answer.passages]
+    if answer.generator == "extractive" or not any(scores) or any("answerable" in one for one in scores):
         return False
     places = [(one.version_id, one.page_index) for one in answer.passages]
     documents = {version_id: place for place, version_id in enumerate(dict.fromkeys(one for one, _ in places))}

@@ -151,7 +151,8 @@ def test_refusal_above_the_threshold_omits_the_threshold(open_page: OpenPage, en
     add(engine, pier=make_pdf("Ticket 70 555 018 for the Harrow Pier was sold on 3 May. Its lamps are lit at dusk."))
     engine.preferences.set_threshold(0.0)
     app = ask(open_page(), "When was ticket 70 555 019 for the Harrow Pier sold?")
-    assert answer_texts(app)[0].startswith("Not stated. Closest passages: pier.pdf, page 1")
+    # The passage has the number of another ticket, so it is not quoted.
+    assert answer_texts(app)[0] == REFUSAL
     assert "Closest passages" in texts(app)
     assert "needs" not in texts(app)
 
