@@ -81,8 +81,16 @@ class PageReader:
         return texts, {key: tables for key, (_, tables) in contents.items()}
 
     def read_page_texts(self, passages: Sequence[Passage]) -> dict[PageKey, str]:
-        """Return the texts of the pages of passages."""
-        return self._load_contents(passages)[0]
+        """Return the texts of the pages of passages.
+
+        If a page was deleted after the search, its text is what the passages contain of it, at its place.
+        """
+        texts = self._load_contents(passages)[0]
+        for one in [one for one in passages if one.page_key not in texts]:
+            known = texts.get(one.page_key, "")
+            end = one.start + len(one.first_page_text)
+            texts[one.page_key] = known[: one.start].ljust(one.start) + one.first_page_text + known[end:]
+        return texts
 
     def read(self, question: str, texts: Sequence[str]) -> Iterator[Reading]:
         """Yield the reading of each text by the answerability model."""

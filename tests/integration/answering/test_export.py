@@ -115,7 +115,7 @@ def test_conversation_is_exported_with_its_sources(library: Engine) -> None:
     exported = library.conversations.export_markdown(conversation_id).replace("\\", "")
     for text in (exported, pdf_text(library.conversations.export_pdf(conversation_id))):
         assert ASK_BUDGET in text
-        assert "[1] bridge.pdf, page 1: “The budget of the Zanzibar bridge is 42 million euros.”" in text
+        assert f"[1] bridge.pdf, page 1: “{BUDGET}”" in text
     for export in (library.conversations.export_markdown, library.conversations.export_pdf):
         with pytest.raises(UnknownConversation):
             export("gone")

@@ -58,7 +58,7 @@ def test_rewriting_uses_the_model_of_the_question(folder: Path) -> None:
         assert models_of(endpoint) == ["other", "other"]
         answer = engine.answer("And its height?", history=history, model="")
         assert len(endpoint.requests) == 2
-        assert answer.rewritten == "What is the height of the Zanzibar bridge?"
+        assert answer.rewritten == "And its height (budget Zanzibar bridge)?"
 
 
 @pytest.mark.parametrize("strategy", ["queries", "summary"])

@@ -141,9 +141,8 @@ def test_ask_answers_with_citations_or_abstains(run: Run, library: Path) -> None
     _, (row,), _ = run("ask", QUESTION)
     assert row["state"] == "answered"
     assert row["generator"] == "extractive"
-    (citation,) = row["citations"]
-    assert "1931" in citation["quote"]
-    assert f"[{citation['marker']}]" in row["text"]
+    assert "1931" in row["citations"][0]["quote"]
+    assert all(f"{citation['quote']} [{citation['marker']}]" in row["text"] for citation in row["citations"])
     _, (row,), _ = run("ask", "Which moons circle the planet Jupiter?")
     assert row["state"] == "abstained"
     assert row["citations"] == []
@@ -213,7 +212,9 @@ def test_piped_output_has_one_complete_line_per_row(run: Run, tmp_path: Path) ->
     assert any("Export it as a PDF and add the exported file." in row for row in rows)
     assert all(re.search(r" \d{4}-\d\d-\d\d \d\d:\d\d ", row) for row in rows)
     _, (answer,), _ = run("ask", QUESTION, as_json=False)
-    assert f"[1] {name} p. 1: “The harbour of Brennick was dredged in 1931 by forty men.”" in answer["shown"]
+    shown_lines = answer["shown"].splitlines()
+    assert "The harbour of Brennick was dredged in 1931 by forty men. [1]" in shown_lines
+    assert f"[1] {name} p. 1" in shown_lines
 
 
 def test_long_name_is_wrapped_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
