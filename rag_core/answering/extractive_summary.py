@@ -134,8 +134,11 @@ class ExtractiveSummarizer:
 
 
 def _find_last_citations(history: Sequence[Message]) -> Sequence[Citation]:
+    """Return the citations of the last answer; of excerpts, the first, because the others are from other places."""
     answers = [message.answer for message in history if message.answer is not None]
-    return answers[-1].citations if answers else ()
+    if not answers:
+        return ()
+    return answers[-1].citations[:1] if answers[-1].consists_of_excerpts else answers[-1].citations
 
 
 def _build_result(query: Query, passages: Sequence[Passage], *, answerable: bool) -> SearchResult:

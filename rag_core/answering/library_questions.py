@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from rag_core.answering.named_documents import NamedDocuments
+from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.types import DocumentInfo, FloatArray, format_count
@@ -143,7 +144,8 @@ class LibraryAnswerer:
 
     def classify(self, question: str) -> Kind | None:
         """Return the kind of a question about the application or its library; ``None`` for any other question."""
-        if len(question.split()) > _MAX_WORDS:
+        # "Summarize all documents" resembles "List all documents".
+        if len(question.split()) > _MAX_WORDS or asks_for_summary(question):
             return None
         # A name has a vector of its own.
         question = _FILE_NAME.sub("the document", question)

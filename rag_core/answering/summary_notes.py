@@ -8,11 +8,14 @@ from dataclasses import replace
 
 from rag_core.llm.context_budget import NOTE_TOKENS, count_tokens
 from rag_core.llm.prompts import MAX_NOTES
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.numbers import find_table_scales
 from rag_core.types import Passage
-from rag_core.types.answers import MARKER
+from rag_core.types.answers import MARKER, strip_markers
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.attribution import attribute_claims
 from rag_core.verification.citation_markers import normalize_markers, parse_markers
+from rag_core.verification.marks import is_same_number
 from rag_core.verification.refusals import is_refusal
 from rag_core.verification.verified_answer import VerifiedAnswer
 
@@ -73,16 +76,42 @@ class NoteChecker:
         """Return the supported statements of a reply, as lines with their markers.
 
         Small models often cite nothing. The statements of such a reply are compared with all passages, those of other
-        replies with the passages that the reply cites.
+        replies with the passages that the reply cites. A statement with a number that neither they nor the request
+        contain is not supported, unless the reply is in another language.
         """
         if is_refusal(reply):
             return []
         text = normalize_markers(reply, sorted(self._passages))
         cited = [self._passages[rank] for rank in parse_distinct_markers([text])] or list(self._passages.values())
         verified = attribute_claims(text, self._request, cited, self._encode)
+        if not verified.unchecked:
+            sources = [(AnnotatedText(self._request), frozenset[int]()), *map(_read_source, cited)]
+            statements = (
+                replace(
+                    one,
+                    supported=one.supported
+                    and _contain_numbers(sources, AnnotatedText(strip_markers(verified.text[one.start : one.end]))),
+                )
+                for one in verified.statements
+            )
+            verified = replace(verified, statements=tuple(statements))
         self._statements += len(verified.statements)
         self._supported += sum(one.supported for one in verified.statements)
         return select_supported_notes(verified)
+
+
+def _read_source(passage: Passage) -> tuple[AnnotatedText, frozenset[int]]:
+    """Return the name of a passage's document, its heading and its text, and the scales of its tables."""
+    text = "\n".join([re.sub(r"[\W_]+", " ", passage.document), passage.heading, passage.text])
+    return AnnotatedText(text), find_table_scales(text)
+
+
+def _contain_numbers(sources: Sequence[tuple[AnnotatedText, frozenset[int]]], statement: AnnotatedText) -> bool:
+    """Return whether sources contain all numbers of a statement."""
+    return all(
+        any(is_same_number(number, other, scales) for source, scales in sources for other in source.possible_numbers)
+        for number in statement.numbers
+    )
 
 
 def renumber_passages(passages: Sequence[Passage], texts: Sequence[str]) -> tuple[list[Passage], list[str]]:

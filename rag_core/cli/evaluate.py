@@ -199,7 +199,7 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
         for figure in one.figures:
             yield json_rows.build_metric_row(figure, one.configuration, one.pseudo_questions)
         for found in engine.evaluations.summarize_context(one):
-            yield json_rows.build_context_row(found, one.configuration)
+            yield json_rows.build_context_row(found, one.configuration, one.pseudo_questions)
         if advice := engine.evaluations.advise_threshold(one, most):
             yield json_rows.build_advice_row(advice, one.configuration)
         if one.judge_report:

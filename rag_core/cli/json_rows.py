@@ -217,14 +217,19 @@ def build_metric_row(metric: Metric, configuration: str, pseudo_questions: int =
         "n": metric.n,
         **value,
         "configuration": configuration,
-        **({"pseudo_questions": pseudo_questions} if pseudo_questions else {}),
+        **_count_pseudo_questions(pseudo_questions),
     }
 
 
-def build_context_row(found: ContextValue, configuration: str) -> dict[str, Any]:
+def _count_pseudo_questions(number: int) -> dict[str, int]:
+    return {"pseudo_questions": number} if number else {}
+
+
+def build_context_row(found: ContextValue, configuration: str, pseudo_questions: int = 0) -> dict[str, Any]:
     """Return the row that ``evaluate`` prints for the median tokens of the pages for a capable model."""
     name = f"median_context_tokens@{found.budget}"
-    return {"metric": name, "value": found.median_tokens, "n": found.share.n, "configuration": configuration}
+    row = {"metric": name, "value": found.median_tokens, "n": found.share.n, "configuration": configuration}
+    return {**row, **_count_pseudo_questions(pseudo_questions)}
 
 
 def build_advice_row(threshold_advice: ThresholdAdvice, configuration: str) -> dict[str, Any]:

@@ -50,8 +50,9 @@ def test_label_on_either_copy_counts_as_found_and_cited(library: Engine, name: s
     *_, evaluation = library.evaluations.run([label])
     assert isinstance(evaluation, Evaluation)
     values = {figure.metric: figure.interval.value for figure in evaluation.figures}
-    # The draft gives another value, so the answer cites it as well.
-    assert (values["recall@1"], values["cited_page"]) == (1.0, 0.5)
+    assert values["recall@1"] == 1.0
+    # Without a model, the answer has two further excerpts from other places.
+    assert values["cited_page"] == pytest.approx(1 / 3)
 
 
 def test_explanation_shows_duplicates_separately(library: Engine) -> None:

@@ -73,6 +73,14 @@ def test_supported_notes_are_kept_with_markers() -> None:
     assert notes_checker.share == pytest.approx(2 / 3)
 
 
+def test_note_with_a_number_that_the_cited_passages_lack_is_left_out() -> None:
+    # No sentence has another number in the same place; the number of a passage that is not cited does not count.
+    notes_checker = checker()
+    assert notes_checker.check_notes("- The mine yields copper, and its smelter burns 42 gases [2].") == []
+    assert notes_checker.share == 0.0
+    assert checker().check_notes("- The mine yields copper, and its smelter burns natural gas [2].")
+
+
 def test_statement_without_markers_is_joined_with_the_next() -> None:
     notes = checker().check_notes("The budget is 42 million euros. Building ends in June of next year. [1]")
     assert notes == ["- The budget is 42 million euros. Building ends in June of next year. [1]"]
