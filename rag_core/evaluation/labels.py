@@ -108,7 +108,7 @@ class Labels:
         elif answer.state is AnswerState.ABSTAINED:
             self._stores.evaluations.put_label(answer.question, LabelKind.NO_ANSWER, (), (), message_id)
         else:
-            cited = answer.citations[:1] if answer.generator == "extractive" else answer.citations
+            cited = answer.citations[:1] if answer.consists_of_excerpts else answer.citations
             self._add_pages(message_id, answer, [LabelledPage(one.document, one.page_index) for one in cited])
 
     def rating(self, message_id: str) -> Feedback | None:
