@@ -54,12 +54,13 @@ class PageReader:
     ) -> tuple[list[FoundAnswer], dict[PageKey, str]]:
         """Return the answers in passages and their pages, best first, and the texts of the pages.
 
-        The token vectors of the question and of the pages are compared too.
+        The token vectors of the question and of the pages are compared too. Of a page that was deleted during the
+        search, the text is that of its passages, with blanks before and between them.
         """
         texts, tables = self._load_contents(passages)
         compare = self._create_similarity(outcome, passages).compare
         found = find_answers(question, passages, texts, tables, self._models.answerability_model(), compare)
-        return found, texts
+        return found, _join_passages([one for one in passages if one.page_key not in texts]) | texts
 
     def find_answers_inside(self, question: str, passage: Passage) -> list[FoundAnswer]:
         """Return the answers in one passage, best first, without the rest of its page."""
@@ -167,3 +168,12 @@ class PageReader:
             result=replace(outcome.result, passages=tuple(passages)),
             tokens={**outcome.tokens, **tokens},
         )
+
+
+def _join_passages(passages: Sequence[Passage]) -> dict[PageKey, str]:
+    """Return the texts of passages at their places on their pages."""
+    texts: dict[PageKey, str] = {}
+    for one in sorted(passages, key=lambda one: one.start + len(one.first_page_text)):
+        before = texts.get(one.page_key, "")[: one.start]
+        texts[one.page_key] = before.ljust(one.start) + one.first_page_text
+    return texts
