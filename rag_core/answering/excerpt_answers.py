@@ -50,8 +50,8 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     question = ParsedQuestion.parse(outcome.result.question)
     passages = select_passages(replace(outcome, result=replace(outcome.result, passages=outcome.passages)))
     read = passages[:WHOLE_PAGES]
-    page_texts = reader.read_page_texts(read)
-    evidence = Evidence(reader.find_answers(question.text, read, outcome), page_texts)
+    answers, page_texts = reader.compare_answers(question.text, read, outcome)
+    evidence = Evidence(answers, page_texts)
     candidates = [candidate for source in SOURCES for candidate in source.propose(question, evidence)]
     selection = select(candidates, gate, page_texts)
     chunks = (row.text for row in outcome.ranked.rows.values())

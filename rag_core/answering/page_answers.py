@@ -48,8 +48,8 @@ from rag_core.verification.attribution import contains_words
 MAX_LOOKS = 2
 # Most documents without a source whose names are in the prompt, and most documents of a library that is listed.
 MAX_NAMES, MAX_LISTED = 20, 200
-# Tokens that are kept for the list of documents.
-_LIST_TOKENS = 400
+# Tokens that are kept for the list of documents: at most so many, and this share of what the rest of the prompt leaves.
+_LIST_TOKENS, _LIST_SHARE = 400, 0.25
 # Probability that a passage is on the topic, below which a question is refused without a call.
 MIN_ON_TOPIC = 0.1
 _TOOL_NAMES = {"SEARCH": "search", "OPEN": "read_page", "COMPUTE": "compute"}
@@ -192,7 +192,8 @@ class PageAnswerer:
         turns, _ = fit_newest_exchanges(history, int(room * HISTORY_SHARE))
         wishes = query.writer.instructions
         rest = build_page_messages(question, (), turns, findings=findings, instructions=wishes, can_search=can_search)
-        room -= sum(count_tokens(message["content"]) + PER_MESSAGE for message in rest) + _LIST_TOKENS
+        room -= sum(count_tokens(message["content"]) + PER_MESSAGE for message in rest)
+        room -= min(_LIST_TOKENS, int(room * _LIST_SHARE))
         context = self._selector.select(outcomes, room, opened=opened)
         drawn = pictures.choose(context, min(writer.page_images, room // 2 // IMAGE_TOKENS))
         if drawn:

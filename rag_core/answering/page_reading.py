@@ -44,16 +44,23 @@ class PageReader:
         """Return the outcome with passages as large as the configuration or the settings say."""
         return enlarge_passages(outcome, context or self._context, self._stores)
 
-    def find_answers(
-        self, question: str, passages: Sequence[Passage], outcome: SearchOutcome | None = None
-    ) -> list[FoundAnswer]:
-        """Return the answers in passages and their pages, best first.
+    def find_answers(self, question: str, passages: Sequence[Passage]) -> list[FoundAnswer]:
+        """Return the answers in passages and their pages, best first."""
+        texts, tables = self._load_contents(passages)
+        return find_answers(question, passages, texts, tables, self._models.answerability_model(), skip_comparison)
 
-        With the ``outcome`` of the search, the token vectors of the question and of the pages are compared too.
+    def compare_answers(
+        self, question: str, passages: Sequence[Passage], outcome: SearchOutcome
+    ) -> tuple[list[FoundAnswer], dict[PageKey, str]]:
+        """Return the answers in passages and their pages, best first, and the texts of the pages.
+
+        The token vectors of the question and of the pages are compared too. Of a page that was deleted during the
+        search, the text is that of its passages, with blanks before and between them.
         """
         texts, tables = self._load_contents(passages)
-        compare = self._create_similarity(outcome, passages).compare if outcome else skip_comparison
-        return find_answers(question, passages, texts, tables, self._models.answerability_model(), compare)
+        compare = self._create_similarity(outcome, passages).compare
+        found = find_answers(question, passages, texts, tables, self._models.answerability_model(), compare)
+        return found, _join_passages([one for one in passages if one.page_key not in texts]) | texts
 
     def find_answers_inside(self, question: str, passage: Passage) -> list[FoundAnswer]:
         """Return the answers in one passage, best first, without the rest of its page."""
@@ -69,7 +76,8 @@ class PageReader:
             for row in self._stores.documents.chunk_rows(version_id, page)
             if row.page_index == page
         ]
-        vectors = self._stores.embeddings.read_tokens([row.id for row in rows])
+        known = outcome.ranked.vectors
+        vectors = {**known, **self._stores.embeddings.read_tokens([row.id for row in rows if row.id not in known])}
         tokens = load_passage_tokens(rows, vectors, outcome.ranked.embedder)
         chunks = [((row.version_id, row.page_index), row.start, tokens[row.id]) for row in rows if row.id in tokens]
         return PageSimilarity(outcome.ranked.question, outcome.ranked.token_weights, chunks)
@@ -79,18 +87,6 @@ class PageReader:
         contents = self._load_pages(sorted({one.page_key for one in passages}))
         texts = {key: text for key, (text, _) in contents.items()}
         return texts, {key: tables for key, (_, tables) in contents.items()}
-
-    def read_page_texts(self, passages: Sequence[Passage]) -> dict[PageKey, str]:
-        """Return the texts of the pages of passages.
-
-        If a page was deleted after the search, its text is what the passages contain of it, at its place.
-        """
-        texts = self._load_contents(passages)[0]
-        for one in [one for one in passages if one.page_key not in texts]:
-            known = texts.get(one.page_key, "")
-            end = one.start + len(one.first_page_text)
-            texts[one.page_key] = known[: one.start].ljust(one.start) + one.first_page_text + known[end:]
-        return texts
 
     def read(self, question: str, texts: Sequence[str]) -> Iterator[Reading]:
         """Yield the reading of each text by the answerability model."""
@@ -172,3 +168,12 @@ class PageReader:
             result=replace(outcome.result, passages=tuple(passages)),
             tokens={**outcome.tokens, **tokens},
         )
+
+
+def _join_passages(passages: Sequence[Passage]) -> dict[PageKey, str]:
+    """Return the texts of passages at their places on their pages."""
+    texts: dict[PageKey, str] = {}
+    for one in sorted(passages, key=lambda one: one.start + len(one.first_page_text)):
+        before = texts.get(one.page_key, "")[: one.start]
+        texts[one.page_key] = before.ljust(one.start) + one.first_page_text
+    return texts

@@ -74,7 +74,7 @@ def test_pages_with_little_text_are_sent_as_pictures_best_first(folder: Path) ->
 
 
 def test_pictures_count_in_the_budget(folder: Path) -> None:
-    for budget, expected in ((1000, 0), (3000, 1), (12_000, 3)):
+    for budget, expected in ((1000, 0), (3500, 1), (12_000, 3)):
         _, endpoint = ask(folder, REPLY, page_images=4, context_budget=budget)
         content = endpoint.requests[0]["messages"][-1]["content"]
         pictures = len(pictures_of(endpoint.requests[0]))
