@@ -13,9 +13,8 @@ from rag_core.answering.page_context import PageContext, PageSelector
 from rag_core.answering.page_pictures import PagePictures
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
-from rag_core.answering.summary import WRITING
+from rag_core.answering.streamed_text import relay_reply
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import GeneratorError
 from rag_core.llm.context_budget import (
     HISTORY_SHARE,
     PER_MESSAGE,
@@ -39,7 +38,7 @@ from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.tool_calls import ToolCall
 from rag_core.runtime.stores import Stores
 from rag_core.text.languages import languages_differ
-from rag_core.types import MARGINALIZATIONS, Answer, AskEvent, Delta, Message, Passage, Restart, Stage, Strategy
+from rag_core.types import MARGINALIZATIONS, Answer, AskEvent, Message, Passage, Restart, Stage, Strategy
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import Query, SearchOutcome
 from rag_core.verification.attribution import contains_words
@@ -262,28 +261,7 @@ class PageAnswerer:
         Return the problem of the endpoint, and the calls of tools.
         """
         stream = writer.stream_reply(messages, tools=LOOKUP_TOOLS if can_search else ())
-        visible = ControlLineFilter()
-        problem = ""
-        try:
-            for event in stream.events(WRITING):
-                if not isinstance(event, Delta):
-                    yield event
-                    continue
-                pieces.append(event.text)
-                if shown := visible.feed(event.text):
-                    trace.record_first_token()
-                    yield Delta(shown)
-            if shown := visible.finish():
-                yield Delta(shown)
-        except GeneratorError as error:
-            if query.strict:
-                raise
-            problem = str(error)
-        finally:
-            stream.close()
-            trace.usage += stream.usage
-        problem = problem or ("" if query.strict else stream.cut)
-        trace.notices += [notice for notice in stream.notices if notice != problem]
+        problem = yield from relay_reply(stream, pieces, trace, strict=query.strict, visible=ControlLineFilter())
         return problem, list(stream.calls)
 
 

@@ -42,8 +42,6 @@ from rag_core.types.searches import (
 TRIES = 3
 # Maximum number of versions whose chunk ids are cached.
 MAX_CACHED_RANGES = 10_000
-# A document's date is looked for in this many characters at the top of its first page.
-COVER_CHARACTERS = 1000
 # A search for this question runs every stage, including the domain look-up.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
 

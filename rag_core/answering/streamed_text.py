@@ -9,7 +9,9 @@ from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import GeneratorError
 from rag_core.gate.features import ANSWERABLE_SCORE
+from rag_core.llm.answer_stream import AnswerStream
 from rag_core.llm.generator import LanguageModel
+from rag_core.llm.page_prompt import ControlLineFilter
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.types import AskEvent, Delta, Message, Restart
 from rag_core.types.searches import Query
@@ -38,25 +40,47 @@ def stream_text(
         instructions=query.writer.instructions,
         hint=evidence.hint,
     )
+    problem = yield from relay_reply(stream, pieces, trace, strict=query.strict)
+    text = (yield from retract_reasoning(pieces)).strip()
+    if pieces and not contains_words(text):
+        yield Restart(EMPTY_ANSWER)
+    return text, problem
+
+
+def relay_reply(
+    stream: AnswerStream,
+    pieces: list[str],
+    trace: AnswerTrace,
+    *,
+    strict: bool,
+    visible: ControlLineFilter | None = None,
+) -> Generator[AskEvent, None, str]:
+    """Yield the events of a reply, append its text to ``pieces``, and record its usage and notices.
+
+    Return why the reply is incomplete; empty if it is complete. If ``strict``, an error of the endpoint is raised.
+    ``visible`` selects the text that is shown; by default, all of it is.
+    """
     problem = ""
     try:
         for event in stream.events(WRITING):
-            if isinstance(event, Delta):
+            if not isinstance(event, Delta):
+                yield event
+                continue
+            pieces.append(event.text)
+            if shown := visible.feed(event.text) if visible else event.text:
                 trace.record_first_token()
-                pieces.append(event.text)
-            yield event
+                yield Delta(shown)
+        if visible and (shown := visible.finish()):
+            yield Delta(shown)
     except GeneratorError as error:
-        if query.strict:
+        if strict:
             raise
         problem = str(error)
     finally:
         stream.close()
         trace.usage += stream.usage
-    if stream.cut and not query.strict:
+    if not strict:
         # The user can continue an answer that reached its limit.
         problem = problem or stream.cut
     trace.notices += [notice for notice in stream.notices if notice != problem]
-    text = (yield from retract_reasoning(pieces)).strip()
-    if pieces and not contains_words(text):
-        yield Restart(EMPTY_ANSWER)
-    return text, problem
+    return problem
