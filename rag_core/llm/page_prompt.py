@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from rag_core.llm.prompts import escape_markup, format_instructions, format_name, format_turn, quote_text
+from rag_core.llm.prompts import escape_markup, format_exchanges, format_instructions, format_name, quote_text
 from rag_core.types import Message, Passage
 
 # Most lines of one reply that ask for something, and most characters of one.
@@ -104,10 +103,7 @@ def build_page_messages(
     can_search : bool
         Whether the model may ask for more sources.
     """
-    messages = [{"role": "system", "content": RULES}]
-    for user_turn, assistant_turn in pairwise(history):
-        if (user_turn.role, assistant_turn.role) == ("user", "assistant"):
-            messages += [format_turn(user_turn), format_turn(assistant_turn)]
+    messages = [{"role": "system", "content": RULES}, *format_exchanges(history)]
     parts = ["\n".join(["Documents:", *documents])] if documents else []
     parts += [format_source(source, is_part=source.rank in partial) for source in sources]
     parts += ["\n".join(["Found for your requests:", *findings])] if findings else []

@@ -139,10 +139,7 @@ def build_messages(
     list[dict[str, str]]
         Messages with ``role`` and ``content``: the rules, then the history, then the passages with the question.
     """
-    messages = [{"role": "system", "content": _RULES_IN_DOUBT if doubtful else _RULES}]
-    for user_turn, assistant_turn in pairwise(history):
-        if (user_turn.role, assistant_turn.role) == ("user", "assistant"):
-            messages += [format_turn(user_turn), format_turn(assistant_turn)]
+    messages = [{"role": "system", "content": _RULES_IN_DOUBT if doubtful else _RULES}, *format_exchanges(history)]
     blocks = [format_passage(passage) for passage in order_passages(passages)]
     wishes = [format_instructions(instructions)] if instructions else []
     final = [_FINAL_RULES] if doubtful else [_RULES_AFTER_INSTRUCTIONS] if instructions else []
@@ -170,6 +167,12 @@ def order_passages(passages: Sequence[Passage]) -> list[Passage]:
     """
     ranked = sorted(passages, key=lambda passage: passage.rank)
     return ranked if len(ranked) <= _MAX_IN_ORDER else [*ranked[::2], *ranked[1::2][::-1]]
+
+
+def format_exchanges(history: Sequence[Message]) -> list[dict[str, str]]:
+    """Return the questions with an answer, and their answers, as chat messages; see `format_turn`."""
+    pairs = [pair for pair in pairwise(history) if (pair[0].role, pair[1].role) == ("user", "assistant")]
+    return [format_turn(message) for pair in pairs for message in pair]
 
 
 def format_turn(message: Message) -> dict[str, str]:

@@ -148,11 +148,6 @@ class Passage:
         return f"{self.document} {self.document_label}".rstrip()
 
     @property
-    def full_heading(self) -> str:
-        """The full title of the document, followed by the heading."""
-        return f"{self.full_title} {self.heading}"
-
-    @property
     def page_key(self) -> PageKey:
         """The version and the index of the first page of the passage."""
         return self.version_id, self.page_index
