@@ -22,8 +22,8 @@ MAX_PAGES = 300
 FIRST_PAGES = 3
 # A document is sent whole if it takes at most this share of the budget.
 WHOLE_SHARE = 0.5
-# The least tokens of a page, by which long documents are recognized without reading them.
-_MIN_TOKENS = 40
+# The least tokens of a chunk, by which long documents are recognized without reading them.
+_MIN_TOKENS = 25
 # Chunks that do not fit, after which none is expected to.
 _MAX_MISSES = 3
 # Pages that are loaded at a time.
@@ -98,8 +98,12 @@ class PageSelector:
         chosen: list[_Source] = []
         spent = misses = 0
         for first in range(0, len(keys), _BATCH):
-            pages = _fold(self._load_pages(keys[first : first + _BATCH], best, outcomes[0]), chosen)
-            for page, prompt_page in zip(pages, self._reader.write_pages(pages), strict=True):
+            batch = keys[first : first + _BATCH]
+            contents = self._documents.page_texts(batch)
+            texts = {key: contents[key][0] for key in batch if key in contents}
+            pages = _fold(_build_pages(texts, best, outcomes[0]), chosen)
+            skipped = {key: spans for key, (_, spans) in contents.items()}
+            for page, prompt_page in zip(pages, self._reader.write_pages(pages, skipped), strict=True):
                 for source in self._list_sizes(page, prompt_page, best, outcomes[0]):
                     cost = count_tokens(format_source(source.prompt_passage, is_part=source.is_part))
                     if spent + cost <= budget:
@@ -129,7 +133,7 @@ class PageSelector:
         """Return all pages of a document that takes a small enough part of the budget; none of a longer one."""
         version = self._documents.version(version_id)
         most = int(WHOLE_SHARE * budget)
-        if version is None or version.pages * _MIN_TOKENS > most:
+        if version is None or version.chunks * _MIN_TOKENS > most:
             return []
         texts = self._documents.texts_of_version(version_id)
         is_short = count_tokens("\n".join(texts.values())) <= most
@@ -142,19 +146,6 @@ class PageSelector:
                 if (key := (row.version_id, row.page_index)) in pages:
                     best.setdefault(key, row)
         return [page for page in pages if page in best]
-
-    def _load_pages(
-        self, keys: Sequence[PageKey], best: Mapping[PageKey, ChunkRow], outcome: SearchOutcome
-    ) -> list[Passage]:
-        """Return whole pages as passages, with the scores of their best chunks."""
-        contents = self._documents.page_contents(keys)
-        pages = []
-        for key in keys:
-            if key in contents:
-                text, row = contents[key][0], best[key]
-                whole = row._replace(start=0, page_index_end=row.page_index, end=len(text), text=text)
-                pages.append(build_passage(0, whole, outcome.ranked.ranking.scores))
-        return pages
 
     def _list_sizes(
         self, page: Passage, prompt_page: Passage, best: Mapping[PageKey, ChunkRow], outcome: SearchOutcome
@@ -180,6 +171,17 @@ def _find_best_chunks(outcomes: Sequence[SearchOutcome]) -> dict[PageKey, ChunkR
         if (row := rows.get(chunk_id)) is not None:
             best.setdefault((row.version_id, row.page_index), row)
     return best
+
+
+def _build_pages(
+    texts: Mapping[PageKey, str], best: Mapping[PageKey, ChunkRow], outcome: SearchOutcome
+) -> list[Passage]:
+    """Return whole pages as passages, with the scores of their best chunks."""
+    rows = [
+        best[key]._replace(start=0, page_index_end=best[key].page_index, end=len(text), text=text)
+        for key, text in texts.items()
+    ]
+    return [build_passage(0, row, outcome.ranked.ranking.scores) for row in rows]
 
 
 def _build_context(chosen: Sequence[_Source], tokens: int) -> PageContext:

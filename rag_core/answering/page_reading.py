@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rag_core.answering.passage_context import enlarge_passages
@@ -16,7 +16,7 @@ from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.text.dates import find_written_date
-from rag_core.types import ChunkRow, Context, Passage, Reading, Table
+from rag_core.types import ChunkRow, Context, Passage, Reading, Span, Table
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
 
@@ -106,15 +106,13 @@ class PageReader:
         pages = {(one.version_id, page) for one in passages for page in (one.page_index, one.page_index_end)}
         return write_tables(passages, self._stores.documents.tables(sorted(pages)))
 
-    def write_pages(self, pages: Sequence[Passage]) -> list[Passage]:
-        """Return copies of whole pages with their tables in Markdown, without headers and footers."""
-        keys = [one.page_key for one in pages]
-        documents = self._stores.documents
-        return write_tables(pages, documents.tables(keys), documents.skipped_spans(keys))
+    def write_pages(self, pages: Sequence[Passage], skipped: Mapping[PageKey, Sequence[Span]]) -> list[Passage]:
+        """Return copies of whole pages with their tables in Markdown, without the skipped headers and footers."""
+        return write_tables(pages, self._stores.documents.tables([one.page_key for one in pages]), skipped)
 
     def find_document_date(self, version_id: str) -> str:
         """Return the first date at the top of a document, as written; empty if there is none."""
-        contents = self._stores.documents.page_contents([(version_id, 0)])
+        contents = self._stores.documents.page_texts([(version_id, 0)])
         return next((find_written_date(text[:COVER_CHARACTERS]) for text, _ in contents.values()), "")
 
     def find_statement_pages(self, version_id: str, titles: Collection[str]) -> list[int]:

@@ -295,15 +295,16 @@ class DocumentQueries:
                 found |= {(row.version_id, row.page_index): unpack_tables(row.tables) for row in rows}
         return found
 
-    def skipped_spans(self, keys: Collection[PageKey]) -> dict[PageKey, tuple[Span, ...]]:
-        """Return the spans of headers and footers in the texts of pages, by version id and page index."""
+    def page_texts(self, keys: Collection[PageKey]) -> dict[PageKey, tuple[str, tuple[Span, ...]]]:
+        """Return the texts of pages, with the spans of headers and footers, by version id and page index."""
         place = tuple_(pages.c.version_id, pages.c.page_index)
-        query = select(pages.c.version_id, pages.c.page_index, pages.c.skip)
-        found: dict[PageKey, tuple[Span, ...]] = {}
+        query = select(pages.c.version_id, pages.c.page_index, pages.c.text, pages.c.skip)
+        found: dict[PageKey, tuple[str, tuple[Span, ...]]] = {}
         with self._db.read() as connection:
             for batch in split_batches(list(keys), MAX_BOUND // 2):
                 for row in connection.execute(query.where(place.in_(batch))):
-                    found[(row.version_id, row.page_index)] = tuple((start, end) for start, end in row.skip)
+                    spans = tuple((start, end) for start, end in row.skip)
+                    found[(row.version_id, row.page_index)] = row.text, spans
         return found
 
     def page_contents(self, keys: Sequence[PageKey]) -> dict[PageKey, tuple[str, tuple[Table, ...]]]:

@@ -161,8 +161,8 @@ def score_sentence(said: EncodedText, sentence: SourceSentence, foreign: bool) -
 
 
 def rank_by_words(said: EncodedText, sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
-    """Return sentences by how many numbers, names and words of a text they contain, the best first."""
-    return sorted(sentences, key=lambda sentence: -_compute_support(said, replace(sentence, tokens=_NO_TOKENS)))
+    """Return sentences that are not encoded by how many numbers, names and words of a text they have, best first."""
+    return sorted(sentences, key=lambda sentence: -_compute_support(said, sentence))
 
 
 def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool = True) -> float:
