@@ -32,7 +32,7 @@ def build_excerpts(answer: Answer, citations: Sequence[Citation]) -> list[Node]:
             nodes.append({"t": "quote", "c": build_marked_text(text, marks)})
         else:
             shown.append(table)
-            nodes.append(build_cited_table(table, source))
+            nodes.append(build_cited_table(table, f"{citation.document}, page {citation.page_label}"))
     return nodes
 
 
