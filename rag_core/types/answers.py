@@ -207,14 +207,16 @@ class Answer:
         return text
 
     def find_cited_spans(self, citation: Citation) -> list[Span]:
-        """Return the spans of the cells that a citation of table rows is about; otherwise the span of the quote."""
+        """Return the spans of the cells that a citation of table rows is about; otherwise the span of the quote.
+
+        A row of an excerpt around the row with the marked cells has none.
+        """
         place = citation.version_id, citation.page_index
-        found = [
-            span
-            for one in self.tables
-            if (one.version_id, one.page_index) == place
-            for span in one.find_spans(citation.start, citation.end)
-        ]
+        tables = [one for one in self.tables if (one.version_id, one.page_index) == place]
+        rows = [(one, one.find_spans(citation.start, citation.end)) for one in tables]
+        found = [span for _, spans in rows for span in spans]
+        if self.consists_of_excerpts and not citation.marks and any(spans and table.cells for table, spans in rows):
+            return []
         return found or [(citation.start, citation.end)]
 
     def with_suggestions(self, suggestions: Suggestions) -> Answer:
