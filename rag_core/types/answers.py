@@ -207,9 +207,10 @@ class Answer:
         return text
 
     def find_cited_spans(self, citation: Citation) -> list[Span]:
-        """Return the spans of the cells that a citation of table rows is about; otherwise the span of the quote.
+        """Return the spans of a page that a citation is about.
 
-        A row of an excerpt around the row with the marked cells has none.
+        They are the cited cells of table rows, or what the reading model marks in an excerpt; otherwise the quote. A row
+        of an excerpt around the row with the marked cells has none.
         """
         place = citation.version_id, citation.page_index
         tables = [one for one in self.tables if (one.version_id, one.page_index) == place]
@@ -217,7 +218,7 @@ class Answer:
         found = [span for _, spans in rows for span in spans]
         if self.consists_of_excerpts and not citation.marks and any(spans and table.cells for table, spans in rows):
             return []
-        return found or [(citation.start, citation.end)]
+        return found or list(citation.marks) or [(citation.start, citation.end)]
 
     def with_suggestions(self, suggestions: Suggestions) -> Answer:
         """Return a copy of the answer with follow-up questions, or with a notice that says why their search failed."""
