@@ -123,6 +123,8 @@ def test_cited_row_of_a_wide_table_is_shown_on_a_phone(open_app: OpenApp, addres
     ask(page, "How many passengers did the ferries of the southern coast have in Q1 2023?")
     table = page.get_by_role("region", name="ferries.pdf, page 1")
     expect(table.locator("td.marked")).to_have_text(["777"])
+    # The conversation may stand scrolled to its end; sideways the table scrolls itself.
+    table.scroll_into_view_if_needed()
     expect(table.locator("td.marked")).to_be_in_viewport()
     expect(table.get_by_role("cell", name="Southern coast")).to_be_in_viewport()
     assert table.evaluate("frame => frame.scrollWidth > frame.clientWidth && frame.scrollLeft > 0")

@@ -75,7 +75,7 @@ def test_model_and_instructions_are_chosen_and_kept(open_app: OpenApp, tmp_path:
             page.keyboard.press("Escape")
             ask(page, QUESTION)
             expect(page.get_by_text("These passages may answer your question.")).to_be_visible()
-            expect(page.get_by_test_id("stChatMessage").last.locator("mark")).to_have_text(["88 metres"])
+            expect(page.get_by_test_id("stChatMessage").last.locator("mark").first).to_have_text("88 metres")
             quiet(page)
             expect(page.get_by_text("Written by")).to_have_count(2)
         assert len(endpoint.requests) == 2
