@@ -209,8 +209,8 @@ class Answer:
     def find_cited_spans(self, citation: Citation) -> list[Span]:
         """Return the spans of a page that a citation is about.
 
-        They are the cited cells of table rows, or what the reading model marks in an excerpt; otherwise the quote. A row
-        of an excerpt around the row with the marked cells has none.
+        They are the cited cells of table rows, or what the reading model marks in an excerpt; otherwise the quote.
+        A row of an excerpt around the row with the marked cells has none.
         """
         place = citation.version_id, citation.page_index
         tables = [one for one in self.tables if (one.version_id, one.page_index) == place]
