@@ -135,7 +135,7 @@ class Services:
         judge = Judge(self._generations, self.models)
         runner = EvaluationRunner(
             *(settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models, judge),
-            *(self.mixtures, pages),
+            pages,
         )
         self.evaluations = Evaluations(stores, runner, self.preferences)
         self.learning = Learning(stores, self._generations, self._local_models, self._searcher, self.preferences)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from rag_core.answering.marginal_answers import generate_marginal_answer
 from rag_core.answering.page_reading import PageReader
 from rag_core.llm.prompts import build_short_answer_messages
 from rag_core.marginalization.predictions import Predictions
-from rag_core.reading.answer_probabilities import compute_answer_probabilities, unify_answers
+from rag_core.reading.answer_probabilities import compute_probabilities_by_passage
 from rag_core.retrieval.evidence_mixture import mix_answers
 from rag_core.retrieval.worked_mixture import compute_worked_mixture
 from rag_core.runtime.language_models import LanguageModels
@@ -45,13 +46,8 @@ class Mixtures:
         self._models = models
 
     def read_answers(self, question: str, passages: Sequence[Passage]) -> dict[str, dict[str, float]]:
-        """Return ``p(y|x, d)`` by chunk id, from the reading model; see `compute_answer_probabilities`.
-
-        These are probabilities of the reading model that a text answers the question, normalized for each passage, and
-        no likelihoods of the texts of the answers.
-        """
-        read = [compute_answer_probabilities(self._reader.find_answers_inside(question, one)) for one in passages]
-        return dict(zip([one.chunk_id for one in passages], unify_answers(read), strict=True))
+        """Return ``p(y|x, d)`` by chunk id, from the reading model; see `compute_probabilities_by_passage`."""
+        return compute_probabilities_by_passage(passages, partial(self._reader.find_answers_inside, question))
 
     def score_answers(
         self, question: str, passages: Sequence[Passage], answers: Collection[str]

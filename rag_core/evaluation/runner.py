@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from rag_core.answering.ask import Answerer
-from rag_core.answering.mixtures import Mixtures
 from rag_core.answering.page_context import PageSelector
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
@@ -30,6 +30,7 @@ from rag_core.evaluation.methods import list_methods
 from rag_core.evaluation.metrics import compute_metrics, compute_precision_recall, compute_risk_coverage
 from rag_core.evaluation.page_finder import PageFinder
 from rag_core.evaluation.ranking_metrics import compute_ranking_metrics
+from rag_core.reading.answer_probabilities import compute_probabilities_by_passage
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
@@ -67,7 +68,6 @@ class EvaluationRunner:
     preferences : Preferences
     models : LanguageModels
     judge : Judge
-    mixtures : Mixtures
     reader : PageReader
     """
 
@@ -81,7 +81,6 @@ class EvaluationRunner:
         preferences: Preferences,
         models: LanguageModels,
         judge: Judge,
-        mixtures: Mixtures,
         reader: PageReader,
     ) -> None:
         self._settings = settings
@@ -92,7 +91,7 @@ class EvaluationRunner:
         self._preferences = preferences
         self._models = models
         self._judge = judge
-        self._mixtures = mixtures
+        self._reader = reader
         self._selector = PageSelector(stores, reader)
 
     def run(
@@ -187,7 +186,8 @@ class EvaluationRunner:
         result = replace(result, search_ms=asked.search_ms)
         if asked.answer is None or not relevant:
             return result
-        probabilities = self._mixtures.read_answers(label.question, asked.passages) if label.answers else {}
+        find = partial(self._reader.find_answers_inside, label.question)
+        probabilities = compute_probabilities_by_passage(asked.passages, find) if label.answers else {}
         ages = self._stores.documents.version_ages({one.version_id for one in asked.passages})
         freshness = self._settings.freshness
         evidence = weigh_evidence(label, asked.passages, relevant, stale, probabilities, ages, freshness)

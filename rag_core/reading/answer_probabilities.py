@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.text.short_answers import normalize_answer
-from rag_core.types import UNKNOWN
+from rag_core.types import UNKNOWN, Passage
 
 # Number of different answers of a passage.
 MAX_ANSWERS = 4
+
+
+def compute_probabilities_by_passage(
+    passages: Sequence[Passage], find_answers: Callable[[Passage], Sequence[FoundAnswer]]
+) -> dict[str, dict[str, float]]:
+    """Return ``p(y|x, d)`` by chunk id, from the answers that ``find_answers`` finds in each passage.
+
+    These are probabilities of the reading model that a text answers the question, normalized for each passage, and
+    no likelihoods of the texts of the answers.
+    """
+    found = [compute_answer_probabilities(find_answers(one)) for one in passages]
+    return dict(zip([one.chunk_id for one in passages], unify_answers(found), strict=True))
 
 
 def compute_answer_probabilities(found: Sequence[FoundAnswer]) -> dict[str, float]:
