@@ -54,7 +54,7 @@ class Label:
     """A question with its expected evidence and answers. ``where`` names the file and line of the label in messages.
 
     ``is_pseudo`` says whether the question was made from a sentence of the document; see
-    `rag_core.learning.inverse_cloze`.
+    `rag_core.research.learning.inverse_cloze`.
     """
 
     label_id: str

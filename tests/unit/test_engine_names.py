@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from rag_core.answering.closed_book import ClosedBook
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
-from rag_core.answering.mixtures import Mixtures
-from rag_core.answering.snapshot_comparison import SnapshotComparisons
 from rag_core.engine import Engine
 from rag_core.evaluation.evaluations import Evaluations
 from rag_core.evaluation.labels import Labels
@@ -17,7 +14,10 @@ from rag_core.indexing.index import Index
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.snapshots import Snapshots
 from rag_core.indexing.watches import Watches
-from rag_core.learning.learning import Learning
+from rag_core.research.closed_book import ClosedBook
+from rag_core.research.learning.learning import Learning
+from rag_core.research.mixtures import Mixtures
+from rag_core.research.snapshot_comparison import SnapshotComparisons
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
 from rag_core.runtime.preferences import Preferences

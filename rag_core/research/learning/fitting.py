@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.learning.objective import MappedExample, Values, compute_gradient, compute_loss
+from rag_core.research.learning.objective import MappedExample, Values, compute_gradient, compute_loss
 from rag_core.types import FloatArray
 
 

@@ -20,7 +20,7 @@ class MappedExample:
 
     The score of candidate ``c`` is the sum of the inner products of the mapped rows of ``vectors`` with the rows of
     ``targets[c]``. For dense vectors, ``vectors`` has one row, and the targets are the vectors of the candidates. For
-    late interaction, the targets are the matching tokens of the candidates; see `rag_core.learning.alignment`.
+    late interaction, the targets are the matching tokens of the candidates; see `rag_core.research.learning.alignment`.
 
     Attributes
     ----------

@@ -7,8 +7,8 @@ from contextlib import closing
 
 from rag_core.answering.search import Searcher
 from rag_core.errors import LabelError
-from rag_core.learning.inverse_cloze import write_pseudo_questions
-from rag_core.learning.training import Trainer
+from rag_core.research.learning.inverse_cloze import write_pseudo_questions
+from rag_core.research.learning.training import Trainer
 from rag_core.runtime.background import BackgroundRun
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.models import LocalModels

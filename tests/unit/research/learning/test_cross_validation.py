@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from rag_core.learning.cross_validation import explain_rejection, fit_adapter, split_documents
-from rag_core.learning.examples import Example
-from rag_core.learning.objective import MappedExample
+from rag_core.research.learning.cross_validation import explain_rejection, fit_adapter, split_documents
+from rag_core.research.learning.examples import Example
+from rag_core.research.learning.objective import MappedExample
 from rag_core.types import HeldOutFigure, Interval
 from tests.support.embedders import HashingEmbedder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.learning.inverse_cloze import write_cloze_question, write_pseudo_questions
+from rag_core.research.learning.inverse_cloze import write_cloze_question, write_pseudo_questions
 from rag_core.types import ChunkRow
 
 

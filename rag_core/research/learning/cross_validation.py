@@ -13,8 +13,8 @@ from rag_core.answering.search import Searcher
 from rag_core.embedding.query_adapter import QueryAdapter
 from rag_core.evaluation.intervals import compute_mean_interval, compute_paired_difference
 from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, find_relevant_spans, list_ranked_pages
-from rag_core.learning.examples import Example, TrainingQuestion
-from rag_core.learning.fitting import FitConfig, fit_matrix
+from rag_core.research.learning.examples import Example, TrainingQuestion
+from rag_core.research.learning.fitting import FitConfig, fit_matrix
 from rag_core.types import HeldOutFigure, PageKey, RetrievalConfig, Scope
 from rag_core.types.protocols import ModelIdentity
 from rag_core.types.retrieval import Timer

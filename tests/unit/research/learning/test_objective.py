@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rag_core.embedding.query_adapter import map_vectors
-from rag_core.learning.fitting import FitConfig, fit_matrix
-from rag_core.learning.objective import MappedExample, compute_gradient, compute_loss, compute_marginal_loss
+from rag_core.research.learning.fitting import FitConfig, fit_matrix
+from rag_core.research.learning.objective import MappedExample, compute_gradient, compute_loss, compute_marginal_loss
 
 DIMENSION, NO = 5, -math.inf
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rag_core.answering.search import Searcher
-from rag_core.learning.alignment import align_tokens
-from rag_core.learning.answer_spans import ScoreSpan, find_answer_spans, score_passage
-from rag_core.learning.inverse_cloze import PseudoQuestion
-from rag_core.learning.objective import MappedExample
+from rag_core.research.learning.alignment import align_tokens
+from rag_core.research.learning.answer_spans import ScoreSpan, find_answer_spans, score_passage
+from rag_core.research.learning.inverse_cloze import PseudoQuestion
+from rag_core.research.learning.objective import MappedExample
 from rag_core.retrieval.late_interaction import select_compared_tokens
 from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.runtime.stores import Stores

@@ -10,7 +10,7 @@ from rag_core.answering.search import Searcher
 from rag_core.embedding.query_adapter import pack_matrices
 from rag_core.errors import LabelError
 from rag_core.evaluation.page_finder import PageFinder
-from rag_core.learning.cross_validation import (
+from rag_core.research.learning.cross_validation import (
     FOLDS,
     Rankings,
     compute_figures,
@@ -19,8 +19,8 @@ from rag_core.learning.cross_validation import (
     rank_pages,
     split_documents,
 )
-from rag_core.learning.examples import Example, ExampleBuilder, TrainingQuestion, list_page_keys
-from rag_core.learning.inverse_cloze import PseudoQuestion, write_pseudo_questions
+from rag_core.research.learning.examples import Example, ExampleBuilder, TrainingQuestion, list_page_keys
+from rag_core.research.learning.inverse_cloze import PseudoQuestion, write_pseudo_questions
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rag_core.learning.alignment import align_tokens
+from rag_core.research.learning.alignment import align_tokens
 from rag_core.retrieval.late_interaction import score_chunks
 from rag_core.types import ChunkVectors, FloatArray
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rag_core.learning.answer_spans import find_answer_spans, score_passage
+from rag_core.research.learning.answer_spans import find_answer_spans, score_passage
 
 
 @pytest.mark.parametrize(
