@@ -11,7 +11,7 @@ from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.neighbourhoods import NeighbourhoodSearch
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
-from rag_core.answering.strategies import Strategies
+from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import Summarizer
 from rag_core.answering.theme_answers import ThemeAnswerer
 from rag_core.answering.theme_summaries import ThemeSummarizer
@@ -33,8 +33,11 @@ from rag_core.indexing.theme_building import ThemeBuilder
 from rag_core.indexing.watches import Watches
 from rag_core.research.closed_book import ClosedBook
 from rag_core.research.learning.learning import Learning
+from rag_core.research.marginalization.marginal_answers import MarginalAnswers
 from rag_core.research.mixtures import Mixtures
+from rag_core.research.prompt_strategies import LongContext, PassageByPassage
 from rag_core.research.snapshot_comparison import SnapshotComparisons
+from rag_core.research.theme_strategy import ThemeStrategy
 from rag_core.runtime.entity_graphs import EntityGraphs
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
@@ -46,6 +49,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.runtime.warm_up import WarmUp
 from rag_core.settings import Settings
 from rag_core.system import configure_malloc
+from rag_core.types import MARGINALIZATIONS
 
 
 class Services:
@@ -102,16 +106,22 @@ class Services:
             self._pool,
         )
         graphs = EntityGraphs(stores)
-        neighbourhoods = NeighbourhoodSearch(stores, graphs, self._searcher)
         pages = PageReader(stores, self._local_models, context=settings.context)
-        self._strategies = Strategies(settings, stores, self._searcher, self.models, neighbourhoods, pages)
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         self.themes = Themes(stores, graphs)
-        theme_answers = ThemeAnswerer(stores, graphs, self.themes, self._generations, summarizer, self.models)
+        research = [
+            PassageByPassage(settings, self._searcher, self.models),
+            LongContext(settings, self._searcher, self.models),
+            *(MarginalAnswers(method, self._searcher, self.models) for method in MARGINALIZATIONS),
+            ThemeStrategy(
+                self._searcher,
+                NeighbourhoodSearch(settings, stores, graphs, self._searcher),
+                ThemeAnswerer(stores, graphs, self.themes, self._generations, summarizer, self.models),
+            ),
+        ]
+        self._strategies = Strategies(settings, stores, self._searcher, self.models, pages, research)
         library = LibraryAnswerer(stores, self._generations)
-        answerer = Answerer(
-            *(self._searcher, self._strategies, summarizer, self.models, pages, stores, theme_answers, library)
-        )
+        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages, stores, library)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
         self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)
         self.conversations = Conversations(self.models, stores.conversations)

@@ -15,6 +15,7 @@ from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_plan, run_search
+from rag_core.answering.strategies.base import ModelStrategy, Steps
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.tool_calls import ToolCall, build_call_message, build_result_message
@@ -22,7 +23,7 @@ from rag_core.retrieval.fusion import fuse_rankings, reciprocal_rank_fusion
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Citation, Hit, Passage, Stage
+from rag_core.types import Citation, Hit, Passage, Stage, Strategy
 from rag_core.types.retrieval import Ranking
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
 
@@ -45,7 +46,7 @@ _REPEATED = "The model repeated the same call, so the search ended."
 _MAX_REPETITIONS = 3
 
 
-class Agent:
+class Agent(ModelStrategy):
     """Runs the loop of a language model and its tools.
 
     The model chooses what to look up; it does not write the answer here. The outcome contains the passages that the
@@ -62,16 +63,16 @@ class Agent:
     reader : PageReader
     """
 
+    name: Strategy = "iterative"
+
     def __init__(
         self, settings: Settings, stores: Stores, searcher: Searcher, models: LanguageModels, reader: PageReader
     ) -> None:
-        self._settings = settings
+        super().__init__(settings, searcher, models)
         self._stores = stores
-        self._searcher = searcher
-        self._models = models
         self._reader = reader
 
-    def search(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Generator[Stage, None, SearchOutcome]:
+    def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for the question, then run the tools that the model calls, until it calls none or a limit is reached.
 
         Raises
@@ -133,7 +134,7 @@ class Agent:
             return first
         answering = [one for one in toolbox.searches if one.result.gate.answerable] or toolbox.searches
         found = [[int(one.chunk_id) for one in outcome.result.passages] for outcome in answering]
-        k = query.configuration.rrf_k or self._settings.rrf_k
+        k = self._rrf_k(query)
         fused = reciprocal_rank_fusion(_to_hits([*found, list(evidence.rows)]), k)
         ranked = fuse_rankings([*(one.ranked for one in answering), self._rank_read(toolbox, first)], k)
         order = dict.fromkeys([*named, *(hit.chunk_id for hit in fused), *ranked.ranking.order])

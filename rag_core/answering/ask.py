@@ -12,23 +12,19 @@ from rag_core.answering.drafts import Draft, find_draft_answer, join_quotes
 from rag_core.answering.excerpt_answers import answer_with_excerpts
 from rag_core.answering.extractive_summary import ExtractiveSteps
 from rag_core.answering.library_questions import LibraryAnswerer
-from rag_core.answering.marginal_answers import write_marginal_answer
 from rag_core.answering.page_answers import PageAnswerer, is_read_in_pages, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.refusals import refuse
 from rag_core.answering.search import Searcher
-from rag_core.answering.strategies import Strategies
-from rag_core.answering.streamed_text import stream_text
+from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING, Summarizer
-from rag_core.answering.theme_answers import ThemeAnswerer
 from rag_core.answering.trace import AnswerTrace
 from rag_core.llm.generator import LanguageModel
 from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
-    MARGINALIZATIONS,
     Answer,
     AskEvent,
     Delta,
@@ -57,7 +53,6 @@ class Answerer:
         The query's language model writes the answer. If it has none, the answer is excerpts.
     reader : PageReader
     stores : Stores
-    themes : ThemeAnswerer
     library : LibraryAnswerer
     """
 
@@ -69,11 +64,9 @@ class Answerer:
         models: LanguageModels,
         reader: PageReader,
         stores: Stores,
-        themes: ThemeAnswerer,
         library: LibraryAnswerer,
     ) -> None:
         self.library = library
-        self._themes = themes
         self._searcher = searcher
         self._strategies = strategies
         self._summarizer = summarizer
@@ -110,7 +103,7 @@ class Answerer:
             extracts = self._summarizer.extracts
             if is_summary and (yield from self._finish(query, extracts.summarize(query, history), trace)):
                 return
-        if configuration.strategy == "themes" and (yield from self._themes.answer(query, trace)):
+        if (yield from self._strategies.find(configuration.strategy).answer(query, trace)):
             return
         if configuration.strategy == "summary":
             summary = yield from self._summarizer.summary(query, trace)
@@ -160,7 +153,6 @@ class Answerer:
             outcome = replace(outcome, result=result)
         elif writer is not None:
             evidence = collect_evidence(outcome, fact, self._reader)
-            evidence = yield from self._strategies.prompts.shorten_evidence(writer, query, evidence, trace)
             draft = yield from self._write_draft(writer, query, evidence, history, trace)
             if draft.answer.text:
                 # The passages keep their numbers if quotes follow the text.
@@ -240,10 +232,8 @@ class Answerer:
         If the endpoint fails, the draft contains the problem; for a strict query, the error is raised.
         """
         outcome, question = evidence.outcome, evidence.outcome.result.question
-        if query.configuration.strategy in MARGINALIZATIONS:
-            text, problem = yield from write_marginal_answer(writer, query, evidence, trace)
-        else:
-            text, problem = yield from stream_text(writer, query, evidence, history, trace)
+        strategy = self._strategies.find(query.configuration.strategy)
+        text, problem = yield from strategy.write_text(writer, query, evidence, history, trace)
         if not contains_words(text):
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
         answer = draft_answer(text, question, evidence.sources, create_text_encoder(outcome.ranked.embedder))

@@ -11,6 +11,7 @@ from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.retrieval.late_interaction import rerank_chunks
 from rag_core.runtime.entity_graphs import EntityGraphs
 from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
 from rag_core.themes.graph import EntityGraph
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
@@ -27,12 +28,14 @@ class NeighbourhoodSearch:
 
     Parameters
     ----------
+    settings : Settings
     stores : Stores
     graphs : EntityGraphs
     searcher : Searcher
     """
 
-    def __init__(self, stores: Stores, graphs: EntityGraphs, searcher: Searcher) -> None:
+    def __init__(self, settings: Settings, stores: Stores, graphs: EntityGraphs, searcher: Searcher) -> None:
+        self._settings = settings
         self._stores = stores
         self._graphs = graphs
         self._searcher = searcher
@@ -42,7 +45,7 @@ class NeighbourhoodSearch:
         """Whether themes were built."""
         return bool(self._graphs.build_id)
 
-    def search(self, query: Query, timer: Timer, rrf_k: int) -> tuple[SearchOutcome, list[str]]:
+    def search(self, query: Query, timer: Timer) -> tuple[SearchOutcome, list[str]]:
         """Return the outcome of the search, and the names of the entities whose neighbourhood was searched.
 
         Without themes, it is the outcome of a plain search, with a notice that says so.
@@ -60,7 +63,7 @@ class NeighbourhoodSearch:
             near = self._rank_chunks(ranked, chunk_ids)
         if not near.ranking.order:
             return plain, []
-        ranked = fuse_rankings([ranked, near], rrf_k)
+        ranked = fuse_rankings([ranked, near], query.configuration.rrf_k or self._settings.rrf_k)
         with timer.measure("gate"):
             return self._searcher.apply_gate(query, ranked), [graph.name(one) for one in entities]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from rag_core.answering.ask import Answerer
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
-from rag_core.answering.strategies import Strategies
+from rag_core.answering.strategies.registry import Strategies
 from rag_core.evaluation.baselines import Bm25, TfIdf
 from rag_core.evaluation.costs import measure_index, measure_search_ms
 from rag_core.evaluation.ranking_metrics import find_relevant_spans, list_ranked_pages

@@ -11,7 +11,7 @@ from rag_core.answering.ask import Answerer
 from rag_core.answering.page_context import PageSelector
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
-from rag_core.answering.strategies import Strategies
+from rag_core.answering.strategies.registry import Strategies
 from rag_core.errors import LabelError, QuestionError
 from rag_core.evaluation.agreement import (
     ANSWERS,

@@ -7,11 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from rag_core.answering.marginal_answers import generate_marginal_answer
 from rag_core.answering.page_reading import PageReader
 from rag_core.llm.prompts import build_short_answer_messages
-from rag_core.marginalization.predictions import Predictions
 from rag_core.reading.answer_probabilities import compute_probabilities_by_passage
+from rag_core.research.marginalization.marginal_answers import generate_marginal_answer
+from rag_core.research.marginalization.predictions import Predictions
 from rag_core.retrieval.evidence_mixture import mix_answers
 from rag_core.retrieval.worked_mixture import compute_worked_mixture
 from rag_core.runtime.language_models import LanguageModels

@@ -187,7 +187,7 @@ class Gate:
         return count_decimals(self.threshold)
 
 
-# Search strategies; see `rag_core.answering.strategies`. All except ``plain``, ``summary`` and ``themes`` need a
+# Search strategies; see `rag_core.answering.strategies.base`. All except ``plain``, ``summary`` and ``themes`` need a
 # language model.
 Strategy = Literal[
     "plain",

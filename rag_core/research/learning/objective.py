@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rag_core.marginalization.sums import log_sum_exp
+from rag_core.research.marginalization.sums import log_sum_exp
 from rag_core.types import FloatArray
 
 Values = npt.NDArray[np.float64]

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from rag_core.answering.marginal_answers import NO_SCORES, weigh_by_rerank
 from rag_core.answering.trace import AnswerTrace
+from rag_core.research.marginalization.marginal_answers import NO_SCORES, weigh_by_rerank
 from tests.support.passages import passage
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.answering.prompt_strategies import FID_PASSAGES
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorError
+from rag_core.research.prompt_strategies import FID_PASSAGES
 from rag_core.types import Answer, AnswerState, Evaluation, RetrievalConfig, Stage, Strategy
 from tests.support.engines import ASK_BUDGET, BUDGET, LIBRARY, close_at_each_event, open_library, scripted_engine
 from tests.support.servers import Exchange, Play, complete, status

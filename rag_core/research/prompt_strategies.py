@@ -10,23 +10,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import partial
 
 from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.prompt_evidence import PromptEvidence
-from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_step
+from rag_core.answering.strategies.base import ModelStrategy, Steps
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.context_budget import fit_context
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.passage_extraction import extract_from_passage
-from rag_core.runtime.language_models import LanguageModels
-from rag_core.settings import Settings
-from rag_core.types import Passage, Stage
-from rag_core.types.searches import Query, SearchOutcome
+from rag_core.types import AskEvent, Message, Passage, Stage, Strategy
+from rag_core.types.searches import Query
 
 # With ``fid``, the model reads this many times as many passages as a plain prompt contains.
 FID_PASSAGES = 2
@@ -35,30 +33,66 @@ _SHORT_CHUNK = 64
 _MOST_RANKED = 1000
 
 
-class PromptStrategies:
-    """Selects and shortens the passages of the prompt.
+class PassageByPassage(ModelStrategy):
+    """Lets the model read each passage alone, and write the answer from its extracts."""
 
-    Parameters
-    ----------
-    settings : Settings
-    searcher : Searcher
-    models : LanguageModels
-    """
+    name: Strategy = "fid"
 
-    def __init__(self, settings: Settings, searcher: Searcher, models: LanguageModels) -> None:
-        self._settings = settings
-        self._searcher = searcher
-        self._models = models
-
-    def search_for_extracts(
-        self, query: Query, _: CallBudget, trace: AnswerTrace
-    ) -> Generator[Stage, None, SearchOutcome]:
+    def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for the passages to read one by one: more than a plain prompt contains, within the limit of calls."""
         most = max(1, min(FID_PASSAGES * query.top_k, self._settings.strategy_calls))
         search = partial(self._searcher.search, replace(query, top_k=most), trace.timer)
         return (yield from run_step("search_1", "Searching for passages to read one by one", search))
 
-    def search_for_all(self, query: Query, _: CallBudget, trace: AnswerTrace) -> Generator[Stage, None, SearchOutcome]:
+    def write_text(
+        self,
+        writer: LanguageModel,
+        query: Query,
+        evidence: PromptEvidence,
+        history: Sequence[Message],
+        trace: AnswerTrace,
+    ) -> Generator[AskEvent, None, tuple[str, str]]:
+        """Yield the text of an answer that is written from extracts instead of passages."""
+        evidence = yield from self._shorten_evidence(writer, query, evidence, trace)
+        return (yield from super().write_text(writer, query, evidence, history, trace))
+
+    def _shorten_evidence(
+        self, writer: LanguageModel, query: Query, evidence: PromptEvidence, trace: AnswerTrace
+    ) -> Generator[Stage, None, PromptEvidence]:
+        """Return the evidence with extracts instead of passages.
+
+        If the endpoint fails or the limit of calls is reached, the remaining passages stay whole, and a notice says so.
+        For a strict query, an error of the endpoint is raised.
+        """
+        budget = CallBudget(self._settings, writer, trace)
+        question = evidence.outcome.result.question
+        passages = [one for one in evidence.prompt_passages if one.chunk_id]
+        extracts: list[Passage] = []
+        for number, passage in enumerate(passages, 1):
+            label = f"Reading passage {number} of {len(passages)}"
+            try:
+                text = yield from run_step(
+                    f"extract_{number}", label, partial(extract_from_passage, budget.complete, question, passage)
+                )
+            except (GeneratorError, CallLimit) as error:
+                if query.strict and isinstance(error, GeneratorError):
+                    raise
+                trace.notices.append(f"{error} The passages from [{passage.rank}] on were not shortened.")
+                extracts += passages[number - 1 :]
+                break
+            if text:
+                extracts.append(replace(passage, text=text))
+        trace.steps.append(f"Read {len(passages)} passages one by one, of which {len(extracts)} concern the question")
+        facts = [one for one in evidence.prompt_passages if not one.chunk_id]
+        return replace(evidence, prompt_passages=(*extracts, *facts))
+
+
+class LongContext(ModelStrategy):
+    """Puts as many passages into the prompt as fit into the context of the model."""
+
+    name: Strategy = "long-context"
+
+    def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for as many passages as fit into the context; the gate considers those of a plain search."""
         model = require_model(query, self._models)
         tokens = model.profile.filled_tokens
@@ -82,35 +116,3 @@ class PromptStrategies:
         passages = outcome.passages[:read]
         trace.steps.append(f"Put {len(passages)} of {len(outcome.passages)} passages that were found into the prompt")
         return replace(outcome, result=replace(outcome.result, passages=passages))
-
-    def shorten_evidence(
-        self, model: LanguageModel, query: Query, evidence: PromptEvidence, trace: AnswerTrace
-    ) -> Generator[Stage, None, PromptEvidence]:
-        """Return the evidence with extracts instead of passages if the strategy is ``fid``; else return it unchanged.
-
-        If the endpoint fails or the limit of calls is reached, the remaining passages stay whole, and a notice says so.
-        For a strict query, an error of the endpoint is raised.
-        """
-        if query.configuration.strategy != "fid":
-            return evidence
-        budget = CallBudget(self._settings, model, trace)
-        question = evidence.outcome.result.question
-        passages = [one for one in evidence.prompt_passages if one.chunk_id]
-        extracts: list[Passage] = []
-        for number, passage in enumerate(passages, 1):
-            label = f"Reading passage {number} of {len(passages)}"
-            try:
-                text = yield from run_step(
-                    f"extract_{number}", label, partial(extract_from_passage, budget.complete, question, passage)
-                )
-            except (GeneratorError, CallLimit) as error:
-                if query.strict and isinstance(error, GeneratorError):
-                    raise
-                trace.notices.append(f"{error} The passages from [{passage.rank}] on were not shortened.")
-                extracts += passages[number - 1 :]
-                break
-            if text:
-                extracts.append(replace(passage, text=text))
-        trace.steps.append(f"Read {len(passages)} passages one by one, of which {len(extracts)} concern the question")
-        facts = [one for one in evidence.prompt_passages if not one.chunk_id]
-        return replace(evidence, prompt_passages=(*extracts, *facts))

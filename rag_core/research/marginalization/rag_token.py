@@ -6,9 +6,9 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
-from rag_core.marginalization.beam_search import search_beams
-from rag_core.marginalization.predictions import Predictions
-from rag_core.marginalization.sums import log_sum_exp
+from rag_core.research.marginalization.beam_search import search_beams
+from rag_core.research.marginalization.predictions import Predictions
+from rag_core.research.marginalization.sums import log_sum_exp
 from rag_core.types import Float64Array, MarginalCandidate, TokenDistribution
 
 

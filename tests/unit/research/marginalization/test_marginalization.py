@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from rag_core.answering.steps import run_to_end
-from rag_core.marginalization import rag_sequence, rag_token
-from rag_core.marginalization.beam_search import search_beams
-from rag_core.marginalization.predictions import Predictions
-from rag_core.marginalization.rag_sequence import decode_sequence
-from rag_core.marginalization.rag_token import decode_token, mix_distributions
+from rag_core.research.marginalization import rag_sequence, rag_token
+from rag_core.research.marginalization.beam_search import search_beams
+from rag_core.research.marginalization.predictions import Predictions
+from rag_core.research.marginalization.rag_sequence import decode_sequence
+from rag_core.research.marginalization.rag_token import decode_token, mix_distributions
 from rag_core.types import GeneratedToken, MarginalAnswer, TokenDistribution
 from tests.support.causal_models import TableModel
 

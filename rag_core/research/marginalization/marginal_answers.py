@@ -7,18 +7,21 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
+from rag_core.answering.call_budget import require_model
 from rag_core.answering.prompt_evidence import PromptEvidence
+from rag_core.answering.search import Searcher
 from rag_core.answering.steps import report_tokens
+from rag_core.answering.strategies.base import SearchStrategy, Steps
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import GeneratorError
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.prompts import build_short_answer_messages
-from rag_core.marginalization import rag_sequence, rag_token
-from rag_core.marginalization.predictions import Predictions
+from rag_core.research.marginalization import rag_sequence, rag_token
+from rag_core.research.marginalization.predictions import Predictions
 from rag_core.retrieval.passage_weights import softmax
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.types import (
-    MARGINALIZATIONS,
     AskEvent,
     Decoding,
     Delta,
@@ -26,9 +29,11 @@ from rag_core.types import (
     MarginalAnswer,
     MarginalCandidate,
     Marginalization,
+    Message,
     Passage,
     WeightingConfig,
 )
+from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import contains_words
 
@@ -114,34 +119,59 @@ def generate_marginal_answer(
     )
 
 
-def write_marginal_answer(
-    writer: LanguageModel, query: Query, evidence: PromptEvidence, trace: AnswerTrace
-) -> Generator[AskEvent, None, tuple[str, str]]:
-    """Yield the short answer of a query with its citation; return it, and why there is none.
+class MarginalAnswers(SearchStrategy):
+    """Searches as the plain strategy does, and generates a short answer that is marginalized over the passages.
 
-    The cited passage is the one with the largest share in the answer. If the model fails, the text is empty; for a
-    strict query, the error is raised.
+    Parameters
+    ----------
+    method : {"rag-sequence", "rag-token"}
+        Also the name of the strategy.
+    searcher : Searcher
+    models : LanguageModels
     """
-    method = next(one for one in MARGINALIZATIONS if one == query.configuration.strategy)
-    # A computed figure is no passage that was ranked.
-    passages = [one for one in evidence.prompt_passages if one.chunk_id][:MAX_PASSAGES]
-    weights = weigh_by_rerank(passages, trace)
-    steps = generate_marginal_answer(writer, evidence.outcome.result.question, passages, weights, method)
-    label = f"Generating with {_NAMES[method]} over {len(passages)} passages"
-    try:
-        answer = yield from report_tokens("marginalize", label, steps)
-    except GeneratorError as error:
-        if query.strict:
-            raise
-        return "", str(error)
-    trace.usage += writer.record_tokens(answer.prompt_tokens, answer.predictions)
-    trace.steps.append(_describe(answer))
-    text = f"{answer.text.rstrip('.')} [{passages[answer.main_passage].rank}]"
-    if not contains_words(text):
-        return "", ""
-    trace.record_first_token()
-    yield Delta(text)
-    return text, ""
+
+    def __init__(self, method: Marginalization, searcher: Searcher, models: LanguageModels) -> None:
+        super().__init__(searcher)
+        self.name = self._method = method
+        self._models = models
+
+    def search(self, query: Query, timer: Timer) -> Steps:
+        """Run the plain search; raise `SettingsError` before it if the model does not predict single tokens."""
+        require_model(query, self._models).causal_model()
+        return (yield from super().search(query, timer))
+
+    def write_text(
+        self,
+        writer: LanguageModel,
+        query: Query,
+        evidence: PromptEvidence,
+        history: Sequence[Message],
+        trace: AnswerTrace,
+    ) -> Generator[AskEvent, None, tuple[str, str]]:
+        """Yield the short answer of a query with its citation; return it, and why there is none.
+
+        The cited passage is the one with the largest share in the answer. If the model fails, the text is empty; for a
+        strict query, the error is raised.
+        """
+        # A computed figure is no passage that was ranked.
+        passages = [one for one in evidence.prompt_passages if one.chunk_id][:MAX_PASSAGES]
+        weights = weigh_by_rerank(passages, trace)
+        steps = generate_marginal_answer(writer, evidence.outcome.result.question, passages, weights, self._method)
+        label = f"Generating with {_NAMES[self._method]} over {len(passages)} passages"
+        try:
+            answer = yield from report_tokens("marginalize", label, steps)
+        except GeneratorError as error:
+            if query.strict:
+                raise
+            return "", str(error)
+        trace.usage += writer.record_tokens(answer.prompt_tokens, answer.predictions)
+        trace.steps.append(_describe(answer))
+        text = f"{answer.text.rstrip('.')} [{passages[answer.main_passage].rank}]"
+        if not contains_words(text):
+            return "", ""
+        trace.record_first_token()
+        yield Delta(text)
+        return text, ""
 
 
 def weigh_by_rerank(passages: Sequence[Passage], trace: AnswerTrace) -> list[float]:

@@ -1,0 +1,124 @@
+"""What a search strategy is, and the plain search, which is the simplest one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+
+from rag_core.answering.call_budget import CallBudget, require_model
+from rag_core.answering.prompt_evidence import PromptEvidence
+from rag_core.answering.search import Searcher
+from rag_core.answering.streamed_text import stream_text
+from rag_core.answering.trace import AnswerTrace
+from rag_core.errors import CallLimit, GeneratorError
+from rag_core.llm.generator import LanguageModel
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.settings import Settings
+from rag_core.types import AskEvent, Message, Stage, Strategy
+from rag_core.types.retrieval import Timer
+from rag_core.types.searches import Query, SearchOutcome
+
+Steps = Generator[Stage, None, SearchOutcome]
+
+# Labels of the stages of a search, in the order in which the stages end.
+LABELS = {
+    "embed": "Reading the question",
+    "lexical": "Searching by words",
+    "dense": "Searching by meaning",
+    "sparse": "Searching by learned terms",
+    "rerank": "Comparing passages",
+    "cross_encoder": "Reading the best passages",
+    "gate": "Checking whether they answer",
+}
+
+
+class SearchStrategy:
+    """The plain search; other strategies override what they do in another way.
+
+    Parameters
+    ----------
+    searcher : Searcher
+
+    Attributes
+    ----------
+    name : str
+        The name by which a question selects the strategy.
+    """
+
+    name: Strategy = "plain"
+
+    def __init__(self, searcher: Searcher) -> None:
+        self._searcher = searcher
+
+    def check(self) -> None:
+        """Raise `SettingsError` if a plain search would replace the strategy, because something was not built."""
+
+    def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
+        """Yield the events of an answer without a search; return whether there is one."""
+        yield from ()
+        return False
+
+    def search(self, query: Query, timer: Timer) -> Steps:
+        """Search for a question; see `Strategies.search`."""
+        # A search is fast, so all its stages are reported at the end.
+        outcome = self._searcher.search(query, timer)
+        for name, label in LABELS.items():
+            if name in timer.ms:
+                yield Stage(name, label, done=True)
+        return outcome
+
+    def write_text(
+        self,
+        writer: LanguageModel,
+        query: Query,
+        evidence: PromptEvidence,
+        history: Sequence[Message],
+        trace: AnswerTrace,
+    ) -> Generator[AskEvent, None, tuple[str, str]]:
+        """Yield the text of an answer from passages while it is written; return it, and why it is incomplete."""
+        return (yield from stream_text(writer, query, evidence, history, trace))
+
+
+class ModelStrategy(SearchStrategy, ABC):
+    """A strategy that calls a language model, with a plain search instead if the calls fail.
+
+    Parameters
+    ----------
+    settings : Settings
+    searcher : Searcher
+    models : LanguageModels
+    """
+
+    def __init__(self, settings: Settings, searcher: Searcher, models: LanguageModels) -> None:
+        super().__init__(searcher)
+        self._settings = settings
+        self._models = models
+
+    @abstractmethod
+    def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
+        """Search for a question; the calls to the model go through the budget."""
+
+    def search(self, query: Query, timer: Timer) -> Steps:
+        """Search with the help of the model; see `Strategies.search`."""
+        trace = AnswerTrace(timer=timer)
+        budget = CallBudget(self._settings, require_model(query, self._models), trace)
+        try:
+            outcome = yield from self.run(query, budget, trace)
+        except (GeneratorError, CallLimit) as error:
+            if query.strict:
+                raise
+            trace.notices.append(f"{error} A plain search was used instead.")
+            outcome = yield from super().search(query, timer)
+        timer.ms["total"] = trace.elapsed_ms
+        result = replace(
+            outcome.result,
+            timings_ms=dict(timer.ms),
+            notices=(*outcome.result.notices, *trace.notices),
+            steps=tuple(trace.steps),
+            usage=trace.usage,
+        )
+        return replace(outcome, result=result)
+
+    def _rrf_k(self, query: Query) -> int:
+        return query.configuration.rrf_k or self._settings.rrf_k

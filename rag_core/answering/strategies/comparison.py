@@ -1,0 +1,80 @@
+"""Search for each part of a comparison separately."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.merging import merge_outcomes
+from rag_core.answering.search import Searcher
+from rag_core.answering.steps import run_plan, run_search, run_step
+from rag_core.answering.strategies.base import ModelStrategy, Steps
+from rag_core.answering.trace import AnswerTrace
+from rag_core.llm.query_planning import decompose_question
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
+from rag_core.types import Strategy
+from rag_core.types.searches import Query, SearchOutcome
+
+# Maximum number of parts of a question that are taken from the reply of the model.
+MAX_PARTS = 4
+# Maximum number of documents that a prompt lists. If the search covers more documents, the prompt lists only those in
+# the result of a plain search.
+MAX_LISTED = 20
+
+
+class Comparison(ModelStrategy):
+    """Search for each part of a comparison separately, and merge the outcomes.
+
+    Parameters
+    ----------
+    settings : Settings
+    stores : Stores
+    searcher : Searcher
+    models : LanguageModels
+    """
+
+    name: Strategy = "compare"
+
+    def __init__(self, settings: Settings, stores: Stores, searcher: Searcher, models: LanguageModels) -> None:
+        super().__init__(settings, searcher, models)
+        self._stores = stores
+
+    def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
+        """Search for the whole question, then for its parts."""
+        whole = yield from run_step(
+            "search_0", "Searching for the whole question", partial(self._searcher.search, query, trace.timer)
+        )
+        documents = self._list_documents(query, whole)
+        names = list(documents.values())
+        parts = yield from run_plan(
+            "Asking the model what to look up",
+            trace.timer,
+            partial(decompose_question, budget.complete, query.text, names, MAX_PARTS),
+        )
+        if len(parts) < 2:
+            trace.steps.append("The model did not split the question, which was searched for as it is.")
+            return whole
+        searches = []
+        for part in parts:
+            scope = query if part.document is None else replace(query, documents=(list(documents)[part.document],))
+            where = "" if part.document is None else f" in {names[part.document]}"
+            search = partial(self._searcher.search, replace(scope, text=part.question), trace.timer)
+            searches.append((yield from run_search(part.question, trace, search, where)))
+            if not searches[-1].result.gate.answerable:
+                trace.notices.append(f"Nothing was found that answers “{part.question}”{where}.")
+        return merge_outcomes(whole, searches, query.top_k, self._rrf_k(query))
+
+    def _list_documents(self, query: Query, outcome: SearchOutcome) -> dict[str, str]:
+        """Return a mapping of id to name for the documents that the prompt lists; see `MAX_LISTED`."""
+        scope = query.documents
+        names = {
+            one.document_id: one.name
+            for one in self._stores.view(query.as_of).documents(scope if scope is None else list(scope))
+            if one.chunks
+        }
+        if len(names) <= MAX_LISTED:
+            return names
+        return {one.document_id: one.document for one in outcome.result.passages[:MAX_LISTED]}
