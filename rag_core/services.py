@@ -8,14 +8,10 @@ from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
 from rag_core.answering.follow_up import FollowUps
 from rag_core.answering.library_questions import LibraryAnswerer
-from rag_core.answering.neighbourhoods import NeighbourhoodSearch
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import Summarizer
-from rag_core.answering.theme_answers import ThemeAnswerer
-from rag_core.answering.theme_summaries import ThemeSummarizer
-from rag_core.answering.themes import Themes
 from rag_core.evaluation.evaluations import Evaluations
 from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.labels import Labels
@@ -29,7 +25,6 @@ from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.snapshots import Snapshots
-from rag_core.indexing.theme_building import ThemeBuilder
 from rag_core.indexing.watches import Watches
 from rag_core.research.closed_book import ClosedBook
 from rag_core.research.learning.learning import Learning
@@ -37,8 +32,13 @@ from rag_core.research.marginalization.marginal_answers import MarginalAnswers
 from rag_core.research.mixtures import Mixtures
 from rag_core.research.prompt_strategies import LongContext, PassageByPassage
 from rag_core.research.snapshot_comparison import SnapshotComparisons
-from rag_core.research.theme_strategy import ThemeStrategy
-from rag_core.runtime.entity_graphs import EntityGraphs
+from rag_core.research.themes.entity_graphs import EntityGraphs
+from rag_core.research.themes.neighbourhoods import NeighbourhoodSearch
+from rag_core.research.themes.theme_answers import ThemeAnswerer
+from rag_core.research.themes.theme_building import ThemeBuilder
+from rag_core.research.themes.theme_strategy import ThemeStrategy
+from rag_core.research.themes.theme_summaries import ThemeSummarizer
+from rag_core.research.themes.themes import Themes
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads

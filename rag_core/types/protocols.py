@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from rag_core.types import (
     ChunkRow,
@@ -17,7 +17,6 @@ from rag_core.types import (
     TokenDistribution,
     VersionFilter,
 )
-from rag_core.types.themes import StatementSource, StoredTheme, ThemeEntity
 
 
 class Retriever(Protocol):
@@ -167,23 +166,6 @@ class DomainLookup(Protocol):
         """Return what to look up; ``None`` if the question does not belong to the domain.
 
         ``names`` are the names that occur in the question, such as the name of a company.
-        """
-        ...
-
-
-class ThemeWriter(Protocol):
-    """Summarizes themes."""
-
-    def write_theme(
-        self,
-        title: str,
-        entities: Sequence[ThemeEntity],
-        sources: Sequence[StatementSource],
-        model: Any,
-    ) -> StoredTheme:
-        """Return a theme with its summary: by a language model, or sentences of the sources if ``model`` is ``None``.
-
-        May raise `GeneratorError`.
         """
         ...
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from datetime import datetime
 
+from rag_core.research.themes.graph import EntityGraph
 from rag_core.runtime.stores import Stores
-from rag_core.themes.graph import EntityGraph
 from rag_core.types.themes import ModelUse, ThemesState
 
 # Name of the preference that describes the last complete build of themes.

@@ -6,13 +6,13 @@ from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
 
-from rag_core.answering.neighbourhoods import NeighbourhoodSearch
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_step
 from rag_core.answering.strategies.base import SearchStrategy, Steps
-from rag_core.answering.theme_answers import ThemeAnswerer
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import SettingsError
+from rag_core.research.themes.neighbourhoods import NeighbourhoodSearch
+from rag_core.research.themes.theme_answers import ThemeAnswerer
 from rag_core.types import AskEvent, Strategy
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query

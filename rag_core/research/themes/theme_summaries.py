@@ -31,7 +31,7 @@ _REQUEST = "What do the passages say about: {}?"
 
 
 class ThemeSummarizer:
-    """Summarizes themes; satisfies `ThemeWriter`.
+    """Summarizes themes.
 
     Parameters
     ----------
@@ -51,7 +51,10 @@ class ThemeSummarizer:
         sources: Sequence[StatementSource],
         model: LanguageModel | None,
     ) -> StoredTheme:
-        """Return a theme with its summary; see `ThemeWriter`."""
+        """Return a theme with its summary: by a language model, or sentences of the sources if ``model`` is ``None``.
+
+        May raise `GeneratorError`.
+        """
         sentences = self._read(sources)
         kept = [source for source, one in zip(sources, sentences, strict=True) if one is not None]
         first = self._select(

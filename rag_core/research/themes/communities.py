@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from rag_core.themes.graph import EntityGraph
+from rag_core.research.themes.graph import EntityGraph
 from rag_core.types.themes import EntityLink
 
 # Seed of the community detection, so that the same documents have the same themes.

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 
 from rag_core.errors import GeneratorError, RagError
 from rag_core.indexing.queue import IndexingQueue
-from rag_core.llm.entity_extraction import find_entity_names
 from rag_core.llm.generator import LanguageModel
-from rag_core.runtime.entity_graphs import THEMES, EntityGraphs
+from rag_core.research.themes.communities import build_title, find_communities, spread_statements
+from rag_core.research.themes.entities import ENTITY_RULES, extract_entities
+from rag_core.research.themes.entity_extraction import find_entity_names
+from rag_core.research.themes.entity_graphs import THEMES, EntityGraphs
+from rag_core.research.themes.theme_summaries import ThemeSummarizer
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
-from rag_core.themes.communities import build_title, find_communities, spread_statements
-from rag_core.themes.entities import ENTITY_RULES, extract_entities
 from rag_core.types import Job, JobState
-from rag_core.types.protocols import ThemeWriter
 from rag_core.types.themes import DocumentEntities, ModelUse, StatementSource, ThemeEntity, ThemesState
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class ThemeBuilder:
     graphs : EntityGraphs
     models : LanguageModels
     indexer : IndexingQueue
-    writer : ThemeWriter
+    writer : ThemeSummarizer
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ThemeBuilder:
         graphs: EntityGraphs,
         models: LanguageModels,
         indexer: IndexingQueue,
-        writer: ThemeWriter,
+        writer: ThemeSummarizer,
     ) -> None:
         self._stores = stores
         self._graphs = graphs

@@ -16,19 +16,19 @@ import numpy as np
 from rag_core.answering.answer_building import build_answer
 from rag_core.answering.cited_sentences import CitedText, Sentence, SentenceReader
 from rag_core.answering.summary import Summarizer
-from rag_core.answering.theme_selection import (
+from rag_core.answering.trace import AnswerTrace
+from rag_core.reading.key_sentences import is_complete_sentence, is_cross_reference, rank_sentences
+from rag_core.research.themes.entity_graphs import EntityGraphs
+from rag_core.research.themes.theme_selection import (
     ThemeStatement,
     find_stems,
     find_topic_words,
     find_topics,
     select_diverse,
 )
-from rag_core.answering.themes import Themes, build_theme_title, load_spans
-from rag_core.answering.trace import AnswerTrace
-from rag_core.reading.key_sentences import is_complete_sentence, is_cross_reference, rank_sentences
+from rag_core.research.themes.themes import Themes, build_theme_title, load_spans
 from rag_core.retrieval.late_interaction import compute_max_sim, compute_token_similarities, compute_token_weights
 from rag_core.retrieval.passages import build_passage
-from rag_core.runtime.entity_graphs import EntityGraphs
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from itertools import combinations
 
+from rag_core.research.themes.entities import build_entity_key, is_entity_name
 from rag_core.text.grammar import split_tokens
-from rag_core.themes.entities import build_entity_key, is_entity_name
 from rag_core.types.themes import DocumentEntities, Entity, EntityKind, EntityLink, LinkedEntity, StatementSource
 
 # Words of the longest entity that is looked for in a question.

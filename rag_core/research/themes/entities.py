@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from rag_core.research.themes.definitions import defines_term, find_short_names
 from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import FUNCTION_WORDS, Token, split_tokens
 from rag_core.text.injection import contains_instructions
 from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import ALPHANUMERIC, STOP_WORDS, find_lemma
-from rag_core.themes.definitions import defines_term, find_short_names
 from rag_core.types import PAGE_BREAK, ChunkRow, Table, TableRow
 from rag_core.types.themes import DocumentEntities, Entity, EntityKind, Statement, StatementKind
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rag_core.answering.cited_sentences import CitedText
 from rag_core.errors import UnknownTheme
 from rag_core.reading.key_sentences import is_cross_reference
-from rag_core.runtime.entity_graphs import EntityGraphs
+from rag_core.research.themes.communities import join_names, place_entities
+from rag_core.research.themes.entity_graphs import EntityGraphs
 from rag_core.runtime.stores import Stores
 from rag_core.text.normalize import normalize
-from rag_core.themes.communities import join_names, place_entities
 from rag_core.types import Answer, AnswerState, ChunkRow, Gate
 from rag_core.types.themes import (
     EntityLink,

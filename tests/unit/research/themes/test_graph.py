@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rag_core.themes.communities import (
+from rag_core.research.themes.communities import (
     find_communities,
     join_names,
     place_entities,
     select_statements,
     spread_statements,
 )
-from rag_core.themes.entities import extract_entities
-from rag_core.themes.graph import EntityGraph
+from rag_core.research.themes.entities import extract_entities
+from rag_core.research.themes.graph import EntityGraph
 from rag_core.types.themes import DocumentEntities, Entity, Statement
 from tests.support.themed import PEOPLE, RISKS, build_rows
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_core.answering.search import Searcher
+from rag_core.research.themes.entity_graphs import EntityGraphs
+from rag_core.research.themes.graph import EntityGraph
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.retrieval.late_interaction import rerank_chunks
-from rag_core.runtime.entity_graphs import EntityGraphs
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.themes.graph import EntityGraph
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
 from rag_core.types.themes import NOT_BUILT
