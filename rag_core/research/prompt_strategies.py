@@ -22,7 +22,7 @@ from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.context_budget import fit_context
 from rag_core.llm.generator import LanguageModel
-from rag_core.llm.passage_extraction import extract_from_passage
+from rag_core.research.passage_extraction import extract_from_passage
 from rag_core.types import AskEvent, Message, Passage, Stage, Strategy
 from rag_core.types.searches import Query
 
