@@ -115,7 +115,7 @@ class Services:
             *(MarginalAnswers(method, self._searcher, self.models) for method in MARGINALIZATIONS),
             ThemeStrategy(
                 self._searcher,
-                NeighbourhoodSearch(settings, stores, graphs, self._searcher),
+                NeighbourhoodSearch(stores, graphs, self._searcher),
                 ThemeAnswerer(stores, graphs, self.themes, self._generations, summarizer, self.models),
             ),
         ]

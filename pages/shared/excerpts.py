@@ -19,7 +19,7 @@ def build_excerpts(answer: Answer, citations: Sequence[Citation]) -> list[Node]:
     nodes: list[Node] = []
     shown: list[CitedTable] = []
     for citation in citations:
-        table = _find_table(answer, citation)
+        table = next(iter(answer.find_cited_tables(citation)), None)
         if table in shown:
             continue
         section = truncate(headings.get(citation.chunk_id, ""), _HEADING_WIDTH)
@@ -34,10 +34,3 @@ def build_excerpts(answer: Answer, citations: Sequence[Citation]) -> list[Node]:
             shown.append(table)
             nodes.append(build_cited_table(table, f"{citation.document}, page {citation.page_label}"))
     return nodes
-
-
-def _find_table(answer: Answer, citation: Citation) -> CitedTable | None:
-    """Return the table whose rows an excerpt consists of, if it does."""
-    place = citation.version_id, citation.page_index
-    on_page = (one for one in answer.tables if (one.version_id, one.page_index) == place)
-    return next((one for one in on_page if one.find_spans(citation.start, citation.end)), None)

@@ -134,7 +134,7 @@ class Agent(ModelStrategy):
             return first
         answering = [one for one in toolbox.searches if one.result.gate.answerable] or toolbox.searches
         found = [[int(one.chunk_id) for one in outcome.result.passages] for outcome in answering]
-        k = self._rrf_k(query)
+        k = self._searcher.select_rrf_k(query)
         fused = reciprocal_rank_fusion(_to_hits([*found, list(evidence.rows)]), k)
         ranked = fuse_rankings([*(one.ranked for one in answering), self._rank_read(toolbox, first)], k)
         order = dict.fromkeys([*named, *(hit.chunk_id for hit in fused), *ranked.ranking.order])

@@ -37,6 +37,7 @@ from rag_core.types import (
     Hit,
     Question,
     RankBy,
+    RetrievalConfig,
     VersionFilter,
     build_unembedded_question,
 )
@@ -87,6 +88,10 @@ class Ranker:
         """Return the ranked chunks; see `Searcher.rank`."""
         with self._pool.tasks() as tasks:
             return self._rank(query, timer, hypothesis, generation, tasks)
+
+    def select_rrf_k(self, configuration: RetrievalConfig) -> int:
+        """Return the constant of reciprocal rank fusion: that of the configuration, or else that of the settings."""
+        return configuration.rrf_k or self._settings.rrf_k
 
     def _rank(
         self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration, tasks: Executor
@@ -140,7 +145,7 @@ class Ranker:
         ranking = rank_chunks(
             hits,
             rank_by=rank_by,
-            rrf_k=configuration.rrf_k or self._settings.rrf_k,
+            rrf_k=self.select_rrf_k(configuration),
             timer=timer,
             sections=_section_ranker(embedded_lookup, loader),
             cross_encode=(

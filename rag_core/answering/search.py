@@ -118,6 +118,10 @@ class Searcher:
             self._searched = True
         return replace(outcome, result=replace(outcome.result, timings_ms=dict(timer.ms)))
 
+    def select_rrf_k(self, query: Query) -> int:
+        """Return the constant of reciprocal rank fusion for a query."""
+        return self._ranker.select_rrf_k(query.configuration)
+
     def apply_gate(self, query: Query, ranked: RankedChunks) -> SearchOutcome:
         """Return the first passages of a ranking with the gate's decision."""
         rows, order = ranked.rows, ranked.ranking.order

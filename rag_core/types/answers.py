@@ -206,18 +206,22 @@ class Answer:
                 text = f"{text[: claim.end]} ({claim.mark_text}){text[claim.end :]}"
         return text
 
+    def find_cited_tables(self, citation: Citation) -> list[CitedTable]:
+        """Return the tables of the answer with rows that a citation quotes."""
+        place = citation.version_id, citation.page_index
+        on_page = (one for one in self.tables if (one.version_id, one.page_index) == place)
+        return [one for one in on_page if one.find_spans(citation.start, citation.end)]
+
     def find_cited_spans(self, citation: Citation) -> list[Span]:
         """Return the spans of a page that a citation is about.
 
         They are the cited cells of table rows, or what the reading model marks in an excerpt; otherwise the quote.
         A row of an excerpt around the row with the marked cells has none.
         """
-        place = citation.version_id, citation.page_index
-        tables = [one for one in self.tables if (one.version_id, one.page_index) == place]
-        rows = [(one, one.find_spans(citation.start, citation.end)) for one in tables]
-        found = [span for _, spans in rows for span in spans]
-        if self.consists_of_excerpts and not citation.marks and any(spans and table.cells for table, spans in rows):
+        tables = self.find_cited_tables(citation)
+        if self.consists_of_excerpts and not citation.marks and any(one.cells for one in tables):
             return []
+        found = [span for one in tables for span in one.find_spans(citation.start, citation.end)]
         return found or list(citation.marks) or [(citation.start, citation.end)]
 
     def with_suggestions(self, suggestions: Suggestions) -> Answer:

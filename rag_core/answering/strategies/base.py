@@ -119,6 +119,3 @@ class ModelStrategy(SearchStrategy, ABC):
             usage=trace.usage,
         )
         return replace(outcome, result=result)
-
-    def _rrf_k(self, query: Query) -> int:
-        return query.configuration.rrf_k or self._settings.rrf_k

@@ -65,7 +65,7 @@ class Comparison(ModelStrategy):
             searches.append((yield from run_search(part.question, trace, search, where)))
             if not searches[-1].result.gate.answerable:
                 trace.notices.append(f"Nothing was found that answers “{part.question}”{where}.")
-        return merge_outcomes(whole, searches, query.top_k, self._rrf_k(query))
+        return merge_outcomes(whole, searches, query.top_k, self._searcher.select_rrf_k(query))
 
     def _list_documents(self, query: Query, outcome: SearchOutcome) -> dict[str, str]:
         """Return a mapping of id to name for the documents that the prompt lists; see `MAX_LISTED`."""

@@ -36,7 +36,7 @@ class SeveralQueries(ModelStrategy):
         for text in (query.text, *queries):
             text_query = replace(query, text=text)
             rankings.append((yield from run_search(text, trace, partial(self._searcher.rank, text_query, trace.timer))))
-        return self._searcher.apply_gate(query, fuse_rankings(rankings, self._rrf_k(query)))
+        return self._searcher.apply_gate(query, fuse_rankings(rankings, self._searcher.select_rrf_k(query)))
 
 
 class HypotheticalAnswer(ModelStrategy):

@@ -12,7 +12,6 @@ from rag_core.research.themes.graph import EntityGraph
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.retrieval.late_interaction import rerank_chunks
 from rag_core.runtime.stores import Stores
-from rag_core.settings import Settings
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
 from rag_core.types.themes import NOT_BUILT
@@ -28,14 +27,12 @@ class NeighbourhoodSearch:
 
     Parameters
     ----------
-    settings : Settings
     stores : Stores
     graphs : EntityGraphs
     searcher : Searcher
     """
 
-    def __init__(self, settings: Settings, stores: Stores, graphs: EntityGraphs, searcher: Searcher) -> None:
-        self._settings = settings
+    def __init__(self, stores: Stores, graphs: EntityGraphs, searcher: Searcher) -> None:
         self._stores = stores
         self._graphs = graphs
         self._searcher = searcher
@@ -63,7 +60,7 @@ class NeighbourhoodSearch:
             near = self._rank_chunks(ranked, chunk_ids)
         if not near.ranking.order:
             return plain, []
-        ranked = fuse_rankings([ranked, near], query.configuration.rrf_k or self._settings.rrf_k)
+        ranked = fuse_rankings([ranked, near], self._searcher.select_rrf_k(query))
         with timer.measure("gate"):
             return self._searcher.apply_gate(query, ranked), [graph.name(one) for one in entities]
 
