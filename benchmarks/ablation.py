@@ -2,7 +2,6 @@
 
     python -m benchmarks.ablation search DATA [--limit N]
     python -m benchmarks.ablation follow-ups DATA CONVERSATIONS
-    python -m benchmarks.ablation suggestions DATA [--limit N]
 
 ``search``: DATA contains ``pdfs/`` and ``questions.jsonl`` in the format of `benchmarks.quality`; a question that has
 an answer also has ``values``. The table has four metrics: recall@1 and recall@5 of the evidence pages, the share of
@@ -16,9 +15,6 @@ paired bootstrap interval of the difference.
 which DATA must contain the documents of `benchmarks.office_documents`. The second question is searched for in three
 ways. The first way adds the content words of the first question if the rules consider the second question dependent.
 The second way adds nothing, and the third way always adds these words.
-
-``suggestions``: The command prints the questions that are suggested after the answers, as JSON lines. Each line lists
-the variants of the rules that suggest the question. A reader has to judge the questions.
 """
 
 from __future__ import annotations
@@ -27,7 +23,7 @@ import argparse
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -155,31 +151,9 @@ def difference(full: Sequence[float | None], less: Sequence[float | None]) -> st
     return f"{found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
 
 
-SUGGESTIONS = "rag_core.answering.suggestions"
-SUGGESTION_RULES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
-    "all rules": nullcontext,
-    "any capitalized word is a name": without(f"{SUGGESTIONS}._is_specific_name", lambda text, name: True),
-    "symbols are names": without(f"{SUGGESTIONS}._contains_word", lambda name: True),
-    "names that occur once": without(f"{SUGGESTIONS}.TIMES_NAMED", 1),
-}
-
-
-def show_suggestions(data: Path, limit: int | None) -> None:
-    found: dict[tuple[str, str], list[str]] = {}
-    with library(data) as engine:
-        for row in read_questions(data)[:limit]:
-            for name, rule in SUGGESTION_RULES.items():
-                with rule():
-                    answer = engine.answer(row["question"], suggest=True)
-                for question in answer.follow_ups:
-                    found.setdefault((answer.passages[0].document, question), []).append(name)
-    for (document, question), rules in found.items():
-        print(json.dumps({"document": document, "question": question, "rules": sorted(set(rules))}))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("search", "follow-ups", "suggestions"))
+    parser.add_argument("what", choices=("search", "follow-ups"))
     parser.add_argument("data", type=Path)
     parser.add_argument("conversations", type=Path, nargs="?")
     parser.add_argument("--limit", type=int)
@@ -187,8 +161,7 @@ def main() -> None:
     if arguments.what == "follow-ups":
         show_follow_ups(arguments.data, arguments.conversations)
     else:
-        show = {"search": show_search, "suggestions": show_suggestions}
-        show[arguments.what](arguments.data, arguments.limit)
+        show_search(arguments.data, arguments.limit)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from rag_core.types import (
     Scope,
     SearchResult,
     Status,
-    Suggestions,
 )
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, Writer
@@ -120,7 +119,6 @@ class Engine(Services):
         history: Sequence[Message] = (),
         configuration: RetrievalConfig | None = None,
         search_for: str | None = None,
-        suggest: bool = False,
         model: str | None = None,
         instructions: str = "",
     ) -> Generator[AskEvent, None, None]:
@@ -128,8 +126,7 @@ class Engine(Services):
 
         A `Stage` names the current step. A `Rewritten` contains the question that replaces a follow-up question. A
         `SearchResult` contains the passages for the answer. A `Delta` adds text to the answer, and a `Restart`
-        discards all text so far. If ``suggest`` is true, `Suggestions` follow the answer. Closing the iterator stops
-        the work.
+        discards all text so far. Closing the iterator stops the work.
 
         Parameters
         ----------
@@ -144,8 +141,6 @@ class Engine(Services):
             and listed in the answer.
         search_for : str, optional
             Search for this text instead of the question; the question is then not rewritten.
-        suggest : bool
-            Whether to yield `Suggestions` after the answer, which takes a few more searches.
         model : str, optional
             Name of the language model, as in `LanguageModels.find_name`; an empty name means quotes only.
         instructions : str
@@ -161,23 +156,13 @@ class Engine(Services):
         """
         scope = Scope.of(documents, collections, as_of)
         how, writer = configuration or DEFAULT_CONFIGURATION, Writer(model, instructions)
-        events = self._follow_ups.ask(question, scope, top_k, history, how, search_for, writer)
-        return self._follow_ups.with_suggestions(events, scope) if suggest else events
+        return self._follow_ups.ask(question, scope, top_k, history, how, search_for, writer)
 
     def answer(self, question: str, **options: Any) -> Answer:
-        """Return the answer to a question.
-
-        ``options`` are the keyword arguments of `ask`. If ``suggest`` is true, the answer contains the suggested
-        questions.
-        """
-        answer = None
+        """Return the answer to a question; ``options`` are the keyword arguments of `ask`."""
         for event in self.ask(question, **options):
             if isinstance(event, Answer):
-                answer = event
-            elif isinstance(event, Suggestions) and answer is not None:
-                answer = answer.with_suggestions(event)
-        if answer is not None:
-            return answer
+                return event
         raise RagError("The question ended without an answer. Ask it again.")
 
     def explain(self, question: str, **options: Any) -> Explanation:

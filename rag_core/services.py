@@ -5,7 +5,6 @@ from __future__ import annotations
 from rag_core.answering.ask import Answerer
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
-from rag_core.answering.explain import Explanations
 from rag_core.answering.follow_up import FollowUps
 from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.page_reading import PageReader
@@ -27,10 +26,12 @@ from rag_core.indexing.removal import Removal
 from rag_core.indexing.snapshots import Snapshots
 from rag_core.indexing.watches import Watches
 from rag_core.research.closed_book import ClosedBook
+from rag_core.research.explanations import Explanations
 from rag_core.research.learning.learning import Learning
 from rag_core.research.marginalization.marginal_answers import MarginalAnswers
 from rag_core.research.mixtures import Mixtures
 from rag_core.research.prompt_strategies import LongContext, PassageByPassage
+from rag_core.research.query_expansion import HypotheticalAnswer, SeveralQueries
 from rag_core.research.snapshot_comparison import SnapshotComparisons
 from rag_core.research.themes.entity_graphs import EntityGraphs
 from rag_core.research.themes.neighbourhoods import NeighbourhoodSearch
@@ -110,8 +111,10 @@ class Services:
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         self.themes = Themes(stores, graphs)
         research = [
-            PassageByPassage(settings, self._searcher, self.models),
-            LongContext(settings, self._searcher, self.models),
+            *(
+                strategy(settings, self._searcher, self.models)
+                for strategy in (SeveralQueries, HypotheticalAnswer, PassageByPassage, LongContext)
+            ),
             *(MarginalAnswers(method, self._searcher, self.models) for method in MARGINALIZATIONS),
             ThemeStrategy(
                 self._searcher,

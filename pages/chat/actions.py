@@ -6,16 +6,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.chat.questions import answer_again, ask_instead, ask_next, search_again
+from pages.chat.questions import answer_again, ask_instead, search_again
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.current import get_current_id
-from pages.shared.runs import Run
 from pages.shared.text import escape_markdown
-from rag_core.types import Answer, Message, Scope
-
-# Seconds between two checks for suggested questions.
-_LOOK_S = 0.3
+from rag_core.types import Answer, Message
 
 
 def show_rewritten_search(back: Backend, message: Message, answer: Answer, *, last: bool) -> None:
@@ -54,33 +50,6 @@ def show_actions(back: Backend, message: Message) -> None:
             on_ask=lambda text: ask_instead(back, message, text),
         )
     _export(back, key)
-
-
-def show_follow_ups(back: Backend, suggesting: Run | None, message: Message, scope: Scope) -> None:
-    """Show the suggested questions of an answer; rerun the page when the engine has finished looking for them."""
-    if suggesting:
-        _wait_for_suggestions(suggesting)
-    if not message.answer or not message.answer.follow_ups:
-        return
-    st.caption("Suggested questions")
-    with st.container(horizontal=True, gap="small"):
-        for number, question in enumerate(message.answer.follow_ups):
-            st.button(
-                escape_markdown(question),
-                key=f"follow_up_{message.message_id}_{number}",
-                icon=":material/chat:",
-                on_click=ask_next,
-                args=[back, message, question, scope],
-            )
-
-
-def _wait_for_suggestions(run: Run) -> None:
-    @st.fragment(run_every=_LOOK_S)
-    def wait() -> None:
-        if not run.progress.suggesting:
-            st.rerun()
-
-    wait()
 
 
 def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[str], None]) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.chat.actions import show_actions, show_follow_ups, show_rewritten_search
+from pages.chat.actions import show_actions, show_rewritten_search
 from pages.chat.connecting import offer_model
 from pages.chat.interruption import select_shown_part, show_notices
-from pages.chat.questions import answer_last, get_scope
+from pages.chat.questions import answer_last
 from pages.chat.refusal import show_refusal
 from pages.shared import keys
 from pages.shared.backend import Backend
@@ -20,7 +20,6 @@ from pages.shared.excerpts import build_excerpts
 from pages.shared.feedback import confirm_passage, show_feedback
 from pages.shared.passages import show_passages
 from pages.shared.richtext import show_richtext
-from pages.shared.runs import Run
 from pages.shared.source import open_source
 from pages.shared.strategies import STRATEGY_NAMES
 from pages.shared.tables import build_cited_tables
@@ -47,11 +46,8 @@ _STEPS = {
 }
 
 
-def show_history(back: Backend, messages: Sequence[Message], suggesting: Run | None) -> dict[str, Answer]:
-    """Show the messages; return a dictionary that maps message ids to answers.
-
-    ``suggesting`` is the run that was looking for questions to suggest when the messages were loaded, if any.
-    """
+def show_history(back: Backend, messages: Sequence[Message]) -> dict[str, Answer]:
+    """Show the messages; return a dictionary that maps message ids to answers."""
     hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
     if hidden:
         st.button(
@@ -60,20 +56,20 @@ def show_history(back: Backend, messages: Sequence[Message], suggesting: Run | N
             on_click=lambda: st.session_state.update({keys.EARLIER: True}),
         )
     for message in messages[hidden:]:
-        _turn(back, message, suggesting, last=message is messages[-1])
+        _turn(back, message, last=message is messages[-1])
     return {one.message_id: one.answer for one in messages if one.answer}
 
 
-def _turn(back: Backend, message: Message, suggesting: Run | None, *, last: bool) -> None:
+def _turn(back: Backend, message: Message, *, last: bool) -> None:
     if message.role == "user":
         with st.chat_message("user", avatar=":material/person:"):
             st.text(message.text)
     else:
         with st.chat_message("assistant", avatar=":material/format_quote:"):
-            _body(back, message, suggesting, last=last)
+            _body(back, message, last=last)
 
 
-def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool) -> None:
+def _body(back: Backend, message: Message, *, last: bool) -> None:
     answer = message.answer
     if answer is None:
         st.text(message.text)
@@ -100,10 +96,8 @@ def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool
         show_feedback(back.engine, message.message_id)
         if last:
             show_actions(back, message)
-    if last:
-        show_follow_ups(back, suggesting, message, get_scope(back, str(get_current_id())))
-        if answer.generator == "extractive" and answer.passages and answer.state is AnswerState.ANSWERED:
-            offer_model(back)
+    if last and answer.generator == "extractive" and answer.passages and answer.state is AnswerState.ANSWERED:
+        offer_model(back)
 
 
 def _work_done(answer: Answer) -> None:

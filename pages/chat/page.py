@@ -20,7 +20,6 @@ from pages.shared.warmth import show_warm_up
 
 back = get_backend()
 arrived = enter_page("chat")
-suggesting = back.answers.suggesting(get_current_id() or "")
 conversation, messages = open_conversation(back.engine, arrived=arrived)
 run = back.answers.running(get_current_id() or "")
 last = messages[-1].answer if messages else None
@@ -39,7 +38,7 @@ if not messages:
     show_welcome(back, documents)
 # An answer that is being continued is shown below the other messages, with its text so far.
 continued = run.continued.message_id if run and run.continued else ""
-shown = show_history(back, [one for one in messages if one.message_id != continued], suggesting)
+shown = show_history(back, [one for one in messages if one.message_id != continued])
 if run:
     show_running_answer(back, run)
 elif messages and messages[-1].role == "user":

@@ -1,8 +1,8 @@
 """Write answers in background threads, one per answer.
 
 Each click or reload ends the current script run of a page, but the answer must still be completed. So a
-thread writes the answer, and the pages only show its progress. The thread stores the complete answer, and then
-the suggested questions. If the reader stops the answer, the thread stores the text written so far.
+thread writes the answer, and the pages only show its progress. The thread stores the complete answer. If
+the reader stops the answer, the thread stores the text written so far.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 
 class Answers:
-    """The running answers, at most one per conversation.
-
-    After its answer is stored, a run may continue to look for questions to suggest.
-    """
+    """The running answers, at most one per conversation."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -52,8 +49,6 @@ class Answers:
             under_way = self._runs.get(conversation_id)
             if under_way and not under_way.progress.done:
                 return under_way
-            if under_way:
-                under_way.stop()
             run = Run(
                 conversation_id,
                 question,
@@ -77,11 +72,6 @@ class Answers:
         """Return the run whose answer in this conversation is not complete yet, if there is one."""
         run = self._runs.get(conversation_id)
         return run if run and not run.progress.done else None
-
-    def suggesting(self, conversation_id: str) -> Run | None:
-        """Return the run of this conversation that is looking for questions to suggest, if there is one."""
-        run = self._runs.get(conversation_id)
-        return run if run and run.progress.suggesting else None
 
     def problem(self, conversation_id: str) -> str:
         """Return why the last question of this conversation has no answer; an empty string if unknown."""
@@ -109,4 +99,4 @@ class Answers:
         except Exception as error:  # noqa: BLE001 - no caller would catch an exception of this thread
             run.problem = explain(error)
         finally:
-            run.show(done=True, suggesting=False)
+            run.show(done=True)

@@ -18,13 +18,12 @@ _POLL_S = 0.2
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an answer; ``suggesting`` is true while the engine looks for questions to suggest."""
+    """The progress of an answer."""
 
     stages: tuple[Stage, ...] = ()
     text: str = ""
     restarted: str = ""
     done: bool = False
-    suggesting: bool = False
 
 
 @dataclass
@@ -52,7 +51,7 @@ class Run:
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def stop(self) -> None:
-        """Ask the run to end. It then stores the text written so far, and suggests no questions."""
+        """Ask the run to end. It then stores the text written so far."""
         self.stopping.set()
 
     def show(self, **changes: Any) -> None:

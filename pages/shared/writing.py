@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
@@ -10,36 +9,29 @@ from typing import Any
 
 from pages.shared.runs import Run
 from rag_core.engine import Engine
-from rag_core.errors import RagError
 from rag_core.types import (
     Answer,
     AskEvent,
     Delta,
-    Message,
     Restart,
     RetrievalConfig,
     Rewritten,
     SearchResult,
     Stage,
-    Suggestions,
 )
 
 NOTHING_WRITTEN = "Stopped before there was an answer."
-log = logging.getLogger(__name__)
 
 
 def write_answer(engine: Engine, run: Run) -> None:
-    """Ask the question and process the events; store the answer and the suggestions when they arrive."""
-    stored = None
+    """Ask the question and process the events; store the answer when it arrives."""
     events = _start_events(engine, run)
     with closing(events):
         for event in events:
             if isinstance(event, Answer):
                 run.answer = event
-                stored = _store_answer(engine, run, event)
-                run.show(done=True, suggesting=run.continued is None)
-            elif isinstance(event, Suggestions) and stored:
-                _store_suggestions(engine, stored.message_id, event)
+                _store_answer(engine, run, event)
+                run.show(done=True)
             elif isinstance(event, Stage):
                 run.show_stage(event)
             elif isinstance(event, Rewritten):
@@ -82,21 +74,13 @@ def _start_events(engine: Engine, run: Run) -> Generator[AskEvent, None, None]:
         history=run.history,
         configuration=RetrievalConfig(strategy=run.strategy),
         search_for=run.search_for,
-        suggest=True,
         **options,
     )
 
 
-def _store_answer(engine: Engine, run: Run, answer: Answer) -> Message:
-    """Store a complete answer, or replace the answer that was continued; return its message."""
+def _store_answer(engine: Engine, run: Run, answer: Answer) -> None:
+    """Store a complete answer, or replace the answer that was continued."""
     if run.continued is None:
-        return engine.conversations.add_message(run.conversation_id, "assistant", answer.text, answer)
-    engine.conversations.replace_answer(run.continued.message_id, answer)
-    return run.continued
-
-
-def _store_suggestions(engine: Engine, message_id: str, suggestions: Suggestions) -> None:
-    try:
-        engine.conversations.set_follow_ups(message_id, suggestions)
-    except RagError as error:
-        log.warning("suggested questions were not stored: %s", error)
+        engine.conversations.add_message(run.conversation_id, "assistant", answer.text, answer)
+    else:
+        engine.conversations.replace_answer(run.continued.message_id, answer)

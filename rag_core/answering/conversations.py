@@ -8,7 +8,7 @@ from rag_core.answering.export import export_markdown, export_pdf
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import check_instructions
 from rag_core.store.conversations import ConversationStore
-from rag_core.types import Answer, Conversation, Message, Scope, Suggestions
+from rag_core.types import Answer, Conversation, Message, Scope
 
 LONGEST_TITLE = 200
 
@@ -54,10 +54,6 @@ class Conversations:
     def replace_answer(self, message_id: str, answer: Answer) -> None:
         """Replace an answer by a longer one."""
         self._store.replace_answer(message_id, answer)
-
-    def set_follow_ups(self, message_id: str, suggestions: Suggestions) -> None:
-        """Store the suggested questions of an answer, or the notice that says why there are none."""
-        self._store.set_follow_ups(message_id, suggestions)
 
     def remove_messages(self, message_ids: Sequence[str]) -> None:
         """Remove messages, for example when a question is asked again."""

@@ -12,8 +12,7 @@ from rag_core.answering.ask import Answerer
 from rag_core.answering.cited_tables import add_cited_tables
 from rag_core.answering.long_questions import extract_questions
 from rag_core.answering.search import Searcher
-from rag_core.answering.suggestions import suggest_questions
-from rag_core.errors import GeneratorError, RagError
+from rag_core.errors import GeneratorError
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.query_planning import build_rewrite_messages, format_conversation, parse_rewritten_question
 from rag_core.reading.summary_requests import asks_for_summary
@@ -21,7 +20,7 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.text.grammar import split_tokens
 from rag_core.text.noun_phrases import find_content_words
-from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Suggestions, Usage
+from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Usage
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Writer
 
@@ -31,14 +30,14 @@ LABEL = "Reading the conversation"
 
 
 class FollowUps:
-    """Rewrites and answers follow-up questions, and suggests further questions.
+    """Rewrites and answers follow-up questions.
 
     Parameters
     ----------
     models : LanguageModels
         The writer's language model rewrites questions. If it has none, rules add words of earlier questions.
     searcher : Searcher
-        Searches for each suggested question, to check that the documents answer it.
+        Searches for each question of a letter, to select those that the documents answer.
     answerer : Answerer
         Answers the rewritten question.
     stores : Stores
@@ -104,24 +103,6 @@ class FollowUps:
         }
         answered = [question for question, gate in gates.items() if gate.answerable]
         return " ".join(answered or gates)
-
-    def with_suggestions(
-        self, events: Generator[AskEvent, None, None], scope: Scope
-    ) -> Generator[AskEvent, None, None]:
-        """Yield the given events and, after the answer, further questions as `Suggestions`."""
-        with closing(events):
-            for event in events:
-                yield event
-                if isinstance(event, Answer):
-                    yield from self._suggest(event, scope)
-
-    def _suggest(self, answer: Answer, scope: Scope) -> Generator[AskEvent, None, None]:
-        try:
-            questions = yield from suggest_questions(self._searcher, answer, scope)
-        except RagError as error:
-            yield Suggestions(problem=f"{error} No further questions are suggested.")
-        else:
-            yield Suggestions(questions)
 
 
 def _restore_question(answer: Answer, question: str, rewriting: Rewriting, elapsed_ms: float) -> Answer:

@@ -11,7 +11,7 @@ from rag_core.errors import UnknownConversation
 from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import conversation_collections, conversations, messages
 from rag_core.store.serialization import answer_from_json, answer_to_json
-from rag_core.types import Answer, Conversation, Message, Scope, Suggestions
+from rag_core.types import Answer, Conversation, Message, Scope
 
 UNTITLED = "New chat"
 TITLE_CHARS = 80
@@ -109,14 +109,6 @@ class ConversationStore:
         values = {"text": answer.text, "answer": answer_to_json(answer)}
         with self._db.begin() as connection:
             connection.execute(update(messages).where(messages.c.id == message_id).values(**values))
-
-    def set_follow_ups(self, message_id: str, suggestions: Suggestions) -> None:
-        """Add suggested questions, or the reason why there are none, to an answer; ignore a deleted answer."""
-        with self._db.begin() as connection:
-            stored = connection.execute(select(messages.c.answer).where(messages.c.id == message_id)).scalar()
-            if stored is not None:
-                changed = answer_to_json(answer_from_json(stored).with_suggestions(suggestions))
-                connection.execute(update(messages).where(messages.c.id == message_id).values(answer=changed))
 
     def remove_messages(self, message_ids: Sequence[str]) -> None:
         with self._db.begin() as connection:

@@ -183,7 +183,6 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         # Answers that were stored by earlier versions of Footnote may lack the following fields.
         statements=tuple(Claim(**statement) for statement in data.get("statements", ())),
         rewritten=data.get("rewritten", ""),
-        follow_ups=tuple(data.get("follow_ups", ())),
         usage=Usage(**data.get("usage", {})),
         # Earlier versions of Footnote wrote ``long_context``.
         strategy=data.get("strategy", "plain").replace("_", "-"),

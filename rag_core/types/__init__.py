@@ -18,7 +18,6 @@ from rag_core.types.answers import (
     Restart,
     Rewritten,
     Stage,
-    Suggestions,
 )
 from rag_core.types.arrays import BoolArray, Float64Array, FloatArray, Int8Array, Int64Array, IntArray
 from rag_core.types.chunks import (
@@ -267,7 +266,6 @@ __all__ = [
     "StatementVerdict",
     "Status",
     "Strategy",
-    "Suggestions",
     "SyncResult",
     "Table",
     "TableCell",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
@@ -125,8 +125,6 @@ class Answer:
     rewritten : str
         The query that replaced the question because the question depends on earlier turns of the conversation; empty
         if the question was not replaced.
-    follow_ups : tuple of str
-        Further questions that the documents answer.
     usage : Usage
         The sum over all calls to a language model.
     steps : tuple of str
@@ -159,7 +157,6 @@ class Answer:
     stopped: bool = False
     statements: tuple[Claim, ...] = ()
     rewritten: str = ""
-    follow_ups: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     strategy: Strategy = "plain"
     steps: tuple[str, ...] = ()
@@ -224,11 +221,6 @@ class Answer:
         found = [span for one in tables for span in one.find_spans(citation.start, citation.end)]
         return found or list(citation.marks) or [(citation.start, citation.end)]
 
-    def with_suggestions(self, suggestions: Suggestions) -> Answer:
-        """Return a copy of the answer with follow-up questions, or with a notice that says why their search failed."""
-        notices = (*self.notices, suggestions.problem) if suggestions.problem else self.notices
-        return replace(self, follow_ups=suggestions.questions, notices=notices)
-
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -266,15 +258,4 @@ class Rewritten:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestions:
-    """An event of `Engine.ask` that follows the answer: further questions that the documents answer.
-
-    If the search for such questions failed, ``problem`` says why.
-    """
-
-    questions: tuple[str, ...] = ()
-    problem: str = ""
-
-
-AskEvent = Stage | Rewritten | SearchResult | Delta | Restart | Answer | Suggestions
+AskEvent = Stage | Rewritten | SearchResult | Delta | Restart | Answer

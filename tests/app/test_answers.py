@@ -25,7 +25,6 @@ from rag_core.types import (
     Scope,
     SearchResult,
     Stage,
-    Suggestions,
 )
 from rag_core.types.searches import DEFAULT_WRITER, Writer
 
@@ -43,10 +42,7 @@ class ScriptedEngine:
         self.active: list[Any] = []
         self.models = SimpleNamespace(find_generator_name=lambda model: f"openai:{model or 'test'}")
         self.jobs = SimpleNamespace(list=lambda **_: self.active)
-        self.suggested: list[Suggestions] = []
-        self.conversations = SimpleNamespace(
-            add_message=self.add_message, set_follow_ups=lambda _, suggestions: self.suggested.append(suggestions)
-        )
+        self.conversations = SimpleNamespace(add_message=self.add_message)
 
     def ask(self, question: str, **_: object) -> Iterator[Any]:
         return self.play()
@@ -203,42 +199,6 @@ def test_closing_stops_and_stores_answers() -> None:
     answers.close()
     assert answers.running("c") is None
     assert engine.stored[0][1] == "Some"
-
-
-def play_with_suggestions(go: threading.Event, closed: threading.Event) -> Callable[[], Iterator[Any]]:
-    def play() -> Iterator[Any]:
-        try:
-            yield ANSWER
-            while not go.is_set():
-                yield Stage("suggest", "Looking for further questions")
-            yield Suggestions(("Who was Lena Holm?",))
-        finally:
-            closed.set()
-
-    return play
-
-
-def test_answer_is_stored_before_its_suggestions() -> None:
-    go, closed = threading.Event(), threading.Event()
-    engine, answers, run = start(play_with_suggestions(go, closed))
-    finish(run)
-    assert engine.stored == [("assistant", "Because.", ANSWER)]
-    assert answers.running("c") is None
-    assert answers.suggesting("c") is run
-    go.set()
-    answers._threads[-1].join(10)
-    assert answers.suggesting("c") is None
-    assert engine.suggested == [Suggestions(("Who was Lena Holm?",))]
-
-
-def test_new_question_stops_the_search_for_suggestions() -> None:
-    go, closed = threading.Event(), threading.Event()
-    engine, answers, run = start(play_with_suggestions(go, closed))
-    finish(run)
-    finish(answers.start("c", "And how?", Scope(), []))
-    assert closed.wait(10)
-    answers.close()
-    assert engine.suggested == []
 
 
 def test_answer_that_cannot_be_stored_is_reported() -> None:

@@ -358,18 +358,6 @@ def test_last_question_can_be_edited(open_page: OpenPage, engine: Engine, ids: d
     assert "1803" in messages[-1].text
 
 
-def test_suggested_question_can_be_asked(open_page: OpenPage, engine: Engine) -> None:
-    tower = "The Vardo tower is 88 metres tall. Lena Holm drew it. Lena Holm lived in Bergen until 1920."
-    add(engine, tower=make_pdf(tower))
-    app = ask(open_page(), "How tall is the Vardo tower?")
-    settle(app, lambda app: any(str(button.key).startswith("follow_up_") for button in app.button))
-    answered(by_key(app.button, "follow_up_").click().run())
-    messages = engine.conversations.messages(conversation_of(app))
-    assert messages[-2].text == "Who or what is Lena Holm?"
-    assert messages[-1].answer is not None
-    assert messages[-1].answer.state is AnswerState.ANSWERED
-
-
 def test_question_without_answer_can_be_retried(open_page: OpenPage, engine: Engine, bridge: str) -> None:
     conversation_id = engine.conversations.create().conversation_id
     engine.conversations.add_message(conversation_id, "user", LENGTH)

@@ -384,3 +384,19 @@ def test_document_of_unknown_folder_is_replaced_by_the_same_file(engine: Engine)
     assert document.document_id == document_id
     indexed(engine, "report.pdf", COPPER, folder="/others")
     assert len(engine.documents.list()) == 2
+
+
+def test_neighbours_of_a_passage(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "report.pdf", COPPER, PENGUINS)
+        passages = sorted(engine.search(ASK_COPPER).passages, key=lambda passage: passage.page_index)
+        first, second = (passage.chunk_id for passage in passages)
+        before, after = engine.documents.neighbours(first)
+        assert before is None
+        assert after is not None
+        assert after.text == passages[1].text
+        before, after = engine.documents.neighbours(second)
+        assert before is not None
+        assert before.text == passages[0].text
+        assert after is None
+        assert engine.documents.neighbours("999999") == (None, None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
-from rag_core.answering.explain import Explanations
 from rag_core.engine import Engine
 from rag_core.evaluation.evaluations import Evaluations
 from rag_core.evaluation.labels import Labels
@@ -15,6 +14,7 @@ from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.snapshots import Snapshots
 from rag_core.indexing.watches import Watches
 from rag_core.research.closed_book import ClosedBook
+from rag_core.research.explanations import Explanations
 from rag_core.research.learning.learning import Learning
 from rag_core.research.mixtures import Mixtures
 from rag_core.research.snapshot_comparison import SnapshotComparisons
@@ -36,7 +36,7 @@ NAMES = {
     SnapshotComparisons: "compare",
     Watches: "add find list remove start stop sync",
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
-    "replace_answer set_follow_ups set_instructions set_model set_pinned set_scope",
+    "replace_answer set_instructions set_model set_pinned set_scope",
     Labels: "add answers_for confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
     Evaluations: "advise_threshold cancel check check_release close compare gate_scores_plot list list_methods plots "
     "recent_gate_scores remove run start state summarize_context tabulate write_report",

@@ -9,7 +9,6 @@ from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies.base import SearchStrategy, Steps
 from rag_core.answering.strategies.comparison import Comparison
-from rag_core.answering.strategies.several_queries import HypotheticalAnswer, SeveralQueries
 from rag_core.errors import QuestionError
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
@@ -44,8 +43,6 @@ class Strategies:
     ) -> None:
         strategies = [
             SearchStrategy(searcher),
-            SeveralQueries(settings, searcher, models),
-            HypotheticalAnswer(settings, searcher, models),
             Comparison(settings, stores, searcher, models),
             Agent(settings, stores, searcher, models, reader),
             *further,

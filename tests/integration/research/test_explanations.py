@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rag_core.answering.explain import find_scored_passages
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
+from rag_core.research.explanations import find_scored_passages
 from rag_core.retrieval.late_interaction import MAX_TOKENS
 from rag_core.types import RetrievalConfig, WeightingConfig
 from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed
