@@ -1,13 +1,11 @@
-"""Presuppositions of a question: names, figures, negations and antonyms that an answering passage must contain."""
+"""Presuppositions of a question: names and figures that an answering passage must contain."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from rag_core.gate.yes_no_questions import is_yes_no_question
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.contradictions import find_added_negations, find_antonyms, find_dropped_negations
 from rag_core.text.dates import MONTHS, WHOLE_YEAR, YEAR
 from rag_core.text.figures import find_fiscal_years, find_missing_figures, join_digit_groups
 from rag_core.text.names import (
@@ -39,17 +37,14 @@ _ENGLISH_WORDS = frozenset(
 _IGNORED_LETTERS = 3
 # Most years between the year of a question and that of a document, since a report also covers the previous year.
 _MAX_YEARS_APART = 1
-# A purpose clause, such as "so that it won't break", is not part of the presuppositions.
-_PURPOSE = re.compile(r",? (?:so(?: that)?|in order) .*", re.IGNORECASE | re.DOTALL)
-_WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 
 
 def find_unmet_by_passage(question: str, passage: str, title: str) -> tuple[str, ...]:
-    """Return a message for each name, figure, negation and antonym of a question that a passage contradicts or lacks.
+    """Return a message for each name and figure of a question that a passage lacks.
 
-    A question in which a name, number or negation has been exchanged looks answerable but is not (Rajpurkar, Jia and
-    Liang, "Know what you don't know", ACL 2018). One-digit numbers and number words are ignored, because texts seldom
-    repeat "two reasons" or "the first".
+    A question in which a name or number has been exchanged looks answerable but is not (Rajpurkar, Jia and Liang, "Know
+    what you don't know", ACL 2018). One-digit numbers and number words are ignored, because texts seldom repeat "two
+    reasons" or "the first".
 
     Parameters
     ----------
@@ -63,7 +58,6 @@ def find_unmet_by_passage(question: str, passage: str, title: str) -> tuple[str,
     return (
         *_find_missing_names(question_text, passage_text, title_text),
         *map(_describe_number, find_missing_figures(question_text, passage_text, _find_years(title))),
-        *_find_negations(question, question_text, passage_text),
     )
 
 
@@ -132,21 +126,6 @@ def list_name_forms(question: str) -> list[tuple[str, str]]:
     These are the pairs for which `find_uncovered_by_document` calls ``contains``, except for years.
     """
     return list(dict.fromkeys(form for word in annotate(question).names for form in _get_forms(word)))
-
-
-def _find_negations(question: str, question_text: AnnotatedText, passage_text: AnnotatedText) -> Iterator[str]:
-    """Yield a message for each antonym, and for each negation that only the question or only the passage contains.
-
-    A yes-no question yields no message, because "no" is a possible answer. Negations in a "why" question are ignored,
-    because the reason is often affirmative: "it does up to 2 TB" answers "why won't it do more".
-    """
-    if is_yes_no_question(question):
-        return
-    apart = annotate(_PURPOSE.sub("", question))
-    if not _WHY.search(question):
-        yield from find_added_negations(apart, passage_text)
-    yield from find_dropped_negations(apart, passage_text)
-    yield from find_antonyms(question_text, passage_text)
 
 
 def _find_missing_names(

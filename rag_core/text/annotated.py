@@ -1,4 +1,4 @@
-"""A text with its words, numbers, names and negations, for comparison with other texts."""
+"""A text with its words, numbers and names, for comparison with other texts."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from rag_core.text.languages import COMMON, INTERJECTION, NEGATIONS, NEGATIVE_VERBS, NO_LONGER, split_elisions
+from rag_core.text.languages import NEGATIONS, split_elisions
 from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import Word, tokenize
 
 # Matches the pronoun in "I've" and "I'm", which is capitalized but not a name.
 _SPEAKER = re.compile(r"I['’]")
-_NO_NEGATION = re.compile(r"not\s+only\b|no\s+(?:fewer|less|more|later|sooner)\s+than\b|no\.?\s*\d", re.I)
-_SCOPE_WITHIN = 5
-_CLAUSE_END = re.compile(r"[;:.!?]")
 
 
 @dataclass(frozen=True)
 class AnnotatedText:
-    """A text with its words, numbers, names and negations.
+    """A text with its words, numbers and names.
 
     ``language`` is a language code that the module `languages` knows, such as ``de``; it is empty for English and for
     unknown languages.
@@ -34,11 +31,9 @@ class AnnotatedText:
 
     @cached_property
     def content(self) -> list[Word]:
-        return [word for word in self.words if word.content and not self._denies(word)]
-
-    def _denies(self, word: Word) -> bool:
-        listed = word.folded in NEGATIONS[""] or word.folded in NEGATIONS[self.language]
-        return listed or (self.language == "fr" and NO_LONGER.search(self.text, 0, word.end) is not None)
+        """The content words without negations, which are no stop words."""
+        negations = NEGATIONS[""] | NEGATIONS[self.language]
+        return [word for word in self.words if word.content and word.folded not in negations]
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -86,49 +81,6 @@ class AnnotatedText:
         """Return whether a word is the first of its sentence; such a word is capitalized even if it is not a name."""
         before = self.text[: word.start].rstrip(" \t\n\"'“‘(*-•")
         return not before or before[-1] in ".!?:\n"
-
-    @cached_property
-    def negations(self) -> list[tuple[str, frozenset[str]]]:
-        """Each negation word with the stems of at most two content words that it negates."""
-        return [(self.words[position].text, self._scope(position)) for position in self._negating]
-
-    @cached_property
-    def _negating(self) -> list[int]:
-        return [
-            position
-            for position, word in enumerate(self.words)
-            if self._denies(word) and not _NO_NEGATION.match(self.text, word.start) and not self._exclaims(word)
-        ]
-
-    def _exclaims(self, word: Word) -> bool:
-        """Return whether a word is an interjection, such as the "No" in "No, it ends in May"."""
-        return self.begins_sentence(word) and INTERJECTION.match(self.text, word.start) is not None
-
-    @cached_property
-    def denials(self) -> list[frozenset[str]]:
-        """For each negative verb, such as "refused", the stems of at most two content words that it negates."""
-        denials = NEGATIVE_VERBS[""] | NEGATIVE_VERBS[self.language]
-        return [self._scope(position) for position, word in enumerate(self.words) if word.stem in denials]
-
-    def _behind(self, position: int) -> list[str]:
-        word, following = self.words[position], []
-        for other in self.words[position + 1 : position + 1 + _SCOPE_WITHIN]:
-            if _CLAUSE_END.search(self.text, word.end, other.start):
-                break
-            if self._is_informative(other) and not other.folded.endswith("ly"):
-                following.append(other.stem)
-        return following
-
-    def _scope(self, position: int) -> frozenset[str]:
-        if self.language == "fr" and position and self._is_informative(self.words[position - 1]):
-            # In French, the verb precedes the negation word, as in "n'exporte pas".
-            return frozenset([self.words[position - 1].stem])
-        following = self._behind(position)
-        before = [other.stem for other in self.words[max(0, position - 3) : position] if self._is_informative(other)]
-        return frozenset([*following, *before[::-1]][:2])
-
-    def _is_informative(self, word: Word) -> bool:
-        return word.content and word.folded not in COMMON.get(self.language, ())
 
     def number_at(self, word: Word) -> Number | None:
         """Return the number that contains a word, or ``None``."""

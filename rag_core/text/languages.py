@@ -1,4 +1,4 @@
-"""Detection of a text's language, and negations and antonyms in English, German, French, Spanish and Italian.
+"""Detection of a text's language, and negations in English, German, French, Spanish and Italian.
 
 The English words have the empty language code and apply to every text. The words of another language apply only to
 texts in that language, since a word such as the Spanish "sin" has another meaning in other languages.
@@ -37,114 +37,11 @@ _NEGATIONS = {
     "es": "no sin nunca jamás ningún ninguna ninguno nada nadie tampoco ni",
     "it": "non senza mai nessun nessuna nessuno niente nulla neppure",
 }
-# Verbs and adjectives that negate their object. A "not" in a statement may express the same: "refused to pay" and "did
-# not pay".
-_DENIALS = {
-    "": "fail failed refuse refused deny denied lack lacked unable prevent prevented forbid forbade forbidden prohibit "
-    "prohibited reject rejected avoid avoided impossible absent except",
-    "de": "verboten verbietet untersagt unzulässig unmöglich abgelehnt verweigert",
-    "fr": "interdit interdite interdits interdites refusé refusée impossible",
-    "es": "prohibido prohibida prohibidos prohibidas rechazado rechazada imposible",
-    "it": "vietato vietata vietati vietate proibito proibita rifiutato rifiutata impossibile",
-}
-_OPPOSITES: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "": (
-        ("increase rise rose risen grow grew grown up", "decrease fall fell fallen decline drop shrink shrank down"),
-        ("before", "after"),
-        ("above", "below"),
-        ("highest higher maximum", "lowest lower minimum"),
-        ("largest larger", "smallest smaller"),
-        ("north northern", "south southern"),
-        ("east eastern", "west western"),
-        ("win won victory", "lose lost defeat"),
-        ("buy bought purchase", "sell sold sale"),
-        ("profit gain", "loss"),
-        ("import", "export"),
-        ("include", "exclude"),
-        ("allow permit permissible", "forbid forbade forbidden prohibit ban"),
-        ("accept approve", "reject refuse"),
-        ("support", "oppose"),
-        ("majority", "minority"),
-        ("always", "never"),
-    ),
-    "de": (
-        ("gestattet gestatten erlaubt erlauben zulässig zugelassen", "verboten verbietet untersagt untersagen"),
-        (
-            "gestiegen steigt steigen stieg stiegen erhöht erhöhte erhöhten zugenommen gewachsen wächst wuchs anstieg "
-            "zunahme",
-            "gesunken sinkt sinken sank sanken verringert verringerte gefallen fällt fiel fielen abgenommen "
-            "zurückgegangen reduziert geschrumpft rückgang abnahme",
-        ),
-        ("beginnt beginnen begann begonnen beginn", "endet enden endete geendet ende"),
-        ("mindestens", "höchstens maximal"),
-        ("gewinn gewinne überschuss", "verlust verluste fehlbetrag"),
-        ("größte größten größter höchste höchsten höchster", "kleinste kleinsten kleinster niedrigste niedrigsten"),
-        ("kauf kauft kaufte gekauft", "verkauf verkauft verkaufte verkaufen"),
-        ("einfuhr import importiert", "ausfuhr export exportiert"),
-        ("angenommen zugestimmt", "abgelehnt verweigert"),
-        ("immer stets", "nie niemals"),
-    ),
-    "fr": (
-        (
-            "autorisé autorisée autorisés autorisées autorise permis permise permet admis admise admises",
-            "interdit interdite interdits interdites interdisent prohibé prohibée",
-        ),
-        (
-            "augmenté augmente augmentent augmentation hausse croissance progressé progresse accru supérieur",
-            "baissé baisse baissent diminué diminue diminution recul reculé chuté chute réduit inférieur",
-        ),
-        ("commence commencent débute débutent commencé", "finit termine terminent expire terminé"),
-        ("avant", "après"),
-        ("minimum", "maximum"),
-        ("bénéfice bénéfices excédent", "perte pertes déficit"),
-        ("achat acheté achète", "vente vendu vend"),
-        ("importe importent importation importations", "exporte exportent exportation exportations"),
-        ("accepté acceptée approuvé approuvée", "refusé refusée rejeté rejetée"),
-        ("toujours", "jamais"),
-    ),
-    "es": (
-        (
-            "permitido permitida permitidos permitidas permite autorizado autorizada",
-            "prohibido prohibida prohibidos prohibidas prohíbe",
-        ),
-        (
-            "aumentado aumenta aumentó aumentaron aumento creció crecido crecimiento subió subido subida alza",
-            "disminuido disminuye disminuyó disminución bajó bajado bajada descendió descenso cayó caído caída",
-        ),
-        ("comienza comenzó empieza empezó inicia", "termina terminó finaliza finalizó acaba"),
-        ("antes", "después"),
-        ("mínimo", "máximo"),
-        ("beneficio beneficios ganancia ganancias", "pérdida pérdidas"),
-        ("compra compró comprado", "venta vendió vendido"),
-        ("importa importación importaciones", "exporta exportación exportaciones"),
-        ("aceptado aceptada aprobado aprobada", "rechazado rechazada denegado denegada"),
-        ("siempre", "nunca"),
-    ),
-    "it": (
-        (
-            "consentito consentita consentiti consentite permesso permessa ammesso ammessa ammessi ammesse autorizzato",
-            "vietato vietata vietati vietate proibito proibita",
-        ),
-        (
-            "aumentato aumentata aumenta aumentano aumento cresciuto cresciuta crescita salito salita rialzo",
-            "diminuito diminuita diminuisce diminuzione calato calata calo sceso scesa ribasso ridotto",
-        ),
-        ("inizia iniziato comincia", "finisce finito termina terminato scade"),
-        ("minimo", "massimo"),
-        ("utile utili profitto", "perdita perdite"),
-        ("acquisto acquistato", "vendita venduto"),
-        ("importa importazione importazioni", "esporta esportazione esportazioni"),
-        ("accettato accettata approvato approvata", "respinto respinta rifiutato rifiutata"),
-        ("sempre", "mai"),
-    ),
-}  # fmt: skip
 # The letters before the apostrophe in "l'Union", "n'exporte" and "dell'anno", which are a separate word.
 _ELISIONS: Mapping[str, re.Pattern[str]] = {
     "fr": re.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu)['’](?=\w)", re.IGNORECASE),
     "it": re.compile(r"(?:[cdlmst]|un|dell|all|nell|sull|dall|quest)['’](?=\w)", re.IGNORECASE),
 }
-# In French, "plus" is a negation only after "ne": "n'est plus" means "is no longer".
-NO_LONGER = re.compile(r"\b(?:ne\s+|n['’])[\w'’]+\s+plus$", re.IGNORECASE)
 # A "Yes" or "No" that precedes a statement and is not part of it.
 INTERJECTION = re.compile(
     r"[\s*_\"'“„«]*\b(?:yes|no|ja|nein|oui|non|sí|si|sì)\b[*_\"'”“»]*\s*[,.:;!–—-]+[*_]*(?:\s+(?!\d)|$)", re.IGNORECASE
@@ -166,20 +63,13 @@ def _words(listed: str) -> frozenset[str]:
     return frozenset(normalize(listed).split())
 
 
-def _stems(listed: str) -> frozenset[str]:
-    return frozenset(map(stem, _words(listed)))
-
-
-# The lists above as sets. Frequent words and negations are normalized; negative verbs and antonyms are also stemmed.
-COMMON: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _COMMON.items()}
 NEGATIONS: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _NEGATIONS.items()}
-NEGATIVE_VERBS: Mapping[str, frozenset[str]] = {language: _stems(listed) for language, listed in _DENIALS.items()}
-ANTONYMS: Mapping[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
-    language: tuple((_stems(one), _stems(other)) for one, other in pairs) for language, pairs in _OPPOSITES.items()
-}
 # The most frequent words of each language, English included. English needs its question words too, because some English
 # words, such as "in", "per" and "come", are frequent words of Italian.
-_FREQUENT_WORDS = {"en": _words(_ENGLISH) | _words(_ASKING["en"]), **COMMON}
+_FREQUENT_WORDS = {
+    "en": _words(_ENGLISH) | _words(_ASKING["en"]),
+    **{language: _words(listed) for language, listed in _COMMON.items()},
+}
 
 
 @lru_cache(maxsize=2000)

@@ -1,4 +1,4 @@
-"""Names, numbers and negations of a question that its passage or document lacks."""
+"""Names and numbers of a question that its passage or document lacks."""
 
 from __future__ import annotations
 
@@ -36,8 +36,6 @@ def test_confirmed_presuppositions_are_not_reported(question: str) -> None:
     [
         ("What did the government give to the Hudson Company?", "Hudson"),
         ("What was given in 1755?", "1755"),
-        ("What did the government not give in 1749?", "not"),
-        ("By how much have sales decreased?", "decreased"),
     ],
 )
 def test_unconfirmed_presupposition_is_reported(question: str, reason: str) -> None:
@@ -190,38 +188,6 @@ def test_name_is_searched_as_written() -> None:
 def test_name_may_be_run_together_in_the_file_name(question: str, missing: tuple[str, ...]) -> None:
     title = "BESTBUY_2023_10K AMERICANEXPRESS CVSHEALTH Annual"
     assert find_unmet_by_passage(question, "It sells televisions to people.", title) == missing
-
-
-@pytest.mark.parametrize(
-    ("question", "missing"),
-    [
-        ("Why won't the old bridge do?", ()),
-        ("How is the old bridge closed so that trucks won't use it?", ()),
-        ("When is the old bridge not closed?", ("the source does not say “not”",)),
-        ("Why do cars use the new bridge?", ("the source says “not”",)),
-    ],
-)
-def test_negation_in_reason_or_purpose_is_ignored(question: str, missing: tuple[str, ...]) -> None:
-    passage = "The old bridge carries five tons and is closed by a gate. Cars do not use the new bridge."
-    assert find_unmet_by_passage(question, passage, "") == missing
-
-
-@pytest.mark.parametrize(
-    ("question", "passage", "is_answered"),
-    [
-        ("Are there any operations in Russia?", "We have no operations in Russia.", True),
-        ("Can the machine be immersed in water?", "Never immerse the machine in water.", True),
-        ("In 2023, did revenue rise?", "Revenue fell in 2023.", True),
-        ("Is smoking not allowed?", "Smoking is allowed.", True),
-        ("Can you tell me whether smoking is allowed?", "Smoking is not allowed.", True),
-        # A question for a name or a figure.
-        ("Which operations are in Russia?", "We have no operations in Russia.", False),
-        ("Can you tell me how much revenue rose in 2023?", "Revenue fell in 2023.", False),
-        ("Could you say who was elected to the board?", "Whitfield was not elected to the board.", False),
-    ],
-)
-def test_denial_answers_only_a_yes_no_question(question: str, passage: str, is_answered: bool) -> None:
-    assert (find_unmet_by_passage(question, passage, "") == ()) is is_answered
 
 
 def test_names_and_figures_of_a_yes_no_question_are_checked() -> None:

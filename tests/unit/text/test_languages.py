@@ -1,14 +1,10 @@
-"""Languages of texts, and antonyms in them."""
+"""Languages of texts."""
 
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 
-from rag_core.text.annotated import AnnotatedText
-from rag_core.text.contradictions import find_antonyms
-from rag_core.text.languages import ANTONYMS, INTERJECTION, detect_language, languages_differ
+from rag_core.text.languages import INTERJECTION, detect_language, languages_differ
 
 
 @pytest.mark.parametrize(
@@ -28,32 +24,6 @@ from rag_core.text.languages import ANTONYMS, INTERJECTION, detect_language, lan
 )
 def test_language_is_detected_by_common_words(text: str, language: str) -> None:
     assert detect_language(text) == language
-
-
-@pytest.mark.parametrize("language", ANTONYMS)
-def test_no_word_is_its_own_antonym(language: str) -> None:
-    assert not any(word & other for word, other in ANTONYMS[language])
-
-
-FORBIDDEN = "forbid forbids forbade forbidden prohibit prohibits prohibited prohibiting ban bans banned banning".split()
-ALLOWED = "allow allows allowed allowing permit permits permitted permitting permissible".split()
-FELL = "fall falls fell fallen falling decrease decreased decreasing decline declined drop dropped shrank".split()
-ROSE = "rise rises rose risen rising increase increases increased increasing grow grows grew grown growing".split()
-
-
-@pytest.mark.parametrize(
-    ("statement_word", "source_word"),
-    [*product(ALLOWED, FORBIDDEN), *product(FORBIDDEN, ALLOWED), *product(ROSE, FELL)],
-)
-def test_each_form_of_an_english_word_is_an_antonym(statement_word: str, source_word: str) -> None:
-    (message,) = find_antonyms(
-        AnnotatedText(f"Smoking is {statement_word} there."), AnnotatedText(f"Smoking is {source_word} there.")
-    )
-    assert message == f"the source says the opposite of “{statement_word}”"
-
-
-def test_question_has_no_negations() -> None:
-    assert AnnotatedText("Ist das Rauchen nicht gestattet?").negations == []
 
 
 @pytest.mark.parametrize(
