@@ -50,12 +50,6 @@ def ask_first(back: Backend, question: str) -> None:
         ask(back, question, Scope())
 
 
-def ask_next(back: Backend, message: Message, question: str, scope: Scope) -> None:
-    """Ask a question after the last answer; a second click does nothing."""
-    if _is_last(back, message):
-        ask(back, question, scope)
-
-
 def answer_again(back: Backend, message: Message) -> None:
     """Replace the last answer by a new answer from the documents that are chosen now."""
     if _is_last(back, message):

@@ -32,6 +32,7 @@ def test_conversation_with_sources_follow_ups_and_export(open_app: OpenApp, addr
     ask(page, QUESTION)
     citation = page.get_by_role("button", name="Source 1: tower.pdf, page 2").first
     tip = page.get_by_role("tooltip", name="tower.pdf, page 2").or_(page.locator(".tip"))
+    quiet(page)
     citation.hover()
     expect(tip).to_have_text("tower.pdf, page 2")
     page.mouse.move(0, 0)
