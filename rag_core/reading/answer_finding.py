@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from rag_core.types.tables import Table
 PROBABILITY_WEIGHT, ROW_PROBABILITY_WEIGHT, SPAN_WEIGHT = 0.25, 0.17, 0.18
 # Bounds of the probabilities and of the log-odds of a span, so that the model alone does not decide.
 PROBABILITY_BOUND, SPAN_BOUND = 1e-6, 12.0
+# A word with hyphens, or a number with its separators and sign.
+_WORD = re.compile(r"[$€£¥]?\w+(?:[-‐‑.,:/'’]\w+)*%?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,8 @@ def find_answers(
     titles = [one.passage.full_title for one in excerpts]
     readings = read_titled_texts(question, [one.text for one in excerpts], titles, read)
     for excerpt, (reading, needs_title) in zip(excerpts, readings, strict=True):
-        place = excerpt.locate(reading.start, reading.end)
+        start, end = _widen_to_words(excerpt.text, reading.start, reading.end)
+        place = excerpt.locate(start, end)
         if place is None:
             continue
         weight = PROBABILITY_WEIGHT if excerpt.row is None else ROW_PROBABILITY_WEIGHT
@@ -88,6 +92,15 @@ def find_answers(
             + weight * to_log_odds(reading.probability, PROBABILITY_BOUND)
             + SPAN_WEIGHT * min(max(reading.span_score, -SPAN_BOUND), SPAN_BOUND)
         )
-        text = place.cell.text if place.cell else " ".join(excerpt.text[reading.start : reading.end].split())
+        text = place.cell.text if place.cell else " ".join(excerpt.text[start:end].split())
         found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score, needs_title))
     return sorted(found, key=lambda one: -one.score)
+
+
+def _widen_to_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span that also contains the rest of the words at its ends, since a part may mean something else.
+
+    Tokens of the reading model end within words such as "forty-one" and "$5".
+    """
+    words = [word.span() for word in _WORD.finditer(text) if word.start() < end and start < word.end()]
+    return (min(start, words[0][0]), max(end, words[-1][1])) if words else (start, end)

@@ -147,3 +147,25 @@ def test_rows_of_a_similar_code_are_left_out() -> None:
         "How many are in a pack of KX-4412?", [on_page(text)], {KEY: text}, {KEY: (table,)}, skip_comparison
     )
     assert [one.row for one in found if one.row] == [rows[1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "token", "answer"),
+    [
+        ("Its staff is forty-one.", "forty", "forty-one"),
+        ("It costs $5 a day.", "5", "$5"),
+        ("It rose by 4.5% in May.", "5", "4.5%"),
+        ("It opens at 9:15 daily.", "9", "9:15"),
+        ("The pump is P-40, not P-41.", "40", "P-40"),
+        ("It has 12 arches.", "12 arches", "12 arches"),
+    ],
+)
+def test_answer_consists_of_whole_words(text: str, token: str, answer: str) -> None:
+    def read(question: str, texts: Sequence[str]) -> Iterator[Reading]:
+        for one in texts:
+            start = one.index(token)
+            yield Reading(0.9, start, start + len(token), 4.0)
+
+    [found] = find_answers("What?", [on_page(text)], {KEY: text}, {}, read, skip_comparison)
+    assert found.text == answer
+    assert text[found.place.start : found.place.end] == answer
