@@ -24,14 +24,14 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from rag_core.engine import Engine
 from rag_core.evaluation.agreement import count_agreement
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.judge_prompts import VERDICTS_SCHEMA, build_statement_messages, parse_verdicts
 from rag_core.settings import load_settings
-from rag_core.types import Agreement, Evaluation, JudgeConfig, Passage, RetrievalConfig, Strategy, Usage
+from rag_core.types import Agreement, Evaluation, JudgeConfig, Passage, RetrievalConfig, Usage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.attribution import attribute_claims
 
@@ -162,7 +162,7 @@ def main() -> None:
     answers.add_argument("data", type=Path)
     answers.add_argument("labels", type=Path)
     answers.add_argument("--limit", type=int, default=8)
-    answers.add_argument("--configuration", nargs="+", choices=get_args(Strategy), default=COMPARED)
+    answers.add_argument("--configuration", nargs="+", default=COMPARED)
     answers.add_argument("--no-judge", action="store_true")
     answers.set_defaults(run=measure_answers)
     arguments = parser.parse_args()

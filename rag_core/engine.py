@@ -7,7 +7,6 @@ from typing import Any
 
 from rag_core import guide
 from rag_core.answering.steps import run_to_end
-from rag_core.answering.unsearched import OF_THE_PRESENT
 from rag_core.errors import RagError
 from rag_core.runtime.health import check_health
 from rag_core.services import Services
@@ -38,8 +37,6 @@ class Engine(Services):
     """
 
     GUIDE_QUESTIONS: tuple[str, ...] = guide.GUIDE_QUESTIONS
-    # Strategies that cannot be used as of a snapshot.
-    OF_THE_PRESENT = OF_THE_PRESENT
 
     def __enter__(self) -> Engine:
         return self
@@ -106,7 +103,7 @@ class Engine(Services):
         query = self._searcher.build_query(
             question, Scope.of(documents, collections, as_of), top_k, configuration or DEFAULT_CONFIGURATION
         )
-        return run_to_end(self._strategies.search(query, Timer())).result
+        return run_to_end(self.strategies.search(query, Timer())).result
 
     def ask(
         self,

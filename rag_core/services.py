@@ -5,11 +5,16 @@ from __future__ import annotations
 from rag_core.answering.ask import Answerer
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
+from rag_core.answering.extractive_summary import ExtractiveSummarizer
 from rag_core.answering.follow_up import FollowUps
 from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
+from rag_core.answering.strategies.agent import Agent
+from rag_core.answering.strategies.base import SearchStrategy
+from rag_core.answering.strategies.comparison import Comparison
 from rag_core.answering.strategies.registry import Strategies
+from rag_core.answering.strategies.summary import SummaryStrategy
 from rag_core.answering.summary import Summarizer
 from rag_core.evaluation.evaluations import Evaluations
 from rag_core.evaluation.judge import Judge
@@ -77,6 +82,7 @@ class Services:
     models : LanguageModels
     model_downloads : ModelDownloads
     preferences : Preferences
+    strategies : Strategies
     continuations : Continuations
     explanations : Explanations
     themes : Themes
@@ -110,23 +116,32 @@ class Services:
         pages = PageReader(stores, self._local_models, context=settings.context)
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         self.themes = Themes(stores, graphs)
-        research = [
-            *(
-                strategy(settings, self._searcher, self.models)
-                for strategy in (SeveralQueries, HypotheticalAnswer, PassageByPassage, LongContext)
-            ),
-            *(MarginalAnswers(method, self._searcher, self.models) for method in MARGINALIZATIONS),
-            ThemeStrategy(
-                self._searcher,
-                NeighbourhoodSearch(stores, graphs, self._searcher),
-                ThemeAnswerer(stores, graphs, self.themes, self._generations, summarizer, self.models),
-            ),
-        ]
-        self._strategies = Strategies(settings, stores, self._searcher, self.models, pages, research)
+        # A further strategy is one module and one entry here.
+        self.strategies = Strategies(
+            [
+                SearchStrategy(self._searcher),
+                Comparison(settings, stores, self._searcher, self.models),
+                Agent(settings, stores, self._searcher, self.models, pages),
+                SummaryStrategy(self._searcher, summarizer),
+                *(
+                    strategy(settings, self._searcher, self.models)
+                    for strategy in (SeveralQueries, HypotheticalAnswer, PassageByPassage, LongContext)
+                ),
+                ThemeStrategy(
+                    self._searcher,
+                    NeighbourhoodSearch(stores, graphs, self._searcher),
+                    ThemeAnswerer(stores, graphs, self.themes, self._generations, summarizer, self.models),
+                ),
+                *(MarginalAnswers(method, self._searcher, self.models) for method in MARGINALIZATIONS),
+            ]
+        )
         library = LibraryAnswerer(stores, self._generations)
-        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models, pages, stores, library)
+        extracts = ExtractiveSummarizer(stores, self._generations)
+        answerer = Answerer(self._searcher, self.strategies, extracts, self.models, pages, stores, library)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
-        self.continuations = Continuations(self.models, self._generations, self.preferences, pages, stores)
+        self.continuations = Continuations(
+            self.models, self._generations, self.preferences, pages, stores, self.strategies
+        )
         self.conversations = Conversations(self.models, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searcher)
         self.mixtures = Mixtures(pages, self.models)
@@ -147,7 +162,7 @@ class Services:
         self.labels = Labels(stores)
         judge = Judge(self._generations, self.models)
         runner = EvaluationRunner(
-            *(settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models, judge),
+            *(settings, stores, self._searcher, self.strategies, answerer, self.preferences, self.models, judge),
             pages,
         )
         self.evaluations = Evaluations(stores, runner, self.preferences)

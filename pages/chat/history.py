@@ -21,9 +21,9 @@ from pages.shared.feedback import confirm_passage, show_feedback
 from pages.shared.passages import show_passages
 from pages.shared.richtext import show_richtext
 from pages.shared.source import open_source
-from pages.shared.strategies import STRATEGY_NAMES
 from pages.shared.tables import build_cited_tables
 from pages.shared.text import escape_markdown, format_duration
+from rag_core.engine import Engine
 from rag_core.types import Answer, AnswerState, Message, format_count
 
 SHOWN = 20
@@ -80,7 +80,7 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
     if answer.as_of:
         st.caption(f":material/history: As of {escape_markdown(answer.as_of)}")
     show_rewritten_search(back, message, answer, last=last)
-    _work_done(answer)
+    _work_done(back.engine, answer)
     _text(message, select_shown_part(message, answer))
     show_notices(back, message, answer, last=last)
     if answer.state is AnswerState.ABSTAINED:
@@ -100,14 +100,14 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
         offer_model(back)
 
 
-def _work_done(answer: Answer) -> None:
+def _work_done(engine: Engine, answer: Answer) -> None:
     # An answer about the app or its library is written without a search.
     if not answer.passages and not answer.steps and not answer.usage.calls:
         return
     timings = answer.timings_ms
     total = timings.get("total", sum(timings.values())) / 1000
     label = _describe_passages(answer) if answer.passages else "Searched"
-    how = "" if answer.strategy == "plain" else f" · {STRATEGY_NAMES[answer.strategy]}"
+    how = "" if answer.strategy == "plain" else f" · {engine.strategies.find_label(answer.strategy)}"
     with st.expander(f"{label}, {format_duration(total)}{how}", type="compact"):
         lines = [
             f"{words}: {format_duration(timings[name] / 1000)}" for name, words in _STEPS.items() if name in timings

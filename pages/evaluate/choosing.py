@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -12,25 +12,11 @@ from pages.evaluate.pseudo_questions import show_pseudo_questions
 from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
 from pages.shared.stages import format_stage
-from pages.shared.strategies import STRATEGY_NAMES, list_strategies
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Baseline, Label, LabelKind, RetrievalConfig, format_count
+from rag_core.types import Baseline, ConfigurationChoice, Label, LabelKind, RetrievalConfig, format_count
 
 _APP, _FILE = "From the app", "From a file"
-_CHOICES: dict[str, RetrievalConfig | Baseline] = {
-    "As in the chat": RetrievalConfig(),
-    **{
-        format_stage(one): RetrievalConfig(one)
-        for one in ("cross_encoder", "named", "financials", "rerank", "rrf", "bm25", "sparse", "dense")
-    },
-    "Themes, local search only (themes)": RetrievalConfig(strategy="themes"),
-    "With the query adapter": RetrievalConfig(adapter=True),
-    "Without the query adapter": RetrievalConfig(adapter=False),
-    "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
-    "Textbook BM25 (rankings only)": Baseline("bm25"),
-}
-_WITHOUT_MODEL = ("plain", "summary", "themes")
 
 
 def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
@@ -73,12 +59,7 @@ def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
         methods = list(engine.evaluations.list_methods(k, b))
         st.caption(escape_markdown(f"{len(methods)} methods: {'; '.join(one.label for one in methods)}."))
         return methods
-    strategies = [one for one in list_strategies(engine, engine.models.current) if one not in _WITHOUT_MODEL]
-    choices = _CHOICES | {
-        f"{STRATEGY_NAMES[one]} (uses the model)": RetrievalConfig(strategy=one) for one in strategies
-    }
-    if not engine.learning.has_adapter:
-        choices = {name: one for name, one in choices.items() if "query adapter" not in name}
+    choices = {_label(one): one.configuration for one in _list_choices(engine)}
     names = st.multiselect(
         "What to measure",
         list(choices),
@@ -89,6 +70,24 @@ def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
         key="configurations",
     )
     return [choices[name] for name in names]
+
+
+def _list_choices(engine: Engine) -> Iterator[ConfigurationChoice]:
+    """Yield the configurations that can be measured with the model, the themes and the adapter that there are."""
+    usable = {one.name for one in engine.strategies.list_usable(engine.models.current)}
+    for choice in engine.evaluations.list_choices():
+        needs_adapter = isinstance(choice.configuration, RetrievalConfig) and choice.configuration.adapter is not None
+        is_strategy = choice.strategy is not None
+        if (engine.learning.has_adapter or not needs_adapter) and (not is_strategy or choice.name in usable):
+            yield choice
+
+
+def _label(choice: ConfigurationChoice) -> str:
+    if choice.stage:
+        return format_stage(choice.stage)
+    if choice.strategy:
+        return f"{choice.strategy.label} ({'uses the model' if choice.strategy.uses_model else choice.name})"
+    return choice.label
 
 
 def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.lab.explained import list_conditions
+from pages.lab.strategies import show_plain_answer
 from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
@@ -41,8 +42,4 @@ def _show(answer: ClosedBookAnswer) -> None:
         st.caption(escape_markdown(answer.usage.label))
     with grounded.container(border=True):
         st.markdown(":material/menu_book: **From passages**")
-        st.text(answer.grounded.text)
-        for one in answer.grounded.citations:
-            where = f"[{one.marker}] {one.document} · p. {one.page_label}"
-            st.caption(escape_markdown(where))
-        st.caption(escape_markdown(answer.grounded.usage.label))
+        show_plain_answer(answer.grounded)

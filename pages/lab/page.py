@@ -14,6 +14,7 @@ from pages.lab.question import choose_question
 from pages.lab.ranks import show_rank_chart
 from pages.lab.snapshots import show_snapshot_comparison
 from pages.lab.stages import show_stages
+from pages.lab.strategies import show_strategies
 from pages.lab.weighing import get_right_passage, show_weights
 from pages.shared.library import find_searchable
 from pages.shared.start import start_page
@@ -26,6 +27,7 @@ if explanation is None:
     show_worked_example(back.engine)
     st.stop()
 marks = create_marks(explanation, get_right_passage())
+show_strategies(back.engine, documents, question, scope)
 show_gate_decision(explanation)
 show_stages(explanation, marks)
 show_rank_chart(explanation, marks)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rag_core.engine import Engine
-from rag_core.types import Answer, AnswerState, Message, Scope, SearchResult, Stage, Strategy
+from rag_core.types import Answer, AnswerState, Message, Scope, SearchResult, Stage
 from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 WAITING = "index"
@@ -39,7 +39,7 @@ class Run:
     history: Sequence[Message]
     job_ids: frozenset[str] = frozenset()
     search_for: str | None = None
-    strategy: Strategy = "plain"
+    strategy: str = "plain"
     writer: Writer = DEFAULT_WRITER
     continued: Message | None = None
     found: SearchResult | None = None

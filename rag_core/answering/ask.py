@@ -10,15 +10,15 @@ from rag_core.answering.answer_building import build_answer
 from rag_core.answering.answer_text import write_pieces
 from rag_core.answering.drafts import Draft, find_draft_answer, join_quotes
 from rag_core.answering.excerpt_answers import answer_with_excerpts
-from rag_core.answering.extractive_summary import ExtractiveSteps
+from rag_core.answering.extractive_summary import ExtractiveSteps, ExtractiveSummarizer
 from rag_core.answering.library_questions import LibraryAnswerer
-from rag_core.answering.page_answers import PageAnswerer, is_read_in_pages, may_be_on_topic
+from rag_core.answering.page_answers import PageAnswerer, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.refusals import refuse
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies.registry import Strategies
-from rag_core.answering.summary import WRITING, Summarizer
+from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
 from rag_core.llm.generator import LanguageModel
 from rag_core.reading.excerpts import WHOLE_PAGES
@@ -48,7 +48,8 @@ class Answerer:
     ----------
     searcher : Searcher
     strategies : Strategies
-    summarizer : Summarizer
+    extracts : ExtractiveSummarizer
+        Summarizes documents if there is no language model.
     models : LanguageModels
         The query's language model writes the answer. If it has none, the answer is excerpts.
     reader : PageReader
@@ -60,7 +61,7 @@ class Answerer:
         self,
         searcher: Searcher,
         strategies: Strategies,
-        summarizer: Summarizer,
+        extracts: ExtractiveSummarizer,
         models: LanguageModels,
         reader: PageReader,
         stores: Stores,
@@ -69,7 +70,7 @@ class Answerer:
         self.library = library
         self._searcher = searcher
         self._strategies = strategies
-        self._summarizer = summarizer
+        self._extracts = extracts
         self._models = models
         self._reader = reader
         self._pages = PageAnswerer(stores, searcher, reader)
@@ -90,6 +91,7 @@ class Answerer:
         """
         trace = AnswerTrace()
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
+        strategy = self._strategies.select(query)
         if known := self.library.answer(query):
             result = SearchResult(query.text, (), Gate("library", 1.0, 0.0, answerable=True, overruled=True), {})
             yield result
@@ -99,19 +101,13 @@ class Answerer:
         if self._models.active(writer.model) is None:
             # Excerpts are looked for on the pages of more passages than the answer lists.
             query = replace(query, depth=max(query.depth, WHOLE_PAGES))
-            is_summary = configuration.strategy in ("plain", "summary")
-            extracts = self._summarizer.extracts
-            if is_summary and (yield from self._finish(query, extracts.summarize(query, history), trace)):
+            if strategy.summarizes_without_model and (
+                yield from self._finish(query, self._extracts.summarize(query, history), trace)
+            ):
                 return
-        if (yield from self._strategies.find(configuration.strategy).answer(query, trace)):
+        if (yield from strategy.answer(query, trace)):
             return
-        if configuration.strategy == "summary":
-            summary = yield from self._summarizer.summary(query, trace)
-            if summary is not None:
-                yield build_answer(query, summary.result, summary.verified, summary.generator, trace)
-                return
-            configuration = replace(configuration, strategy="plain")
-        outcome = yield from self._strategies.search(replace(query, configuration=configuration), trace.timer)
+        outcome = yield from strategy.search(query, trace.timer)
         yield outcome.result
         yield from self._write_answer(query, outcome, history, trace)
 
@@ -132,7 +128,8 @@ class Answerer:
         self, query: Query, outcome: SearchOutcome, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
         writer = self._models.active(query.writer.model)
-        in_pages = writer is not None and is_read_in_pages(query.configuration.strategy, writer)
+        strategy = self._strategies.select(query)
+        in_pages = writer is not None and writer.capability == "capable" and strategy.reads_pages
         if not outcome.computed and not in_pages:
             # The citations of computed values refer to the passages as they were found.
             outcome = self._reader.enlarge_passages(outcome, query.configuration.context)
@@ -232,7 +229,7 @@ class Answerer:
         If the endpoint fails, the draft contains the problem; for a strict query, the error is raised.
         """
         outcome, question = evidence.outcome, evidence.outcome.result.question
-        strategy = self._strategies.find(query.configuration.strategy)
+        strategy = self._strategies.select(query)
         text, problem = yield from strategy.write_text(writer, query, evidence, history, trace)
         if not contains_words(text):
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from rag_core.answering.cited_tables import add_cited_tables
 from rag_core.answering.drafts import QUOTES_BELOW, find_draft_answer
-from rag_core.answering.page_answers import build_page_continuation, is_read_in_pages
+from rag_core.answering.page_answers import build_page_continuation
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import create_hint, find_probable_answer
+from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING
 from rag_core.errors import GeneratorError
 from rag_core.llm.answer_stream import AnswerStream
@@ -41,6 +42,7 @@ class Continuations:
         They contain the instructions for all answers.
     reader : PageReader
     stores : Stores
+    strategies : Strategies
     """
 
     def __init__(
@@ -50,12 +52,14 @@ class Continuations:
         preferences: Preferences,
         reader: PageReader,
         stores: Stores,
+        strategies: Strategies,
     ) -> None:
         self._reader = reader
         self._models = models
         self._generations = generations
         self._preferences = preferences
         self._stores = stores
+        self._strategies = strategies
 
     def continue_answer(
         self, answer: Answer, history: Sequence[Message] = (), *, model: str | None = None, instructions: str = ""
@@ -127,7 +131,7 @@ class Continuations:
         self, writer: LanguageModel, answer: Answer, history: Sequence[Message], instructions: str
     ) -> AnswerStream:
         """Return the stream of the rest of an answer, from the same kind of prompt as its beginning."""
-        if is_read_in_pages(answer.strategy, writer):
+        if writer.capability == "capable" and self._strategies.reads_pages(answer.strategy):
             return writer.stream_reply(
                 build_page_continuation(answer, history, instructions, self._reader, writer.context_budget)
             )

@@ -38,7 +38,7 @@ from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.tool_calls import ToolCall
 from rag_core.runtime.stores import Stores
 from rag_core.text.languages import languages_differ
-from rag_core.types import MARGINALIZATIONS, Answer, AskEvent, Message, Passage, Restart, Stage, Strategy
+from rag_core.types import Answer, AskEvent, Message, Passage, Restart, Stage
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import Query, SearchOutcome
 from rag_core.verification.attribution import contains_words
@@ -55,7 +55,6 @@ _TOOL_NAMES = {"SEARCH": "search", "OPEN": "read_page", "COMPUTE": "compute"}
 LOOKUP_TOOLS = tuple(TOOLS[name] for name in ("search", "open_outline", "read_page", "look_up", "compute"))
 _SOURCES = ("search", "read_page")
 # Strategies that put passages, or parts of them, into the prompt.
-_OF_PASSAGES = ("fid", "long-context", *MARGINALIZATIONS)
 _LOOKING = "Looking for what is missing"
 _NO_PICTURES = "The model takes no pictures; it read only their text."
 _NO_REPLY = "The model asked for more sources again instead of answering."
@@ -80,11 +79,6 @@ class PageReply:
     context: PageContext
     is_refusal: bool
     problem: str
-
-
-def is_read_in_pages(strategy: Strategy, writer: LanguageModel) -> bool:
-    """Return whether the model gets whole pages: it is capable, and the strategy needs no other text in the prompt."""
-    return writer.capability == "capable" and strategy not in _OF_PASSAGES
 
 
 def build_page_continuation(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rag_core.answering.question_mapping import score_unmapped
 from rag_core.answering.ranking import Ranker
-from rag_core.answering.unsearched import check_strategy, describe_empty_scope, list_unsearched
+from rag_core.answering.unsearched import describe_empty_scope, list_unsearched
 from rag_core.errors import QuestionError, StoreUnavailable
 from rag_core.gate.calibration import PASSAGES_SCORED, apply_threshold, load_calibration
 from rag_core.gate.features import score_answerability
@@ -92,8 +92,6 @@ class Searcher:
         if scope:
             ids = [*library.find_ids(scope.documents), *library.ids_in_collections(scope.collections)]
             document_ids = tuple(dict.fromkeys(ids))
-        if scope.as_of:
-            check_strategy(configuration.strategy)
         return Query(
             self.normalize_question(text),
             document_ids,

@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.call_budget import CallBudget, require_model
-from rag_core.answering.extractive_summary import LEAST_SUPPORTED, SUPPORTED_SCORE, ExtractiveSummarizer
+from rag_core.answering.extractive_summary import LEAST_SUPPORTED, SUPPORTED_SCORE
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
 from rag_core.answering.summary_passages import select_passages, spread_passages
 from rag_core.answering.trace import AnswerTrace
@@ -59,10 +59,6 @@ class Summarizer:
     stores : Stores
     generations : IndexGenerations
     models : LanguageModels
-
-    Attributes
-    ----------
-    extracts : ExtractiveSummarizer
     """
 
     def __init__(
@@ -72,7 +68,6 @@ class Summarizer:
         self._stores = stores
         self._generations = generations
         self._models = models
-        self.extracts = ExtractiveSummarizer(stores, generations)
 
     def summary(
         self, query: Query, trace: AnswerTrace, passages: Sequence[Passage] | None = None

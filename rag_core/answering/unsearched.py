@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from rag_core.errors import QuestionError
 from rag_core.runtime.stores import Stores
-from rag_core.types import Strategy, format_count
+from rag_core.types import format_count
 from rag_core.types.searches import Query
 
-# Strategies whose tools or graphs contain only the present versions of documents.
-OF_THE_PRESENT: tuple[Strategy, ...] = ("iterative", "themes")
 NO_DOCUMENTS = "There are no documents to search. Add PDFs, then ask again."
 EMPTY_SNAPSHOT = "The snapshot contains no document that can be searched."
 _ONLY_WORDS = "still being indexed and can only be found by words"
 _NOT_READ = "still being read and cannot be found yet"
 _NOT_INDEXED = "in the snapshot, but not in the index, and cannot be found until re-indexed"
-
-
-def check_strategy(strategy: Strategy) -> None:
-    """Raise `QuestionError` if a strategy cannot search the documents as of a snapshot."""
-    if strategy in OF_THE_PRESENT:
-        raise QuestionError(
-            f"The strategy “{strategy}” reads the documents as they are now. Use another one to ask as of a snapshot."
-        )
 
 
 def list_unsearched(query: Query, stores: Stores) -> list[str]:

@@ -13,7 +13,7 @@ from rag_core.cli import console, json_rows
 from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import CollectionError, QuestionError, SettingsError, UnknownDocument
-from rag_core.types import Answer, RetrievalConfig, Scope, SearchResult, Strategy
+from rag_core.types import Answer, RetrievalConfig, Scope, SearchResult
 
 # The value of --model that stands for no language model.
 QUOTES = "quotes"
@@ -37,11 +37,11 @@ Questions = Annotated[
     typer.Option("--questions", help='File of JSON lines {"id", "question", "documents"?}, instead of QUESTION.'),
 ]
 HowToSearch = Annotated[
-    Strategy,
+    str,
     typer.Option(
         "--strategy",
-        help="How to search and answer; all except plain, summary and themes need a language model, and rag-sequence "
-        "and rag-token need a GGUF file.",
+        help="How to search and answer, such as compare or summary; an unknown name lists all. All except plain, "
+        "summary and themes need a language model, and rag-sequence and rag-token need a GGUF file.",
     ),
 ]
 Model = Annotated[

@@ -5,9 +5,8 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any
 
 import typer
 
@@ -24,57 +23,16 @@ from rag_core.types import (
     Label,
     MethodRow,
     RetrievalConfig,
-    Strategy,
 )
 
-
-class Choice(str, Enum):
-    """A configuration to evaluate, by its name on the command line."""
-
-    AS_SET = "as-set"
-    CROSS_ENCODER = "cross_encoder"
-    FINANCIALS = "financials"
-    NAMED = "named"
-    RERANK = "rerank"
-    RRF = "rrf"
-    BM25 = "bm25"
-    DENSE = "dense"
-    SPARSE = "sparse"
-    ADAPTER = "adapter"
-    NO_ADAPTER = "no-adapter"
-    QUERIES = "queries"
-    HYDE = "hyde"
-    ITERATIVE = "iterative"
-    COMPARE = "compare"
-    FID = "fid"
-    LONG_CONTEXT = "long-context"
-    THEMES = "themes"
-    RAG_SEQUENCE = "rag-sequence"
-    RAG_TOKEN = "rag-token"  # noqa: S105 - not a secret
-    TF_IDF_BASELINE = "tf-idf-baseline"
-    BM25_BASELINE = "bm25-baseline"
-
-    def configuration(self, k: float, b: float) -> RetrievalConfig | Baseline:
-        """Return the configuration that has this name, or the baseline with the parameters ``k`` and ``b``."""
-        if self is Choice.TF_IDF_BASELINE:
-            return Baseline("tf-idf")
-        if self is Choice.BM25_BASELINE:
-            return Baseline("bm25", k, b)
-        if self.value in get_args(Strategy):
-            return RetrievalConfig(strategy=cast(Strategy, self.value))
-        if self in (Choice.ADAPTER, Choice.NO_ADAPTER):
-            return RetrievalConfig(adapter=self is Choice.ADAPTER)
-        return RetrievalConfig() if self is Choice.AS_SET else RetrievalConfig(self.value)
-
-
-BASELINES = frozenset({Choice.TF_IDF_BASELINE, Choice.BM25_BASELINE})
 Labels = Annotated[Path, typer.Argument(help="Labelled questions: JSON lines or CSV.", show_default=False)]
 Configurations = Annotated[
-    list[Choice] | None,
+    list[str] | None,
     typer.Option(
         "--configuration",
-        help="Ranking stage or search strategy; by default as in the chat. Repeat it to compare two. Of themes, only "
-        "the local search around the entities of a question is measured; build themes first.",
+        help="Ranking stage, search strategy or baseline, such as rrf, compare or bm25-baseline; an unknown name lists "
+        "all. By default as in the chat. Repeat it to compare two. Of themes, only the local search around the "
+        "entities of a question is measured; build themes first.",
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for tables (CSV) and charts (SVG).")]
@@ -114,19 +72,20 @@ def evaluate(
     """Measure passages and answers on labelled questions."""
     if as_table and configuration:
         raise typer.BadParameter("--table measures every method. Leave out --configuration, or --table.")
-    choices = list(dict.fromkeys(configuration or [Choice.AS_SET]))
-    if len(choices) > 2:
+    names = list(dict.fromkeys(configuration or ["as-set"]))
+    if len(names) > 2:
         raise typer.BadParameter("Give --configuration at most twice, or use --table to compare all methods.")
     judge_config = JudgeConfig(judge_model) if judge or judge_model else None
     if judge_config and (no_answers or as_table):
         raise typer.BadParameter("--judge needs answers. Leave out --no-answers and --table.")
-    if judge_config and BASELINES.issuperset(choices):
-        raise typer.BadParameter("--judge needs answers, but baselines only rank pages. Leave out --judge.")
     with open_engine() as engine:
+        choices = _find_configurations(engine, names, k, b)
+        if judge_config and all(isinstance(one, Baseline) for one in choices):
+            raise typer.BadParameter("--judge needs answers, but baselines only rank pages. Leave out --judge.")
         parsed_labels = read_labels(engine, labels)
         if out:
             _check_writable(out)
-        chosen = engine.evaluations.list_methods(k, b) if as_table else [one.configuration(k, b) for one in choices]
+        chosen = engine.evaluations.list_methods(k, b) if as_table else choices
         engine.evaluations.check(chosen)
         measured = not no_answers, judge_config, not as_table
         evaluations = [_run(engine, parsed_labels, one, labels.name, *measured) for one in chosen]
@@ -159,6 +118,14 @@ def evaluate(
         written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:
         console.print_line(f"{len(written)} tables and charts are in {out}.")
+
+
+def _find_configurations(engine: Engine, names: Sequence[str], k: float, b: float) -> list[RetrievalConfig | Baseline]:
+    """Return the configurations with these names; ``k`` and ``b`` are the parameters of the BM25 baseline."""
+    known = {one.name: one.configuration for one in engine.evaluations.list_choices(k, b)}
+    if unknown := [name for name in names if name not in known]:
+        raise typer.BadParameter(f"There is no configuration “{unknown[0]}”. Use one of: {', '.join(known)}.")
+    return [known[name] for name in names]
 
 
 def _check_writable(folder: Path) -> None:

@@ -22,6 +22,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.types import (
     Baseline,
     Comparison,
+    ConfigurationChoice,
     ContextValue,
     Evaluation,
     EvaluationEvent,
@@ -166,6 +167,10 @@ class Evaluations:
     def compare(self, first: Evaluation, second: Evaluation) -> tuple[Comparison, ...]:
         """Return the difference ``second - first`` of each metric, over the questions that both evaluations asked."""
         return compare(first.outcomes, second.outcomes)
+
+    def list_choices(self, k: float = 1.2, b: float = 0.75) -> Sequence[ConfigurationChoice]:
+        """Return the configurations that can be measured; ``k`` and ``b`` are the parameters of the BM25 baseline."""
+        return self._runner.list_choices(k, b)
 
     def list_methods(self, k: float = 1.2, b: float = 0.75) -> Sequence[RetrievalConfig | Baseline]:
         """Return the retrieval methods to compare in one table, from the simplest one to all stages.

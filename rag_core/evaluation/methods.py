@@ -7,7 +7,37 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag_core.evaluation.metrics import compare
-from rag_core.types import TABLE_METRICS, Baseline, Evaluation, MethodRow, RankBy, RetrievalConfig
+from rag_core.types import (
+    TABLE_METRICS,
+    Baseline,
+    ConfigurationChoice,
+    Evaluation,
+    MethodRow,
+    RankBy,
+    RetrievalConfig,
+    StrategyDescription,
+)
+from rag_core.types.searches import DEFAULT_CONFIGURATION
+
+# The stages whose order can be measured, from the last one to the first.
+STAGES: tuple[RankBy, ...] = ("cross_encoder", "named", "financials", "rerank", "rrf", "bm25", "sparse", "dense")
+
+
+def list_choices(strategies: Sequence[StrategyDescription], k: float, b: float) -> list[ConfigurationChoice]:
+    """Return every configuration that can be evaluated: the settings, stages, strategies, adapters and baselines."""
+    return [
+        ConfigurationChoice("as-set", RetrievalConfig(), "As in the chat"),
+        *(ConfigurationChoice(one, RetrievalConfig(one), stage=one) for one in STAGES),
+        *(
+            ConfigurationChoice(one.name, RetrievalConfig(strategy=one.name), strategy=one)
+            for one in strategies
+            if one.ranks_passages and one.name != DEFAULT_CONFIGURATION.strategy
+        ),
+        ConfigurationChoice("adapter", RetrievalConfig(adapter=True), "With the query adapter"),
+        ConfigurationChoice("no-adapter", RetrievalConfig(adapter=False), "Without the query adapter"),
+        ConfigurationChoice("tf-idf-baseline", Baseline("tf-idf"), "Textbook tf-idf (rankings only)"),
+        ConfigurationChoice("bm25-baseline", Baseline("bm25", k, b), "Textbook BM25 (rankings only)"),
+    ]
 
 
 def list_methods(

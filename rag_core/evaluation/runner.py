@@ -26,7 +26,7 @@ from rag_core.evaluation.context_value import measure_context
 from rag_core.evaluation.evidence_metrics import add_evidence, weigh_evidence
 from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.label_comparison import compare_with_label, is_given
-from rag_core.evaluation.methods import list_methods
+from rag_core.evaluation.methods import list_choices, list_methods
 from rag_core.evaluation.metrics import compute_metrics, compute_precision_recall, compute_risk_coverage
 from rag_core.evaluation.page_finder import PageFinder
 from rag_core.evaluation.ranking_metrics import compute_ranking_metrics
@@ -40,6 +40,7 @@ from rag_core.types import (
     Answer,
     AnswerState,
     Baseline,
+    ConfigurationChoice,
     Evaluation,
     EvaluationEvent,
     EvaluationProgress,
@@ -239,6 +240,10 @@ class EvaluationRunner:
         adapters = self._preferences.adapters
         adapter = None if adapters.newest is None else adapters.select(None) is not None
         return RetrievalConfig(self._settings.rank_by, adapter=adapter).label
+
+    def list_choices(self, k: float, b: float) -> list[ConfigurationChoice]:
+        """Return the configurations that can be measured; see `Evaluations.list_choices`."""
+        return list_choices(self._strategies.list_all(), k, b)
 
     def list_methods(self, k: float, b: float) -> list[RetrievalConfig | Baseline]:
         """Return the methods that the settings and the index allow to compare; see `Evaluations.list_methods`."""

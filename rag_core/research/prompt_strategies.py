@@ -23,7 +23,7 @@ from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.context_budget import fit_context
 from rag_core.llm.generator import LanguageModel
 from rag_core.research.passage_extraction import extract_from_passage
-from rag_core.types import AskEvent, Message, Passage, Stage, Strategy
+from rag_core.types import AskEvent, Message, Passage, Stage
 from rag_core.types.searches import Query
 
 # With ``fid``, the model reads this many times as many passages as a plain prompt contains.
@@ -36,7 +36,10 @@ _MOST_RANKED = 1000
 class PassageByPassage(ModelStrategy):
     """Lets the model read each passage alone, and write the answer from its extracts."""
 
-    name: Strategy = "fid"
+    name = "fid"
+    label = "Passage by passage"
+    description = "The model reads each passage alone, and answers from what it noted"
+    reads_pages = False
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for the passages to read one by one: more than a plain prompt contains, within the limit of calls."""
@@ -90,7 +93,10 @@ class PassageByPassage(ModelStrategy):
 class LongContext(ModelStrategy):
     """Puts as many passages into the prompt as fit into the context of the model."""
 
-    name: Strategy = "long-context"
+    name = "long-context"
+    label = "Long context"
+    description = "The model reads as many passages at once as fit"
+    reads_pages = False
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for as many passages as fit into the context; the gate considers those of a plain search."""

@@ -11,7 +11,6 @@ from rag_core.answering.strategies.base import ModelStrategy, Steps
 from rag_core.answering.trace import AnswerTrace
 from rag_core.llm.query_planning import expand_queries, write_hypothesis
 from rag_core.retrieval.fusion import fuse_rankings
-from rag_core.types import Strategy
 from rag_core.types.searches import Query
 
 # Maximum number of queries that are taken from the reply of the model.
@@ -21,7 +20,9 @@ MAX_QUERIES = 4
 class SeveralQueries(ModelStrategy):
     """Search for the question and for the model's queries; fuse the rankings (RAG-Fusion; Rackauckas 2024)."""
 
-    name: Strategy = "queries"
+    name = "queries"
+    label = "Several queries"
+    description = "The model rephrases the question; results are merged"
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for all queries, one after another."""
@@ -42,7 +43,9 @@ class SeveralQueries(ModelStrategy):
 class HypotheticalAnswer(ModelStrategy):
     """Search with the question and a hypothetical answer; the reranker and the gate use only the question."""
 
-    name: Strategy = "hyde"
+    name = "hyde"
+    label = "Hypothetical answer"
+    description = "The model drafts an answer; similar passages are searched for"
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Let the model write the answer, and search for passages like it."""

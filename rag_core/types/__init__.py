@@ -55,6 +55,7 @@ from rag_core.types.evaluation import (
     TABLE_METRICS,
     Baseline,
     Comparison,
+    ConfigurationChoice,
     ContextValue,
     Evaluation,
     EvaluationEvent,
@@ -131,7 +132,6 @@ from rag_core.types.retrieval import (
     ReadTexts,
     RetrievalConfig,
     SearchResult,
-    Strategy,
     VersionFilter,
     build_unembedded_question,
 )
@@ -145,6 +145,7 @@ from rag_core.types.status import (
     Status,
     describe_outdated,
 )
+from rag_core.types.strategies import StrategyDescription
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 from rag_core.types.usage import Usage, UsageTotal
 
@@ -176,6 +177,7 @@ __all__ = [
     "Claim",
     "ClosedBookAnswer",
     "Comparison",
+    "ConfigurationChoice",
     "Context",
     "ContextValue",
     "Conversation",
@@ -265,7 +267,7 @@ __all__ = [
     "StageRanking",
     "StatementVerdict",
     "Status",
-    "Strategy",
+    "StrategyDescription",
     "SyncResult",
     "Table",
     "TableCell",

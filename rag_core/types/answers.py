@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Literal
 
 from rag_core.types.cited_tables import CitedTable
-from rag_core.types.retrieval import Gate, Passage, SearchResult, Strategy
+from rag_core.types.retrieval import Gate, Passage, SearchResult
 from rag_core.types.tables import Span
 from rag_core.types.usage import Usage
 
@@ -158,7 +158,7 @@ class Answer:
     statements: tuple[Claim, ...] = ()
     rewritten: str = ""
     usage: Usage = field(default_factory=Usage)
-    strategy: Strategy = "plain"
+    strategy: str = "plain"
     steps: tuple[str, ...] = ()
     short: str = ""
     quotes_start: int | None = None

@@ -9,6 +9,8 @@ from enum import Enum
 from typing import Literal
 
 from rag_core.types.judgements import JudgeReport
+from rag_core.types.retrieval import RankBy, RetrievalConfig
+from rag_core.types.strategies import StrategyDescription
 
 # Metrics that the table of retrieval methods shows.
 TABLE_METRICS = ("recall@1", "recall@5", "mrr@10", "ndcg@10", "exact_match", "token_f1")
@@ -81,6 +83,21 @@ class Baseline:
     def label(self) -> str:
         """Name for display, such as ``tf-idf baseline`` or ``bm25 baseline, k 1.2, b 0.75``."""
         return f"{self.name} baseline" + (f", k {self.k:g}, b {self.b:g}" if self.name == "bm25" else "")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationChoice:
+    """A configuration that can be evaluated, by its name on the command line.
+
+    ``stage`` is the score by which it orders passages, and ``strategy`` describes its search strategy, if that is what
+    it is about. ``label`` is its name for display if it is about neither.
+    """
+
+    name: str
+    configuration: RetrievalConfig | Baseline
+    label: str = ""
+    stage: RankBy | None = None
+    strategy: StrategyDescription | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,21 +187,6 @@ class Gate:
         return count_decimals(self.threshold)
 
 
-# Search strategies; see `rag_core.answering.strategies.base`. All except ``plain``, ``summary`` and ``themes`` need a
-# language model.
-Strategy = Literal[
-    "plain",
-    "queries",
-    "hyde",
-    "iterative",
-    "compare",
-    "fid",
-    "long-context",
-    "summary",
-    "themes",
-    "rag-sequence",
-    "rag-token",
-]
 # The stages whose scores can determine the order of the passages, from the first stage to the last.
 RankBy = Literal["dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"]
 
@@ -215,9 +200,8 @@ class RetrievalConfig:
 
     ``rank_by`` names the score that determines the order of the passages. Retrievers that do not contribute to this
     score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
-    determines which searches are made for a question. If ``sparse`` is false, learned sparse retrieval does not run,
-    even if the index has a learned sparse part. ``adapter`` says whether the trained query adapter is applied.
-    ``context`` is the context size.
+    names the search strategy. If ``sparse`` is false, learned sparse retrieval does not run, even if the index has a
+    learned sparse part. ``adapter`` says whether the trained query adapter is applied. ``context`` is the context size.
     """
 
     rank_by: RankBy | None = None
@@ -225,7 +209,7 @@ class RetrievalConfig:
     rrf_k: int | None = None
     threshold: float | None = None
     top_k: int | None = None
-    strategy: Strategy = "plain"
+    strategy: str = "plain"
     sparse: bool = True
     adapter: bool | None = None
     context: Context | None = None

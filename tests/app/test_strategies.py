@@ -13,6 +13,7 @@ from tests.support.pdfs import make_pdf
 from tests.support.servers import ScriptedEndpoint, complete
 
 QUERIES = complete("size of the Harrow Bridge\nHarrow railway crossing")
+PARTS = complete("How long is the Harrow Bridge?\nWhen was the Harrow Bridge opened?")
 
 
 @pytest.fixture
@@ -71,8 +72,8 @@ def test_snapshot_offers_no_strategy_that_reads_the_present(
     options = app.selectbox(key="strategy").options
     assert "Search: Compare" in options
     assert "Search: Step by step" not in options
-    # Only a model in a GGUF file gives the probabilities of single tokens.
-    assert "Search: RAG-Token" not in options
+    # The others are in the Lab.
+    assert "Search: Several queries" not in options
 
 
 def test_choice_is_ignored_without_the_model(
@@ -90,32 +91,47 @@ def test_chosen_strategy_is_applied_and_shown(
     endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine, bridge: str
 ) -> None:
     app = open_page()
-    assert app.selectbox(key="strategy").options[:2] == ["Search: Automatic", "Search: Several queries"]
+    assert app.selectbox(key="strategy").options[:2] == ["Search: Automatic", "Search: Compare"]
     assert "One search; a capable model asks for more if something is missing" in texts(app)
-    app.selectbox(key="strategy").select("queries").run()
-    assert "results are merged" in texts(app)
-    endpoint.script = [QUERIES, complete("It is 412 metres long [1].")]
+    app.selectbox(key="strategy").select("compare").run()
+    assert "each part is searched for" in texts(app)
+    endpoint.script = [PARTS, complete("It is 412 metres long [1].")]
     ask(app)
     shown_texts = texts(app)
-    assert "Searched for “size of the Harrow Bridge”\nSearched for “Harrow railway crossing”" in shown_texts
+    assert "Searched for “How long is the Harrow Bridge?”\nSearched for “When was the Harrow Bridge" in shown_texts
     assert "2 calls, " in shown_texts.replace("\\", "")
-    assert any(expander.label.endswith("· Several queries") for expander in app.expander)
+    assert any(expander.label.endswith("· Compare") for expander in app.expander)
     reloaded = open_page(c=conversation_of(app))
-    assert "Searched for “Harrow railway crossing”" in texts(reloaded)
+    assert "Searched for “When was the Harrow Bridge" in texts(reloaded)
     assert reloaded.selectbox(key="strategy").value == "plain"
     messages = engine.conversations.messages(conversation_of(app))
     assert messages[-1].answer is not None
-    assert messages[-1].answer.strategy == "queries"
+    assert messages[-1].answer.strategy == "compare"
 
 
 def test_answer_can_be_replaced_with_another_strategy(
     endpoint: ScriptedEndpoint, open_page: OpenPage, bridge: str
 ) -> None:
     app = ask(open_page())
-    endpoint.script = [*([QUERIES] * 2), complete("It is 412 metres long [1].")]
-    app.selectbox(key="strategy").select("queries").run()
+    endpoint.script = [*([PARTS] * 2), complete("It is 412 metres long [1].")]
+    app.selectbox(key="strategy").select("compare").run()
     click(app, "Ask again")
-    settle(app, lambda app: "Harrow railway crossing" in texts(app))
+    settle(app, lambda app: "When was the Harrow Bridge" in texts(app))
+
+
+def test_lab_answers_with_any_strategy(endpoint: ScriptedEndpoint, open_page: OpenPage, bridge: str) -> None:
+    app = open_page("lab", question=LENGTH)
+    options = app.selectbox(key="lab_strategy").options
+    assert {"Automatic", "Several queries", "Passage by passage"} <= set(options)
+    # Only a model in a GGUF file gives the probabilities of single tokens, and there are no themes.
+    assert not {"RAG-Token", "Themes"} & set(options)
+    app.selectbox(key="lab_strategy").select("queries").run()
+    assert "results are merged" in texts(app)
+    endpoint.script = [QUERIES, complete("It is 412 metres long [1].")]
+    app.button(key="lab_answer").click().run()
+    assert "Searched for “Harrow railway crossing”" in texts(app)
+    assert "It is 412 metres long [1]." in texts(app)
+    assert "bridge.pdf · p. 1" in texts(app).replace("\\", "")
 
 
 def test_choice_survives_a_change_of_page(endpoint: ScriptedEndpoint, open_page: OpenPage) -> None:
@@ -135,7 +151,7 @@ def test_summary_lists_citations_without_scores(endpoint: ScriptedEndpoint, open
 
 
 def test_failing_model_falls_back_to_plain_search(endpoint: ScriptedEndpoint, open_page: OpenPage, bridge: str) -> None:
-    app = chat_with(open_page, "hyde")
+    app = chat_with(open_page, "compare")
     endpoint.script = [lambda exchange: exchange.error(500)]
     ask(app)
     assert "A plain search was used instead." in texts(app).replace("\\", "")
@@ -147,7 +163,7 @@ def test_evaluation_offers_strategies_with_a_model(endpoint: ScriptedEndpoint, o
     assert [option for option in options if option.endswith("(uses the model)")] == [
         f"{name} (uses the model)"
         for name in (
-            *("Several queries", "Hypothetical answer", "Step by step", "Compare"),
+            *("Compare", "Step by step", "Several queries", "Hypothetical answer"),
             *("Passage by passage", "Long context"),
         )
     ]

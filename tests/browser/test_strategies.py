@@ -91,9 +91,9 @@ def test_comparison_shows_its_parts_and_survives_reload(page: Page, endpoint: Sc
 def test_stopped_strategy_sends_no_further_requests(page: Page, endpoint: ScriptedEndpoint) -> None:
     stopped = threading.Event()
     endpoint.restart(delayed(complete("It is 7 metres tall."), stopped))
-    choose(page, "Hypothetical answer", "similar passages are searched for")
+    choose(page, "Compare", "each part is searched for")
     ask(page, "How tall is the Vardo tower?")
-    expect(page.get_by_text("Asking the model for a hypothetical answer").first).to_be_visible()
+    expect(page.get_by_text("Asking the model what to look up").first).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     # The model must not answer before the stop is recorded, or the search would continue.
     expect(page.get_by_text("Stopping after the current step")).to_be_visible()

@@ -24,7 +24,6 @@ from rag_core.types import (
     LabelledPage,
     RetrievalConfig,
     RunState,
-    Strategy,
 )
 from tests.support.engines import (
     ASK_BUDGET,
@@ -459,7 +458,7 @@ def test_strategy_is_measured_like_any_configuration(tmp_path: Path, labels: lis
 
 
 @pytest.mark.parametrize("strategy", ["queries", "iterative"])
-def test_run_fails_if_the_strategy_fails(tmp_path: Path, labels: list[Label], strategy: Strategy) -> None:
+def test_run_fails_if_the_strategy_fails(tmp_path: Path, labels: list[Label], strategy: str) -> None:
     with (
         library_with_model(tmp_path, lambda exchange: exchange.error(500)) as (engine, _),
         pytest.raises(GeneratorUnavailable, match="HTTP 500"),

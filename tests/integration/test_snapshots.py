@@ -14,7 +14,7 @@ from rag_core.index.dense import DenseIndex
 from rag_core.indexing.removal import Removal
 from rag_core.store.documents import DocumentStore
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, JobState, RetrievalConfig, Scope, Strategy
+from rag_core.types import DocumentStatus, JobState, RetrievalConfig, Scope
 from tests.support.engines import (
     ASK_BUDGET,
     BUDGET,
@@ -82,7 +82,7 @@ def test_question_as_of_a_snapshot_is_answered_from_its_content(engine: Engine) 
 
 
 @pytest.mark.parametrize("strategy", ["iterative", "themes"])
-def test_strategy_that_reads_the_present_refuses_a_snapshot(engine: Engine, strategy: Strategy) -> None:
+def test_strategy_that_reads_the_present_refuses_a_snapshot(engine: Engine, strategy: str) -> None:
     replaced(engine)
     with pytest.raises(QuestionError, match="reads the documents as they are now"):
         engine.answer(ASK_BUDGET, as_of="first", configuration=RetrievalConfig(strategy=strategy))

@@ -24,7 +24,7 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.services import Services
 
 NAMES = {
-    Engine: "GUIDE_QUESTIONS OF_THE_PRESENT answer ask explain load_search readiness search status warm_up",
+    Engine: "GUIDE_QUESTIONS answer ask explain load_search readiness search status warm_up",
     Services: "close",
     Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours outline page "
     "pages remove_version render_page restore_version retry submit tables title versions",
@@ -38,8 +38,8 @@ NAMES = {
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
     "replace_answer set_instructions set_model set_pinned set_scope",
     Labels: "add answers_for confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
-    Evaluations: "advise_threshold cancel check check_release close compare gate_scores_plot list list_methods plots "
-    "recent_gate_scores remove run start state summarize_context tabulate write_report",
+    Evaluations: "advise_threshold cancel check check_release close compare gate_scores_plot list list_choices "
+    "list_methods plots recent_gate_scores remove run start state summarize_context tabulate write_report",
     Learning: "add_pseudo_questions cancel close find_problems has_adapter is_on remove remove_pseudo_questions set_on "
     "start state train trainings write_pseudo_questions",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "

@@ -15,7 +15,7 @@ from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.generator import LanguageModel
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.settings import Settings
-from rag_core.types import AskEvent, Message, Stage, Strategy
+from rag_core.types import AskEvent, Message, Stage, StrategyDescription
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
 
@@ -42,17 +42,41 @@ class SearchStrategy:
 
     Attributes
     ----------
-    name : str
-        The name by which a question selects the strategy.
+    name, label, description, in_chat, uses_model, ranks_passages
+        As in `StrategyDescription`.
+    reads_pages : bool
+        Whether a capable model reads whole pages; if not, the strategy needs another text in the prompt.
+    reads_present_only : bool
+        Whether its tools or graphs contain only the present versions of documents.
+    summarizes_without_model : bool
+        Whether a request for a summary gets one if there is no language model.
     """
 
-    name: Strategy = "plain"
+    name = "plain"
+    label = "Automatic"
+    description = "One search; a capable model asks for more if something is missing"
+    in_chat = True
+    uses_model = False
+    ranks_passages = True
+    reads_pages = True
+    reads_present_only = False
+    summarizes_without_model = True
 
     def __init__(self, searcher: Searcher) -> None:
         self._searcher = searcher
 
+    def describe(self) -> StrategyDescription:
+        """Return what the pages and the command line know about the strategy."""
+        return StrategyDescription(
+            *(self.name, self.label, self.description, self.in_chat, self.uses_model, self.ranks_passages)
+        )
+
     def check(self) -> None:
         """Raise `SettingsError` if a plain search would replace the strategy, because something was not built."""
+
+    def is_usable(self, model: str) -> bool:
+        """Return whether the strategy can be used with a language model; an empty name means none."""
+        return bool(model) or not self.uses_model
 
     def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
         """Yield the events of an answer without a search; return whether there is one."""
@@ -81,7 +105,7 @@ class SearchStrategy:
 
 
 class ModelStrategy(SearchStrategy, ABC):
-    """A strategy that calls a language model, with a plain search instead if the calls fail.
+    """A strategy that calls a language model for its search, with a plain search instead if the calls fail.
 
     Parameters
     ----------
@@ -89,6 +113,10 @@ class ModelStrategy(SearchStrategy, ABC):
     searcher : Searcher
     models : LanguageModels
     """
+
+    in_chat = False
+    uses_model = True
+    summarizes_without_model = False
 
     def __init__(self, settings: Settings, searcher: Searcher, models: LanguageModels) -> None:
         super().__init__(searcher)

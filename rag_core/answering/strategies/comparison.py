@@ -15,7 +15,6 @@ from rag_core.llm.query_planning import decompose_question
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Strategy
 from rag_core.types.searches import Query, SearchOutcome
 
 # Maximum number of parts of a question that are taken from the reply of the model.
@@ -36,7 +35,10 @@ class Comparison(ModelStrategy):
     models : LanguageModels
     """
 
-    name: Strategy = "compare"
+    name = "compare"
+    label = "Compare"
+    description = "The model splits the question; each part is searched for"
+    in_chat = True
 
     def __init__(self, settings: Settings, stores: Stores, searcher: Searcher, models: LanguageModels) -> None:
         super().__init__(settings, searcher, models)

@@ -4,58 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_core.answering.agent import Agent
-from rag_core.answering.page_reading import PageReader
-from rag_core.answering.search import Searcher
 from rag_core.answering.strategies.base import SearchStrategy, Steps
-from rag_core.answering.strategies.comparison import Comparison
-from rag_core.errors import QuestionError
-from rag_core.runtime.language_models import LanguageModels
-from rag_core.runtime.stores import Stores
-from rag_core.settings import Settings
-from rag_core.types import RetrievalConfig, Strategy
+from rag_core.errors import QuestionError, SettingsError
+from rag_core.types import RetrievalConfig, StrategyDescription
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query
 
 
 class Strategies:
-    """Runs searches with the strategy of the query, and reports each step.
+    """Finds the search strategies, and runs searches with them.
 
     Parameters
     ----------
-    settings : Settings
-    stores : Stores
-    searcher : Searcher
-    models : LanguageModels
-    reader : PageReader
-    further : sequence of SearchStrategy
-        Strategies in addition to those of this package.
+    strategies : sequence of SearchStrategy
+        In the order in which the pages list them; ``plain`` comes first.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        stores: Stores,
-        searcher: Searcher,
-        models: LanguageModels,
-        reader: PageReader,
-        further: Sequence[SearchStrategy],
-    ) -> None:
-        strategies = [
-            SearchStrategy(searcher),
-            Comparison(settings, stores, searcher, models),
-            Agent(settings, stores, searcher, models, reader),
-            *further,
-        ]
+    def __init__(self, strategies: Sequence[SearchStrategy]) -> None:
         self._strategies = {one.name: one for one in strategies}
 
-    def find(self, name: Strategy) -> SearchStrategy:
-        """Return the strategy with a name; for ``summary``, which ranks no passages, the plain search."""
-        return self._strategies["plain" if name == "summary" else name]
+    def list_all(self) -> list[StrategyDescription]:
+        """Return all strategies."""
+        return [one.describe() for one in self._strategies.values()]
+
+    def list_usable(self, model: str, as_of: str = "") -> list[StrategyDescription]:
+        """Return the strategies that can be used with a model, now or as of a snapshot; an empty model means none."""
+        usable = (one for one in self._strategies.values() if one.is_usable(model))
+        return [one.describe() for one in usable if not (as_of and one.reads_present_only)]
+
+    def find_label(self, name: str) -> str:
+        """Return the label of a strategy; for one that this version does not have, its name."""
+        return self._strategies[name].label if name in self._strategies else name
+
+    def reads_pages(self, name: str) -> bool:
+        """Return whether a capable model reads whole pages with a strategy; see `SearchStrategy`."""
+        return name not in self._strategies or self._strategies[name].reads_pages
 
     def check(self, configuration: RetrievalConfig) -> None:
-        """Raise `SettingsError` if a plain search would replace the strategy; see `SearchStrategy.check`."""
-        self.find(configuration.strategy).check()
+        """Raise `SettingsError` if the strategy does not exist, or if a plain search would replace it."""
+        self._find(configuration.strategy).check()
+
+    def select(self, query: Query) -> SearchStrategy:
+        """Return the strategy of a query.
+
+        Raises
+        ------
+        SettingsError
+            There is no strategy with this name.
+        QuestionError
+            The strategy cannot search the documents as of a snapshot.
+        """
+        strategy = self._find(query.configuration.strategy)
+        if query.as_of is not None and strategy.reads_present_only:
+            raise QuestionError(
+                f"The strategy “{strategy.name}” reads the documents as they are now. Use another one to ask as of a "
+                "snapshot."
+            )
+        return strategy
 
     def search(self, query: Query, timer: Timer) -> Steps:
         """Search with the query's strategy; the result contains the steps of the strategy and the usage of the model.
@@ -66,11 +71,16 @@ class Strategies:
         Raises
         ------
         SettingsError
-            The strategy needs a model, and none is set.
+            There is no such strategy, or it needs a model, and none is set.
         QuestionError
-            The strategy is ``summary``, which reads whole documents and ranks no passages.
+            The strategy ranks no passages, or cannot search as of a snapshot.
         """
-        strategy = query.configuration.strategy
-        if strategy == "summary":
+        strategy = self.select(query)
+        if not strategy.ranks_passages:
             raise QuestionError("A summary reads whole documents and finds no passages. Ask for it instead.")
-        return (yield from self.find(strategy).search(query, timer))
+        return (yield from strategy.search(query, timer))
+
+    def _find(self, name: str) -> SearchStrategy:
+        if name not in self._strategies:
+            raise SettingsError(f"There is no strategy “{name}”. Use one of: {', '.join(self._strategies)}.")
+        return self._strategies[name]

@@ -43,7 +43,10 @@ BEAMS, MAX_TOKENS, MIN_RATIO = 3, 24, 0.01
 MAX_PASSAGES = 5
 # Number of answers that are reported.
 MAX_CANDIDATES = 5
-_NAMES: dict[Marginalization, str] = {"rag-sequence": "RAG-Sequence", "rag-token": "RAG-Token"}
+_LABELS: dict[Marginalization, tuple[str, str]] = {
+    "rag-sequence": ("RAG-Sequence", "A short answer, each candidate weighed over the passages"),
+    "rag-token": ("RAG-Token", "A short answer, each word weighed over the passages"),
+}
 NO_SCORES = "The passages have no rerank scores, so all have the same weight."
 
 
@@ -130,10 +133,20 @@ class MarginalAnswers(SearchStrategy):
     models : LanguageModels
     """
 
+    in_chat = False
+    uses_model = True
+    reads_pages = False
+    summarizes_without_model = False
+
     def __init__(self, method: Marginalization, searcher: Searcher, models: LanguageModels) -> None:
         super().__init__(searcher)
         self.name = self._method = method
+        self.label, self.description = _LABELS[method]
         self._models = models
+
+    def is_usable(self, model: str) -> bool:
+        """Return whether the language model gives the probabilities of single tokens."""
+        return bool(model) and self._models.predicts_tokens
 
     def search(self, query: Query, timer: Timer) -> Steps:
         """Run the plain search; raise `SettingsError` before it if the model does not predict single tokens."""
@@ -157,7 +170,7 @@ class MarginalAnswers(SearchStrategy):
         passages = [one for one in evidence.prompt_passages if one.chunk_id][:MAX_PASSAGES]
         weights = weigh_by_rerank(passages, trace)
         steps = generate_marginal_answer(writer, evidence.outcome.result.question, passages, weights, self._method)
-        label = f"Generating with {_NAMES[self._method]} over {len(passages)} passages"
+        label = f"Generating with {self.label} over {len(passages)} passages"
         try:
             answer = yield from report_tokens("marginalize", label, steps)
         except GeneratorError as error:
@@ -190,4 +203,4 @@ def _decode(model: GgufCausalModel, candidate: MarginalCandidate) -> str:
 
 def _describe(answer: MarginalAnswer) -> str:
     listed = "; ".join(f"“{text}” {probability:.3f}" for text, probability in answer.candidates)
-    return f"{_NAMES[answer.method]} over {len(answer.weights)} passages, most probable first: {listed}"
+    return f"{_LABELS[answer.method][0]} over {len(answer.weights)} passages, most probable first: {listed}"

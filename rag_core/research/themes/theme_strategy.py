@@ -13,7 +13,7 @@ from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import SettingsError
 from rag_core.research.themes.neighbourhoods import NeighbourhoodSearch
 from rag_core.research.themes.theme_answers import ThemeAnswerer
-from rag_core.types import AskEvent, Strategy
+from rag_core.types import AskEvent
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query
 from rag_core.types.themes import NOT_BUILT
@@ -29,7 +29,12 @@ class ThemeStrategy(SearchStrategy):
     answerer : ThemeAnswerer
     """
 
-    name: Strategy = "themes"
+    name = "themes"
+    label = "Themes"
+    description = "Answers from the themes of all documents"
+    in_chat = False
+    reads_present_only = True
+    summarizes_without_model = False
 
     def __init__(self, searcher: Searcher, neighbourhoods: NeighbourhoodSearch, answerer: ThemeAnswerer) -> None:
         super().__init__(searcher)
@@ -40,6 +45,10 @@ class ThemeStrategy(SearchStrategy):
         """Raise `SettingsError` if no themes were built."""
         if not self._neighbourhoods.has_themes:
             raise SettingsError(NOT_BUILT)
+
+    def is_usable(self, model: str) -> bool:
+        """Return whether themes were built; no language model is needed."""
+        return self._neighbourhoods.has_themes
 
     def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
         """Yield the events of an answer from all themes; see `ThemeAnswerer.answer`."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.answering import agent
+from rag_core.answering.strategies import agent
 from rag_core.engine import Engine
 from rag_core.llm.tool_calls import ToolCall, build_result_message
 from rag_core.types import REFUSAL, Answer, AnswerState, RetrievalConfig, Stage

@@ -10,16 +10,13 @@ from typing import Any
 
 import pytest
 
-from rag_core.answering.page_answers import MAX_LOOKS, is_read_in_pages
+from rag_core.answering.page_answers import MAX_LOOKS
 from rag_core.cli.json_rows import build_answer_row
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorError
 from rag_core.llm.context_budget import count_tokens
-from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_messages
-from rag_core.settings import Settings
 from rag_core.types import (
-    MARGINALIZATIONS,
     Answer,
     AnswerState,
     Delta,
@@ -28,7 +25,6 @@ from rag_core.types import (
     RetrievalConfig,
     Scope,
     SearchResult,
-    Strategy,
 )
 from rag_core.types.retrieval import Timer
 from tests.support.engines import (
@@ -324,7 +320,7 @@ def test_strict_question_raises_the_error(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["long-context", "fid"])
-def test_strategies_with_passages_keep_them(folder: Path, strategy: Strategy) -> None:
+def test_strategies_with_passages_keep_them(folder: Path, strategy: str) -> None:
     with scripted_engine(folder, complete(ANSWER), **CAPABLE) as (engine, endpoint):
         answer = engine.answer(ASK_BUDGET, configuration=RetrievalConfig(strategy=strategy))
     assert answer.state is AnswerState.ANSWERED
@@ -333,12 +329,13 @@ def test_strategies_with_passages_keep_them(folder: Path, strategy: Strategy) ->
         assert "tools" not in endpoint.requests[number]
 
 
-@pytest.mark.parametrize("strategy", ["fid", "long-context", *MARGINALIZATIONS])
 @pytest.mark.parametrize("values", [{"openai_context_tokens": 8192}, CAPABLE])
-def test_pages_are_for_capable_models_and_other_strategies(strategy: Strategy, values: dict[str, Any]) -> None:
-    writer = LanguageModel(Settings(_env_file=None, openai_model="scripted", **values))
-    assert not is_read_in_pages(strategy, writer)
-    assert is_read_in_pages("plain", writer) == is_read_in_pages("iterative", writer) == (values == CAPABLE)
+def test_pages_are_for_capable_models_and_other_strategies(folder: Path, values: dict[str, Any]) -> None:
+    with scripted_engine(folder, complete(ANSWER), **values) as (engine, endpoint):
+        engine.answer(ASK_BUDGET)
+        engine.answer(ASK_BUDGET, configuration=RetrievalConfig(strategy="long-context"))
+    whole, passages = ("the reader's own documents" in one["messages"][0]["content"] for one in endpoint.requests)
+    assert (whole, passages) == (values == CAPABLE, False)
 
 
 @pytest.mark.parametrize("values", [{"openai_context_tokens": 8192}, CAPABLE | {"model_capability": "small"}])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 
 from rag_core.store.serialization import answer_from_json, answer_to_json
-from rag_core.types import Answer, AnswerState, Gate, Strategy
+from rag_core.types import Answer, AnswerState, Gate
 
 
-@pytest.mark.parametrize("strategy", get_args(Strategy))
-def test_stored_strategy_is_read_in_either_spelling(strategy: Strategy) -> None:
+@pytest.mark.parametrize("strategy", ["plain", "long-context", "rag-token"])
+def test_stored_strategy_is_read_in_either_spelling(strategy: str) -> None:
     gate = Gate("answerable", 0.9, 0.5, True)
     answer = Answer("How tall?", AnswerState.ANSWERED, "88 m", (), (), gate, "extractive", {}, strategy=strategy)
     stored = answer_to_json(answer)

@@ -23,7 +23,7 @@ from rag_core.retrieval.fusion import fuse_rankings, reciprocal_rank_fusion
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Citation, Hit, Passage, Stage, Strategy
+from rag_core.types import Citation, Hit, Passage, Stage
 from rag_core.types.retrieval import Ranking
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
 
@@ -63,7 +63,11 @@ class Agent(ModelStrategy):
     reader : PageReader
     """
 
-    name: Strategy = "iterative"
+    name = "iterative"
+    label = "Step by step"
+    description = "The model searches, opens pages and tables, and computes"
+    in_chat = True
+    reads_present_only = True
 
     def __init__(
         self, settings: Settings, stores: Stores, searcher: Searcher, models: LanguageModels, reader: PageReader
