@@ -92,7 +92,7 @@ def make_base(data: Path, folder: Path) -> Base:
         index_pdfs(engine, data)
         spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
         spans = spans[:: max(1, len(spans) // BASE)][:BASE]
-        embedder = load_embedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
+        embedder = load_embedder(engine.settings.embedder)
     embeddings = embedder.embed([build_embedded_text(span.prefix, span.text) for span in spans])
     held_by = Counter(word for span in spans for word in {word.lower() for word in _WORD.findall(span.text)})
     common = frozenset(word for word, count in held_by.items() if count >= COMMON * len(spans))

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.quality import read_questions
+from rag_core.answering.ranking import CANDIDATES
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
 from rag_core.types import Excluding, VersionFilter
@@ -41,11 +42,11 @@ def main() -> None:
         }
         for name, versions_to_search in filters.items():
             for retriever in (stores.dense_index(generation.generation_id), stores.word_index):
-                retriever.retrieve(questions[0], engine.settings.candidates, versions_to_search)
+                retriever.retrieve(questions[0], CANDIDATES, versions_to_search)
                 times = []
                 for question in questions:
                     started = time.thread_time()
-                    retriever.retrieve(question, engine.settings.candidates, versions_to_search)
+                    retriever.retrieve(question, CANDIDATES, versions_to_search)
                     times.append(1000 * (time.thread_time() - started))
                 print(f"{name:18} {retriever.name:6} median {np.median(times):5.1f} ms, longest {max(times):5.1f} ms")
 

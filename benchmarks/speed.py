@@ -50,7 +50,7 @@ def measure_embedding(engine: Engine) -> float:
     spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
     spans.sort(key=lambda span: span.tokens)
     texts = [build_embedded_text(span.prefix, span.text) for span in spans]
-    embedder = load_embedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
+    embedder = load_embedder(engine.settings.embedder)
     started = time.perf_counter()
     embedder.embed(texts)
     return time.perf_counter() - started

@@ -109,11 +109,11 @@ class Services:
         self._pool = SearchPool()
         self._searcher = Searcher(
             *(settings, stores, self._local_models, self._generations, self.preferences),
-            FinancialLookup(enabled=settings.finance),
+            FinancialLookup(),
             self._pool,
         )
         graphs = EntityGraphs(stores)
-        pages = PageReader(stores, self._local_models, context=settings.context)
+        pages = PageReader(stores, self._local_models)
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         self.themes = Themes(stores, graphs)
         # A further strategy is one module and one entry here.
@@ -157,7 +157,7 @@ class Services:
         theme_writer = ThemeSummarizer(stores, self._generations)
         self.theme_builder = ThemeBuilder(stores, graphs, self.models, self._indexer, theme_writer)
         self.snapshots = Snapshots(stores, self._removal, self._indexer)
-        self.watches = Watches(stores, self._indexer, self.documents, settings.watch_interval_s)
+        self.watches = Watches(stores, self._indexer, self.documents)
 
         self.labels = Labels(stores)
         judge = Judge(self._generations, self.models)

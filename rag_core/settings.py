@@ -19,7 +19,7 @@ from pydantic_settings import (
 )
 
 from rag_core.errors import SettingsError
-from rag_core.types import Context, RankBy
+from rag_core.types import RankBy
 
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
@@ -28,14 +28,33 @@ FILE = Path(".env")
 # settings.
 REMOVED_SETTINGS = frozenset(
     {
+        "RAG_CANDIDATES",
+        "RAG_CHROMA_PORT",
+        "RAG_CHUNK_OVERLAP",
+        "RAG_CONTEXT",
         "RAG_EMBEDDING_BATCH",
+        "RAG_EMBEDDING_PRECISION",
         "RAG_EXPANSION",
+        "RAG_FINANCE",
         "RAG_FRESHNESS_HALF_LIFE_DAYS",
+        "RAG_GGUF_THREADS",
+        "RAG_MAX_DECOMPRESSED_MB",
+        "RAG_MAX_PAGES",
+        "RAG_MAX_QUESTION_CHARS",
         "RAG_OPENAI_BACKOFF_S",
         "RAG_OPENAI_CONNECT_TIMEOUT_S",
+        "RAG_OPENAI_TEMPERATURE",
+        "RAG_PAGE_TIMEOUT_S",
         "RAG_RERANK_TOP",
+        "RAG_RRF_K",
+        "RAG_STRATEGY_CALLS",
         "RAG_STRATEGY_QUERIES",
         "RAG_STRATEGY_ROUNDS",
+        "RAG_STRATEGY_SECONDS",
+        "RAG_STRATEGY_TOKENS",
+        "RAG_TOKEN_CACHE_MB",
+        "RAG_WATCH_INTERVAL_S",
+        "RAG_WORKER_MEMORY_MB",
     }
 )
 log = logging.getLogger(__name__)
@@ -82,33 +101,17 @@ class Settings(BaseSettings):
     chroma_host: str | None = Field(
         None,
         validation_alias=AliasChoices("RAG_CHROMA_HOST", "CHROMA_HOST", "chroma_host"),
-        description="Host of a Chroma server; default: embedded, in the data folder",
+        description="Host of a Chroma server, with its port if that is not 8000 (host:port); default: embedded, in the "
+        "data folder",
     )
-    chroma_port: int = Field(8000, ge=1, le=65535, description="Port of the Chroma server")
 
     embedder: str = Field(
         BUNDLED_EMBEDDER,
         min_length=1,
         description="sentence-transformers name or path of the embedding model",
     )
-    embedding_precision: Literal["auto", "fp32", "bf16"] = Field(
-        "auto",
-        description="Arithmetic for passages; auto: bf16 if the processor supports it. Questions always use fp32",
-    )
     chunk_tokens: int = Field(200, ge=32, le=8192, description="Tokens per chunk, counted by the embedder's tokenizer")
-    chunk_overlap: float = Field(0.18, ge=0.0, le=0.5, description="Fraction of a chunk that the next one repeats")
 
-    candidates: int = Field(100, ge=1, le=1000, description="Number of chunks that each retriever returns")
-    token_cache_mb: int = Field(
-        256,
-        ge=0,
-        le=65_536,
-        description="Memory for cached token vectors in megabytes; 256 MB are enough for about 5,000 chunks",
-    )
-    rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion")
-    finance: bool = Field(
-        True, description="Look up lines of financial statements for questions about a financial measure"
-    )
     reranker: str | None = Field(
         None,
         description="sentence-transformers name or path of a cross-encoder that reranks the best passages; "
@@ -127,11 +130,6 @@ class Settings(BaseSettings):
         "0 disables it",
     )
     top_k: int = Field(5, ge=1, le=100, description="Number of passages that are shown and used for the answer")
-    context: Context = Field(
-        "passage",
-        description="Context size: only each passage is read, also the chunks before and after it (neighbours), or its "
-        "page. Without a language model, whole pages of the first passages are always read",
-    )
     gate: Literal["answerable", "rerank", "dense"] = Field(
         "answerable",
         description="Score that decides whether to answer: a calibrated probability, or a plain similarity "
@@ -150,7 +148,6 @@ class Settings(BaseSettings):
         description="Gate with a language model: if the probability that a passage is on the topic (with another "
         "`RAG_GATE`: that score) is below this, the model is not called; otherwise the model decides",
     )
-    max_question_chars: int = Field(4000, ge=1, le=100_000, description="Maximum length of a question in characters")
 
     gguf: Path | None = Field(
         None,
@@ -159,9 +156,6 @@ class Settings(BaseSettings):
     )
     model_catalogue: Path | None = Field(
         None, description="Catalogue of GGUF files to download, for example from a mirror; unset: the bundled one"
-    )
-    gguf_threads: int | None = Field(
-        None, ge=1, le=1024, description="Processor cores for the GGUF model; unset: all but one"
     )
     openai_base_url: str | None = Field(
         None,
@@ -183,7 +177,6 @@ class Settings(BaseSettings):
         60.0, gt=0, le=3600, description="Seconds without data from the endpoint after which a request fails"
     )
     openai_retries: int = Field(2, ge=0, le=10, description="Number of retries of a failed request")
-    openai_temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature")
     openai_context_tokens: int | None = Field(
         None,
         ge=512,
@@ -216,15 +209,6 @@ class Settings(BaseSettings):
         le=4,
         description="Most pictures of pages that a capable model gets beside their text; 0 sends none",
     )
-    strategy_calls: int = Field(
-        12, ge=1, le=1000, description="Maximum number of model calls of a search strategy, not counting the answer"
-    )
-    strategy_seconds: float = Field(
-        180, gt=0, le=86_400, description="Seconds after which the strategy `iterative` begins no further step"
-    )
-    strategy_tokens: int = Field(
-        60_000, ge=1000, le=100_000_000, description="Maximum number of input and output tokens of those calls"
-    )
     price_input: float | None = Field(
         None,
         ge=0,
@@ -244,18 +228,6 @@ class Settings(BaseSettings):
     price_currency: str = Field("USD", min_length=1, max_length=8, description="Currency of both prices")
 
     max_file_mb: int = Field(200, ge=1, le=10_000, description="Maximum size of a file in megabytes")
-    max_pages: int = Field(20_000, ge=1, le=1_000_000, description="Maximum number of pages of a document")
-    max_decompressed_mb: int = Field(
-        500, ge=1, le=100_000, description="Maximum decompressed size of one stream of a PDF in megabytes"
-    )
-    page_timeout_s: float = Field(60.0, gt=0, le=3600, description="Maximum time to read one page, in seconds")
-    worker_memory_mb: int = Field(
-        2048,
-        ge=256,
-        le=1_000_000,
-        description="Memory limit of a parser process in megabytes; up to four read one file",
-    )
-    watch_interval_s: float = Field(30.0, gt=0, le=86_400, description="Seconds between checks of watched folders")
     ocr: Literal["auto", "on", "off"] = Field(
         "auto", description="Read pages with OCR: if they contain too little text (auto), always (on) or never (off)"
     )

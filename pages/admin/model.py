@@ -69,15 +69,15 @@ def _in_use(engine: Engine) -> None:
     if not engine.models.is_from_environment:
         where = f"{where}, the context also under More options"
     st.caption(
-        f"Temperature {settings.openai_temperature:g} · {_describe_context(in_use)}time-out after "
-        f"{settings.openai_timeout_s:g} s without a reply · {settings.openai_retries} retries. Change these {where}."
+        f"{_describe_context(in_use)}Time-out after {settings.openai_timeout_s:g} s without a reply · "
+        f"{settings.openai_retries} retries. Change these {where}."
     )
 
 
 def _describe_context(model: Any) -> str:
     if model is None:
         return ""
-    return f"context {model.context_tokens:,} tokens, {model.answer_tokens:,} of them for the answer · "
+    return f"Context {model.context_tokens:,} tokens, {model.answer_tokens:,} of them for the answer · "
 
 
 def _show_capability(model: Any, how: str) -> None:

@@ -18,6 +18,7 @@ from pages.shared.runs import Progress, Run
 from pages.shared.text import escape_markdown
 from pages.shared.warmth import describe_warm_up
 from rag_core.types import Scope, Stage
+from rag_core.types.searches import MAX_QUESTION_CHARS
 
 # Seconds to wait for a quick answer before showing its progress, and seconds between two updates of the progress.
 _AT_ONCE_S, _LOOK_S = 0.3, 0.15
@@ -51,7 +52,7 @@ def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
         accept_file="multiple",
         file_type="pdf",
         max_upload_size=settings.max_file_mb,
-        max_chars=settings.max_question_chars,
+        max_chars=MAX_QUESTION_CHARS,
         disabled=locked,
         on_submit=submitted,
     )

@@ -8,6 +8,7 @@ from pages.shared.library import find_searchable
 from pages.shared.problems import show_errors
 from rag_core.engine import Engine
 from rag_core.types import LabelKind, LabelledPage
+from rag_core.types.searches import MAX_QUESTION_CHARS
 
 _TYPED = ("question", "page", "quote", "stale_page", "answer")
 _ANSWERED, _UNANSWERED = "Yes", "No"
@@ -17,7 +18,7 @@ def show_label_form(engine: Engine) -> None:
     """Show the form for a question and the page that answers it; a question without an answer needs no page."""
     names = list(dict.fromkeys(one.name for one in find_searchable(engine.documents.list())))
     with st.expander("Write a label", icon=":material/edit_note:", key="write_label"), st.form("label", border=False):
-        st.text_input("Question", max_chars=engine.settings.max_question_chars, key="label_question")
+        st.text_input("Question", max_chars=MAX_QUESTION_CHARS, key="label_question")
         st.radio("Do the documents answer it?", [_ANSWERED, _UNANSWERED], horizontal=True, key="label_kind")
         st.selectbox(
             "Document",

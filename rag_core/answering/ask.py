@@ -130,9 +130,6 @@ class Answerer:
         writer = self._models.active(query.writer.model)
         strategy = self._strategies.select(query)
         in_pages = writer is not None and writer.capability == "capable" and strategy.reads_pages
-        if not outcome.computed and not in_pages:
-            # The citations of computed values refer to the passages as they were found.
-            outcome = self._reader.enlarge_passages(outcome, query.configuration.context)
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage

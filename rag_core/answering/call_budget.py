@@ -11,23 +11,34 @@ from rag_core.errors import CallLimit
 from rag_core.llm.generator import Completion, LanguageModel
 from rag_core.llm.tool_calls import Tool
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.settings import Settings
+from rag_core.types import format_count
 from rag_core.types.searches import Query
 
 
 class CallBudget:
-    """Calls a language model for one question, within the limits of the settings.
+    """Calls a language model for one question, within limits, so that no question costs more than a few cents.
 
     Parameters
     ----------
-    settings : Settings
     generator : LanguageModel
     trace : AnswerTrace
         The usage of each call is added to ``trace.usage``.
+
+    Attributes
+    ----------
+    max_calls : int
+        Most calls of a strategy or a summary, not counting that of the answer.
+    max_tokens : int
+        Most input and output tokens of these calls.
+    max_seconds : float
+        Seconds after which no further tools are called.
     """
 
-    def __init__(self, settings: Settings, generator: LanguageModel, trace: AnswerTrace) -> None:
-        self._settings = settings
+    max_calls = 12
+    max_tokens = 60_000
+    max_seconds = 180.0
+
+    def __init__(self, generator: LanguageModel, trace: AnswerTrace) -> None:
         self._generator = generator
         self._trace = trace
         self._calls = 0
@@ -51,15 +62,11 @@ class CallBudget:
         Raises
         ------
         CallLimit
-            As for `complete`, or the question has taken longer than the settings allow.
+            As for `complete`, or the question has taken longer than `max_seconds`.
         GeneratorError
         """
-        seconds = self._settings.strategy_seconds
-        if self._trace.elapsed_ms > 1000 * seconds:
-            raise CallLimit(
-                f"The strategy has taken the {seconds:g} seconds that RAG_STRATEGY_SECONDS allows. Raise it to let the "
-                "strategy continue."
-            )
+        if self._trace.elapsed_ms > 1000 * self.max_seconds:
+            raise CallLimit(f"The strategy has taken the {self.max_seconds:g} seconds that a question may take.")
         self._begin_call(count_messages(messages))
         reply = self._record(self._generator.call_tools(messages, tools))
         problem = self._generator.tools_problem
@@ -68,16 +75,12 @@ class CallBudget:
 
     def _begin_call(self, prompt: int) -> None:
         """Count a call with so many tokens in its prompt; raise `CallLimit` if it would exceed a limit."""
-        settings = self._settings
-        if self._calls >= settings.strategy_calls:
+        if self._calls >= self.max_calls:
+            made = format_count(self.max_calls, "call")
+            raise CallLimit(f"The strategy has made the {made} to the model that a question may take.")
+        if self._tokens + prompt + self._generator.answer_tokens > self.max_tokens:
             raise CallLimit(
-                f"RAG_STRATEGY_CALLS={settings.strategy_calls} allows no further call to the model. Raise it to let "
-                "the strategy continue."
-            )
-        if self._tokens + prompt + settings.openai_answer_tokens > settings.strategy_tokens:
-            raise CallLimit(
-                f"Another call to the model may use more than the {settings.strategy_tokens:,} tokens that "
-                "RAG_STRATEGY_TOKENS allows. Raise it to let the strategy continue."
+                f"Another call to the model may use more than the {self.max_tokens:,} tokens that a question may take."
             )
         self._calls += 1
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rag_core.answering.passage_context import enlarge_passages
 from rag_core.finance.measures import find_statement_pages
 from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
@@ -16,7 +15,7 @@ from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.text.dates import find_written_date
-from rag_core.types import ChunkRow, Context, Passage, Reading, Span, Table
+from rag_core.types import ChunkRow, Passage, Reading, Span, Table
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
 
@@ -31,18 +30,11 @@ class PageReader:
     ----------
     stores : Stores
     models : LocalModels
-    context : {"passage", "neighbours", "page"}
-        The context size, unless the configuration of the question says otherwise.
     """
 
-    def __init__(self, stores: Stores, models: LocalModels, *, context: Context = "passage") -> None:
-        self._context = context
+    def __init__(self, stores: Stores, models: LocalModels) -> None:
         self._stores = stores
         self._models = models
-
-    def enlarge_passages(self, outcome: SearchOutcome, context: Context | None) -> SearchOutcome:
-        """Return the outcome with passages as large as the configuration or the settings say."""
-        return enlarge_passages(outcome, context or self._context, self._stores)
 
     def find_answers(self, question: str, passages: Sequence[Passage]) -> list[FoundAnswer]:
         """Return the answers in passages and their pages, best first."""

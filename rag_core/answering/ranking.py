@@ -14,6 +14,7 @@ from rag_core.answering.retrievers import collect_hits, start_search, start_spar
 from rag_core.errors import SparseEncoderMissing
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.cross_encoder import cross_encode_chunks
+from rag_core.retrieval.fusion import RRF_K
 from rag_core.retrieval.guarded_search import GuardedSearch
 from rag_core.retrieval.late_interaction import compute_token_weights, rerank_chunks
 from rag_core.retrieval.on_demand import OnDemandEmbeddings
@@ -48,6 +49,8 @@ from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
 # Number of top chunks that keep their ranks if the question has no capital letters. Each word of such a question may be
 # a name, so a word that is no name can match a document by chance.
 FIXED_TOP = 2
+# Number of chunks that each retriever returns.
+CANDIDATES = 100
 # Values of ``rank_by`` for which a domain look-up runs.
 _WITH_LOOKUP = ("financials", "named", "cross_encoder")
 
@@ -90,15 +93,15 @@ class Ranker:
             return self._rank(query, timer, hypothesis, generation, tasks)
 
     def select_rrf_k(self, configuration: RetrievalConfig) -> int:
-        """Return the constant of reciprocal rank fusion: that of the configuration, or else that of the settings."""
-        return configuration.rrf_k or self._settings.rrf_k
+        """Return the constant of reciprocal rank fusion: that of the configuration, or else `RRF_K`."""
+        return configuration.rrf_k or RRF_K
 
     def _rank(
         self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration, tasks: Executor
     ) -> RankedChunks:
         configuration = query.configuration
         rank_by = configuration.rank_by or self._settings.rank_by
-        candidates = max(configuration.candidates or self._settings.candidates, query.top_k)
+        candidates = max(configuration.candidates or CANDIDATES, query.top_k)
         view, embeddings = self._stores.view(query.as_of), self._stores.embeddings
         loader = ChunkLoader(view, embeddings, generation.embedder, tasks, self._on_demand)
         plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None

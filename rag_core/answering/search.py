@@ -31,6 +31,7 @@ from rag_core.types.retrieval import Timer
 from rag_core.types.searches import (
     DEFAULT_CONFIGURATION,
     DEFAULT_WRITER,
+    MAX_QUESTION_CHARS,
     PassageTokens,
     Query,
     RankedChunks,
@@ -221,13 +222,11 @@ class Searcher:
         # Broken JSON and terminals can produce unpaired surrogates. Tokenizers and stores reject them, so replace them.
         question = normalize_characters(text.encode("utf-8", "replace").decode("utf-8"))
         question = " ".join(question.split())
-        limit = self._settings.max_question_chars
         if not question:
             raise QuestionError("The question is empty. Type what you want to know.")
-        if len(question) > limit:
+        if len(question) > MAX_QUESTION_CHARS:
             raise QuestionError(
-                f"The question has {len(question)} characters; the limit is {limit}. Shorten it, or raise "
-                "RAG_MAX_QUESTION_CHARS."
+                f"The question has {len(question):,} characters; the limit is {MAX_QUESTION_CHARS:,}. Shorten it."
             )
         return question
 

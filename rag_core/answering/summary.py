@@ -31,7 +31,7 @@ from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage
+from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage, format_count
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
@@ -39,6 +39,8 @@ from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
 WRITING = "Writing the answer"
+# The limit of tokens allows at least this many calls, so that a large context does not use it up.
+LEAST_PARTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +104,14 @@ class Summarizer:
         else:
             passages, total = spread_passages(given, capacity, calls), len(given)
         if len(passages) < total:
-            settings = self._settings
+            calls_label = format_count(CallBudget.max_calls, "call")
             trace.notices.append(
-                f"{len(passages):,} of {total:,} passages were read, spread evenly over the documents: "
-                f"RAG_STRATEGY_CALLS={settings.strategy_calls} and RAG_STRATEGY_TOKENS={settings.strategy_tokens} "
-                "allow no more."
+                f"{len(passages):,} of {total:,} passages were read, spread evenly over the documents: a summary "
+                f"takes at most {calls_label} to the model and {CallBudget.max_tokens:,} tokens."
             )
         encode = create_text_encoder(self._generations.active().embedder)
         checker = NoteChecker(query.text, passages, encode)
-        budget = CallBudget(self._settings, model, trace)
+        budget = CallBudget(model, trace)
         with trace.timer.measure("notes"):
             notes = yield from self._take_notes(query.text, passages, capacity, checker, budget, trace)
             is_reliable = bool(notes) and checker.share >= LEAST_SUPPORTED
@@ -127,25 +128,20 @@ class Summarizer:
 
     def _plan_calls(self, model: LanguageModel, query: Query) -> tuple[int, int]:
         """Return how many tokens of passages fit into one call, and how many calls may be used to read passages."""
-        settings, tokens = self._settings, model.profile.filled_tokens
+        tokens = min(model.profile.filled_tokens, CallBudget.max_tokens // LEAST_PARTS)
         capacity = count_available_summary_tokens(
             query.text,
             tokens,
             model.answer_tokens,
             query.writer.instructions,
         )
-        calls = min(settings.strategy_calls, settings.strategy_tokens // tokens)
+        calls = min(CallBudget.max_calls, CallBudget.max_tokens // tokens)
         context = self._models.names.show_context(tokens)
         if count_notes_per_prompt(capacity) < 2:
             raise CallLimit(
                 f"{start_sentence(context)} leaves too little room for a summary's "
                 f"notes in addition to RAG_OPENAI_ANSWER_TOKENS={model.answer_tokens}. Raise the first, or "
                 "lower the second."
-            )
-        if not calls:
-            raise CallLimit(
-                f"RAG_STRATEGY_TOKENS={settings.strategy_tokens} is less than one part of a summary may need. Raise "
-                f"it to {context} or more."
             )
         parts = calls
         while parts > 1 and parts + count_condensing_calls(parts, count_notes_per_prompt(capacity)) > calls:

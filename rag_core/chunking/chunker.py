@@ -20,6 +20,8 @@ from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
 from rag_core.types.chunks import HEADING_SEPARATOR
 
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
+# Fraction of a chunk that the next one repeats, so that few answers are cut.
+OVERLAP = 0.18
 PREFIX_TOKENS = 40
 # In a prefix with a heading, the document's name and title take at most this many of the ``PREFIX_TOKENS`` tokens.
 DOCUMENT_TOKENS = 26

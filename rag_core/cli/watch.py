@@ -65,4 +65,4 @@ def _check_folder(engine: Engine, watch_id: str, follow: bool, as_json: bool) ->
                 console.print_line(f"{one['status']:9}  {one['file']}  {one['reason']}")
         if not follow:
             return bool(result.problem or row["refused"])
-        time.sleep(engine.settings.watch_interval_s)
+        time.sleep(engine.watches.interval_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -150,8 +151,8 @@ def _where_filters(versions: VersionFilter | None) -> list[dict[str, Any] | None
     return [{"version": {"$in": list(versions[first : first + MAX_VERSIONS])}} for first in firsts]
 
 
-def open_chroma(path: Path, host: str | None, port: int) -> Any:
-    """Return a Chroma client: for a server if ``host`` is given, or else for an embedded database at ``path``.
+def open_chroma(path: Path, server: str | None) -> Any:
+    """Return a Chroma client: for ``server`` (host or host:port), or, without one, for an embedded database.
 
     Raises
     ------
@@ -161,10 +162,28 @@ def open_chroma(path: Path, host: str | None, port: int) -> Any:
     import chromadb
 
     settings = chromadb.Settings(anonymized_telemetry=False)
-    if host is None:
+    if server is None:
         return _call_chroma(lambda: _open_embedded(str(path), settings), settings)
+    host, port = split_server(server)
     settings.chroma_server_host, settings.chroma_server_http_port = host, port
     return _call_chroma(lambda: _open_server(host, port, settings), settings)
+
+
+def split_server(server: str) -> tuple[str, int]:
+    """Return the host and the port of a Chroma server, which is 8000 unless ``server`` ends with another one.
+
+    >>> split_server("chroma.example"), split_server("127.0.0.1:9000"), split_server("[::1]:9000")
+    (('chroma.example', 8000), ('127.0.0.1', 9000), ('::1', 9000))
+
+    Raises
+    ------
+    StoreUnavailable
+    """
+    try:
+        parts = urlsplit(f"//{server}")
+        return parts.hostname or server, parts.port or 8000
+    except ValueError as error:
+        raise StoreUnavailable(f"RAG_CHROMA_HOST={server} is not a host or host:port ({error}). Correct it.") from None
 
 
 def close_chroma(client: Any) -> None:

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from rag_core.types import ChunkVectors
 
+# Memory for the token vectors of about 5,000 chunks.
+TOKEN_CACHE_BYTES = 256 << 20
+
 
 class TokenCache:
     """A thread-safe LRU cache of token vectors, so that searches need not read and unpack the same vectors again.

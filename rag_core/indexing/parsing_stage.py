@@ -106,13 +106,7 @@ class ParsingStage:
         self._submit_attachment = submit_attachment
         self._run_smaller_file = run_smaller_file
         self._outages = outages
-        self._parser = PdfParser(
-            page_timeout_s=settings.page_timeout_s,
-            memory_mb=settings.worker_memory_mb,
-            max_pages=settings.max_pages,
-            max_decompressed_mb=settings.max_decompressed_mb,
-            ocr=settings.ocr,
-        )
+        self._parser = PdfParser(ocr=settings.ocr)
 
     def warm_up(self) -> None:
         """Start the parser's worker processes, so that the first file does not wait for them."""

@@ -28,15 +28,19 @@ class Watches:
     stores : Stores
     indexer : IndexingQueue
     documents : Documents
+
+    Attributes
+    ----------
     interval_s : float
-        Seconds between two checks of all folders by the thread that `start` starts.
+        Seconds between two checks of all folders.
     """
 
-    def __init__(self, stores: Stores, indexer: IndexingQueue, documents: Documents, interval_s: float) -> None:
+    interval_s = 30.0
+
+    def __init__(self, stores: Stores, indexer: IndexingQueue, documents: Documents) -> None:
         self._stores = stores
         self._indexer = indexer
         self._documents = documents
-        self._interval_s = interval_s
         self._naming = Naming(stores)
         self._sync_lock = threading.Lock()
         self._stop = threading.Event()
@@ -221,7 +225,7 @@ class Watches:
         return True
 
     def _run(self) -> None:
-        while not self._stop.wait(self._interval_s):
+        while not self._stop.wait(self.interval_s):
             try:
                 for watch in self._stores.watches.all():
                     self._check(watch)

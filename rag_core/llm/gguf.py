@@ -86,7 +86,7 @@ class GgufServer:
         for threads in (params.cpuparams, params.cpuparams_batch):
             # llama.cpp's threads wait for each other in busy loops, so a thread without a free core slows down every
             # step. By default, one core stays free for other work.
-            threads.n_threads = self._settings.gguf_threads or max(1, count_available_cores() - 1)
+            threads.n_threads = max(1, count_available_cores() - 1)
             threads.poll = 0
         try:
             server = xllamacpp.Server(params)

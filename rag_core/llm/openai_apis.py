@@ -15,6 +15,8 @@ from rag_core.llm.tool_calls import CallPiece, Tool
 from rag_core.settings import Settings
 
 # Fields of a delta with reasoning: of DeepSeek and earlier versions of vLLM, and of vLLM and OpenRouter.
+# The most probable words, since an answer repeats what the documents say.
+TEMPERATURE = 0.0
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 # Reasons of some servers for the end of a text, and OpenAI's words for them.
 _FINISHES = {
@@ -87,7 +89,7 @@ class ChatCompletions:
     def build_options(self, settings: Settings, answer_tokens: int) -> dict[str, Any]:
         return {
             "max_tokens": answer_tokens,
-            "temperature": settings.openai_temperature,
+            "temperature": TEMPERATURE,
             "stream_options": {"include_usage": True},
         }
 
@@ -136,7 +138,7 @@ class Responses:
     def build_options(self, settings: Settings, answer_tokens: int) -> dict[str, Any]:
         return {
             "max_output_tokens": answer_tokens,
-            "temperature": settings.openai_temperature,
+            "temperature": TEMPERATURE,
             # By default, the provider would store the question and the passages.
             "store": False,
         }

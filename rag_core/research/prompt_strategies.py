@@ -16,6 +16,7 @@ from functools import partial
 
 from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.prompt_evidence import PromptEvidence
+from rag_core.answering.ranking import CANDIDATES
 from rag_core.answering.steps import run_step
 from rag_core.answering.strategies.base import ModelStrategy, Steps
 from rag_core.answering.trace import AnswerTrace
@@ -43,7 +44,7 @@ class PassageByPassage(ModelStrategy):
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for the passages to read one by one: more than a plain prompt contains, within the limit of calls."""
-        most = max(1, min(FID_PASSAGES * query.top_k, self._settings.strategy_calls))
+        most = max(1, min(FID_PASSAGES * query.top_k, CallBudget.max_calls))
         search = partial(self._searcher.search, replace(query, top_k=most), trace.timer)
         return (yield from run_step("search_1", "Searching for passages to read one by one", search))
 
@@ -67,7 +68,7 @@ class PassageByPassage(ModelStrategy):
         If the endpoint fails or the limit of calls is reached, the remaining passages stay whole, and a notice says so.
         For a strict query, an error of the endpoint is raised.
         """
-        budget = CallBudget(self._settings, writer, trace)
+        budget = CallBudget(writer, trace)
         question = evidence.outcome.result.question
         passages = [one for one in evidence.prompt_passages if one.chunk_id]
         extracts: list[Passage] = []
@@ -104,7 +105,7 @@ class LongContext(ModelStrategy):
         tokens = model.profile.filled_tokens
         most = max(query.top_k, min(_MOST_RANKED, tokens // _SHORT_CHUNK))
         configuration = query.configuration
-        candidates = max(most, configuration.candidates or self._settings.candidates)
+        candidates = max(most, configuration.candidates or CANDIDATES)
         deep = replace(query, depth=max(most, query.depth), configuration=replace(configuration, candidates=candidates))
         search = partial(self._searcher.search, deep, trace.timer)
         outcome = yield from run_step("search_1", "Searching for passages that fit into the context", search)

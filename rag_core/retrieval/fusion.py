@@ -10,6 +10,9 @@ from rag_core.types import Hit
 from rag_core.types.retrieval import NAMED_SCORE, Ranking
 from rag_core.types.searches import RankedChunks
 
+# The constant of Cormack, Clarke and Büttcher.
+RRF_K = 60
+
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
     """Fuse rankings: the score of a chunk is the sum of ``1 / (k + rank)`` over all rankings that contain the chunk.

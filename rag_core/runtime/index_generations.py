@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rag_core.chunking.chunker import PREFIX_RULE, ChunkConfig, Chunker
+from rag_core.chunking.chunker import OVERLAP, PREFIX_RULE, ChunkConfig, Chunker
 from rag_core.embedding.embedder import Embedder
 from rag_core.embedding.sentence_transformer import SparseEncoder
 from rag_core.errors import EmbedderMissing, IndexMismatch
@@ -99,7 +99,7 @@ class IndexGenerations:
             token_dimension=identity.token_dimension,
             projection=identity.projection,
             chunk_tokens=values.get("chunk_tokens", self._settings.chunk_tokens),
-            chunk_overlap=self._settings.chunk_overlap,
+            chunk_overlap=OVERLAP,
             extractor=PARSER_VERSION,
             prefix=PREFIX_RULE,
             sparse=sparse.name if sparse else "",

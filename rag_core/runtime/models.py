@@ -61,7 +61,7 @@ class LocalModels:
         with self._loading:
             if name not in self._loaded:
                 self._readiness = Readiness(False, "Loading the embedder")
-                load = partial(load_embedder, name, precision=self._settings.embedding_precision)
+                load = partial(load_embedder, name)
                 self._loaded[name] = self._load(load, NOT_LOADED)
                 # The objects of the embedder are needed until the process ends. If each garbage collection checked all
                 # of them, some questions would be delayed.
@@ -119,7 +119,7 @@ class LocalModels:
         """
         with self._loading:
             if self._answerability is None:
-                load = partial(AnswerabilityModel, precision=self._settings.embedding_precision)
+                load = AnswerabilityModel
                 self._answerability = self._load(load, "The model of the gate could not be loaded")
             return self._answerability
 

@@ -8,6 +8,7 @@ from typing import Any
 from rag_core.index.dense import DenseIndex, adopt_collection, close_chroma, open_chroma
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.sparse import SparseIndex, open_sparse_database
+from rag_core.index.token_cache import TOKEN_CACHE_BYTES
 from rag_core.index.words import WordIndex
 from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
@@ -49,7 +50,7 @@ class Stores:
             self.documents = DocumentStore(self.database)
             self.names = NameStore(self.database)
             self.snapshots = SnapshotStore(self.database, self.documents)
-            self.embeddings = EmbeddingStore(self.database, settings.token_cache_mb << 20)
+            self.embeddings = EmbeddingStore(self.database, TOKEN_CACHE_BYTES)
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
             self.preferences = PreferenceStore(self.database)
@@ -84,7 +85,7 @@ class Stores:
         with self._chroma_lock:
             if self._chroma is None:
                 settings = self._settings
-                chroma = open_chroma(settings.data_dir / "chroma", settings.chroma_host, settings.chroma_port)
+                chroma = open_chroma(settings.data_dir / "chroma", settings.chroma_host)
                 self._rename_collections(chroma)
                 self._chroma = chroma
             if generation_id not in self._dense:

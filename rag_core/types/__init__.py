@@ -121,7 +121,6 @@ from rag_core.types.mixtures import (
 )
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
-    Context,
     Excluding,
     Gate,
     Hit,
@@ -178,7 +177,6 @@ __all__ = [
     "ClosedBookAnswer",
     "Comparison",
     "ConfigurationChoice",
-    "Context",
     "ContextValue",
     "Conversation",
     "Decoding",

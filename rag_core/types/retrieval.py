@@ -190,9 +190,6 @@ class Gate:
 # The stages whose scores can determine the order of the passages, from the first stage to the last.
 RankBy = Literal["dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"]
 
-# Context size: the reader and a language model read only a passage, also the chunks before and after it, or its page.
-Context = Literal["passage", "neighbours", "page"]
-
 
 @dataclass(frozen=True, slots=True)
 class RetrievalConfig:
@@ -201,7 +198,7 @@ class RetrievalConfig:
     ``rank_by`` names the score that determines the order of the passages. Retrievers that do not contribute to this
     score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
     names the search strategy. If ``sparse`` is false, learned sparse retrieval does not run, even if the index has a
-    learned sparse part. ``adapter`` says whether the trained query adapter is applied. ``context`` is the context size.
+    learned sparse part. ``adapter`` says whether the trained query adapter is applied.
     """
 
     rank_by: RankBy | None = None
@@ -212,7 +209,6 @@ class RetrievalConfig:
     strategy: str = "plain"
     sparse: bool = True
     adapter: bool | None = None
-    context: Context | None = None
 
     @property
     def label(self) -> str:
@@ -223,7 +219,6 @@ class RetrievalConfig:
         if self.adapter is not None:
             strategy.append("with adapter" if self.adapter else "without adapter")
         values = [f"{name} {value:g}" for name, value in changed if value is not None]
-        values += [f"context {self.context}"] if self.context else []
         return ", ".join([self.rank_by or "as set", *strategy, *without, *values])
 
 

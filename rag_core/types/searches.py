@@ -14,6 +14,8 @@ from rag_core.types.snapshots import AsOf
 
 # The plain strategy, with every other parameter as in the settings or on the Admin page.
 DEFAULT_CONFIGURATION = RetrievalConfig()
+# Of a longer text, the embedder reads only the beginning.
+MAX_QUESTION_CHARS = 4000
 
 
 @dataclass(frozen=True, slots=True)

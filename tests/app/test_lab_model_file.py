@@ -13,7 +13,6 @@ from tests.support.servers import MODEL_FILE
 def lab(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> AppTest:
     """Return the Lab with a question and a small real model."""
     monkeypatch.setenv("RAG_GGUF", str(MODEL_FILE))
-    monkeypatch.setenv("RAG_GGUF_THREADS", "1")
     monkeypatch.setenv("RAG_OPENAI_CONTEXT_TOKENS", "1024")
     monkeypatch.setenv("RAG_OPENAI_TIMEOUT_S", "200")
     add(request.getfixturevalue("engine"), bridge=BRIDGE, canal=CANAL)

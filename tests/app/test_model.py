@@ -67,7 +67,6 @@ def test_no_cost_is_shown_without_prices(open_page: OpenPage) -> None:
 
 def test_local_model_can_be_tested(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_GGUF", str(MODEL_FILE))
-    monkeypatch.setenv("RAG_GGUF_THREADS", "1")
     monkeypatch.setenv("RAG_OPENAI_CONTEXT_TOKENS", "512")
     monkeypatch.setenv("RAG_OPENAI_TIMEOUT_S", "200")
     app = open_page("admin")

@@ -27,7 +27,6 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServ
     with FileServer(CONTENT) as server:
         file = write_catalogue(tmp_path / "catalogue.toml", server.model())
         monkeypatch.setenv("RAG_MODEL_CATALOGUE", str(file))
-        monkeypatch.setenv("RAG_GGUF_THREADS", "1")
         monkeypatch.setenv("RAG_OPENAI_CONTEXT_TOKENS", "1024")
         yield server
 

@@ -63,7 +63,6 @@ def gguf_settings() -> Settings:
     return Settings(
         _env_file=None,
         gguf=MODEL_FILE,
-        gguf_threads=1,
         openai_answer_tokens=24,
         openai_context_tokens=1024,
         openai_timeout_s=200.0,

@@ -64,7 +64,7 @@ def test_checks_of_working_endpoint(api: str) -> None:
 
 
 def test_checks_of_model_in_this_process() -> None:
-    model = LanguageModel(Settings(_env_file=None, gguf=MODEL_FILE, gguf_threads=1, openai_context_tokens=512))
+    model = LanguageModel(Settings(_env_file=None, gguf=MODEL_FILE, openai_context_tokens=512))
     checks = verdicts(list(model.test_connection()))
     model.close()
     assert checks == {name: True for name in WORKS if name != "Key"}

@@ -53,7 +53,7 @@ class Index:
 
 
 def dense(folder: Path) -> Iterator[Index]:
-    client = open_chroma(folder / "chroma", None, 0)
+    client = open_chroma(folder / "chroma", None)
     index = DenseIndex(client, 1, "library")
 
     def put(rows: Rows) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from rag_core.answering.call_budget import CallBudget
 from rag_core.engine import Engine
 from rag_core.errors import SettingsError
 from rag_core.types import MARGINALIZATIONS, REFUSAL, Answer, AnswerState, RetrievalConfig, Stage
@@ -21,6 +22,7 @@ OFF_TOPIC = "Who won the chess tournament in Reykjavik?"
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Three documents and a model that knows a little English."""
     with (
+        pytest.MonkeyPatch.context() as patch,
         model_server() as url,
         open_library(
             tmp_path_factory.mktemp("strategies") / "data",
@@ -29,9 +31,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
             # More than the 1024 of the model, since a summary needs at least this setting to begin.
             openai_context_tokens=1500,
             openai_answer_tokens=80,
-            strategy_calls=3,
         ) as engine,
     ):
+        patch.setattr(CallBudget, "max_calls", 3)
         yield engine
 
 
@@ -70,7 +72,7 @@ def test_answer_is_supported_by_the_documents(library: Engine, strategy: str) ->
     assert isinstance(answer, Answer)
     assert_valid_citations(library, answer)
     assert answer.strategy == strategy
-    assert 1 <= answer.usage.calls <= library.settings.strategy_calls + 1
+    assert 1 <= answer.usage.calls <= CallBudget.max_calls + 1
     started = {event.name for event in events if isinstance(event, Stage) and not event.done}
     ended = {event.name for event in events if isinstance(event, Stage) and event.done}
     assert started <= ended

@@ -243,15 +243,12 @@ def test_empty_question_is_rejected(library: Engine, question: str) -> None:
             call(question)
 
 
-def test_too_long_question_is_rejected(library: Engine, tmp_path: Path) -> None:
-    with pytest.raises(QuestionError, match="RAG_MAX_QUESTION_CHARS"):
+def test_too_long_question_is_rejected(library: Engine) -> None:
+    with pytest.raises(QuestionError, match="the limit is 4,000"):
         library.search("budget " * 600)
     assert library.search(ASK_BUDGET + " " * 100_000).gate.answerable
-    with open_library(tmp_path / "data", {"bridge.pdf": [BUDGET]}, max_question_chars=100_000) as engine:
-        question = (ASK_BUDGET + " ") * (100_000 // (len(ASK_BUDGET) + 1))
-        assert names_found(engine, question) == ["bridge.pdf"]
-        with pytest.raises(QuestionError):
-            engine.search("x" * 100_001)
+    question = (ASK_BUDGET + " ") * (4000 // (len(ASK_BUDGET) + 1))
+    assert "bridge.pdf" in names_found(library, question)
 
 
 @pytest.mark.parametrize(

@@ -135,11 +135,8 @@ def test_too_long_chunks_are_rejected_with_their_setting(tmp_path: Path) -> None
         assert any("RAG_CHUNK_TOKENS" in problem for problem in engine.status().problems)
 
 
-@pytest.mark.parametrize("max_question_chars", [1, 4000])
-def test_models_warm_up_in_the_background(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, max_question_chars: int
-) -> None:
-    with opened(tmp_path / "data", max_question_chars=max_question_chars) as engine:
+def test_models_warm_up_in_the_background(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with opened(tmp_path / "data") as engine:
         engine.warm_up()
         engine.warm_up()
         engine._warm_up.join()
@@ -176,8 +173,8 @@ def test_index_with_other_settings_is_reported_and_answers(tmp_path: Path) -> No
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         assert engine.index.differences() == {}
-    with opened(tmp_path / "data", chunk_tokens=64, chunk_overlap=0.1) as engine:
-        assert engine.index.differences() == {"chunk_tokens": (200, 64), "chunk_overlap": (0.18, 0.1)}
+    with opened(tmp_path / "data", chunk_tokens=64) as engine:
+        assert engine.index.differences() == {"chunk_tokens": (200, 64)}
         status = engine.status()
         assert not status.healthy
         assert any("chunk_tokens" in problem for problem in status.problems)

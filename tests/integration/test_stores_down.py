@@ -319,7 +319,7 @@ def test_hanging_vectors_hold_up_one_question_only(engine: Engine, monkeypatch: 
 
 def test_unreachable_chroma_is_reported_by_its_setting(tmp_path: Path) -> None:
     port = closed_port()
-    with opened(tmp_path / "data", chroma_host="127.0.0.1", chroma_port=port) as engine:
+    with opened(tmp_path / "data", chroma_host=f"127.0.0.1:{port}") as engine:
         job = engine.documents.submit("a.pdf", make_pdf(BUDGET))
         wait_until(lambda: bool(engine.jobs.list()[0].reason))
         assert engine.jobs.list()[0].state is JobState.RUNNING
@@ -347,7 +347,7 @@ def test_recovery_after_crash_waits_for_chroma(tmp_path: Path, barrier: Embeddin
         engine._stores.documents.begin_removal(deleted)  # the state that an interrupted deletion leaves
         copy_folder(tmp_path / "data", crashed)()
         barrier.release()
-    with opened(crashed, chroma_host="127.0.0.1", chroma_port=closed_port()) as engine:
+    with opened(crashed, chroma_host=f"127.0.0.1:{closed_port()}") as engine:
         wait_until(lambda: "Waiting for Chroma" in engine.jobs.list()[0].reason)
         assert engine.jobs.list()[0].name == "b.pdf"
         assert {document.name for document in engine.documents.list()} == {"a.pdf", "b.pdf"}

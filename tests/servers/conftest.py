@@ -60,7 +60,7 @@ class ServerSettings:
         if "postgres" in names:
             values["database_url"] = self._database.database_url()
         if "chroma" in names:
-            values |= {"chroma_host": "127.0.0.1", "chroma_port": self.servers["chroma"].port}
+            values["chroma_host"] = f"127.0.0.1:{self.servers['chroma'].port}"
         if "s3" in names:
             values["files_url"] = f"s3://library-{uuid4().hex}"
         return values

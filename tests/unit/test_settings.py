@@ -44,7 +44,7 @@ SHARED, PREFIXED = "OPENAI_API_KEY", "RAG_OPENAI_API_KEY"
         ("FOO=1\nHF_HOME=/a\nSTREAMLIT_SERVER_PORT=80\nexport BAR='x y'\nRAG_TOP_K=3", {"HF_HOME": "/b"}, {"top_k": 3}),
         ("FOO: 1\nBAR\nBAZ='x\nMY_RAG_TOP_K: 8\nRAG_TOP_K=7", {}, {"top_k": 7}),
         # Only names shared with other programs are read without the prefix.
-        ("TOP_K=3\nCANDIDATES=9", {"RERANKER": "model"}, {"top_k": 5, "candidates": 100, "reranker": None}),
+        ("TOP_K=3\nMAX_FILE_MB=9", {"RERANKER": "model"}, {"top_k": 5, "max_file_mb": 200, "reranker": None}),
         ("OPENAI_BASE_URL=http://localhost:1/v1", {}, {"openai_base_url": "http://localhost:1/v1"}),
         ("DATABASE_URL=sqlite:///x.db", {}, {"database_url": SecretStr("sqlite:///x.db")}),
         ("", {"CHROMA_HOST": "chroma.example"}, {"chroma_host": "chroma.example"}),
@@ -73,9 +73,9 @@ def test_settings_of_file_and_environment(
 
 def test_argument_precedes_environment_unless_it_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_TOP_K", "9")
-    monkeypatch.setenv("RAG_CANDIDATES", "80")
-    settings = load_settings(top_k=None, candidates=90)
-    assert (settings.top_k, settings.candidates) == (9, 90)
+    monkeypatch.setenv("RAG_MAX_FILE_MB", "80")
+    settings = load_settings(top_k=None, max_file_mb=90)
+    assert (settings.top_k, settings.max_file_mb) == (9, 90)
 
 
 @pytest.mark.parametrize("name", ["RAG_TRESHOLD", "RAG_", "rag_chunktokens"])
@@ -105,7 +105,7 @@ def test_retired_setting_is_ignored_with_a_warning(
     [
         ("RAG_THRESHOLD", "1.5"),
         ("RAG_CHUNK_TOKENS", "0"),
-        ("RAG_CHUNK_OVERLAP", "-0.1"),
+        ("RAG_FRESHNESS", "-0.1"),
         ("RAG_TOP_K", "many"),
         ("RAG_OCR", "sometimes"),
         ("RAG_EMBEDDER", ""),
@@ -122,10 +122,10 @@ def test_invalid_value_is_rejected_on_one_line(monkeypatch: pytest.MonkeyPatch, 
 
 def test_each_invalid_value_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_TOP_K", "0")
-    dotenv("RAG_RRF_K=-1\n")
+    dotenv("RAG_FRESHNESS=-1\n")
     message = rejection()
     assert "RAG_TOP_K: " in message
-    assert "RAG_RRF_K: " in message
+    assert "RAG_FRESHNESS: " in message
 
 
 @pytest.mark.parametrize("value", ["", " "])
@@ -151,7 +151,7 @@ def test_dotenv_that_is_not_text_is_rejected() -> None:
     "line", ["RAG_TOP_K: 7", "set RAG_TOP_K=7", "RAG_TOP_K", 'RAG_OPENAI_MODEL="m', "OPENAI_API_KEY='sk-abc"]
 )
 def test_unreadable_line_of_a_setting_is_rejected_by_number(line: str) -> None:
-    dotenv(f"# ours\nRAG_RRF_K=50\n{line}\nRAG_CANDIDATES=70\n")
+    dotenv(f"# ours\nRAG_THRESHOLD=0.5\n{line}\nRAG_TOP_K=7\n")
     with pytest.raises(SettingsError, match=r"Line 3 of \.env cannot be read") as raised:
         load_settings()
     assert "sk-abc" not in str(raised.value)

@@ -130,7 +130,7 @@ class ModelStrategy(SearchStrategy, ABC):
     def search(self, query: Query, timer: Timer) -> Steps:
         """Search with the help of the model; see `Strategies.search`."""
         trace = AnswerTrace(timer=timer)
-        budget = CallBudget(self._settings, require_model(query, self._models), trace)
+        budget = CallBudget(require_model(query, self._models), trace)
         try:
             outcome = yield from self.run(query, budget, trace)
         except (GeneratorError, CallLimit) as error:

@@ -145,7 +145,7 @@ class DocumentReader:
         if answer["error"] == "unpacks":
             raise DocumentTooLarge(
                 f"{self._name} contains a stream of more than {self._limits.max_decompressed_mb:,} MB after "
-                "decompression. Save it with smaller images, or raise RAG_MAX_DECOMPRESSED_MB if you trust it."
+                "decompression. Save it with smaller images."
             )
         if answer["error"] == "unreadable":
             raise DamagedPdf(
@@ -169,8 +169,7 @@ class DocumentReader:
             raise EmptyDocument(f"{self._name} has no pages. Save or download it again.")
         if page_count > self._limits.max_pages:
             raise DocumentTooLarge(
-                f"{self._name} has {page_count:,} pages, more than the {self._limits.max_pages:,} allowed. "
-                "Split it, or raise RAG_MAX_PAGES."
+                f"{self._name} has {page_count:,} pages, more than the {self._limits.max_pages:,} allowed. Split it."
             )
         return self._read_metadata(page_count)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from rag_core.answering.call_budget import CallBudget
 from rag_core.answering.strategies import agent
 from rag_core.engine import Engine
 from rag_core.llm.tool_calls import ToolCall, build_result_message
@@ -213,16 +214,18 @@ def test_finish_after_the_fourth_call_in_a_reply_is_run(folder: Path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("limits", "notice", "calls"),
+    ("limit", "value", "notice", "calls"),
     [
-        ({"strategy_calls": 2}, "RAG_STRATEGY_CALLS=2", 2),
-        ({"strategy_tokens": 3000}, "RAG_STRATEGY_TOKENS", 1),
-        ({"strategy_seconds": 0.001}, "RAG_STRATEGY_SECONDS", 0),
+        ("max_calls", 2, "the 2 calls to the model", 2),
+        ("max_tokens", 3000, "more than the 3,000 tokens", 1),
+        ("max_seconds", 0.001, "the 0.001 seconds", 0),
     ],
 )
 def test_limits_end_the_loop_and_the_answer_uses_what_was_found(
-    folder: Path, limits: dict[str, float], notice: str, calls: int
+    folder: Path, limit: str, value: float, notice: str, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(CallBudget, limit, value)
+
     def play(exchange: Exchange) -> None:
         if "tools" in exchange.body:
             query = f"copper, part {len(exchange.body['messages'])}"
@@ -230,7 +233,7 @@ def test_limits_end_the_loop_and_the_answer_uses_what_was_found(
         else:
             complete("It is 42 million euros [1].")(exchange)
 
-    answer, endpoint = ask(folder, ASK_BUDGET, play, **limits)
+    answer, endpoint = ask(folder, ASK_BUDGET, play)
     assert sum("tools" in one for one in endpoint.requests) == calls
     assert notice in answer.notices[0]
     assert answer.notices[0].endswith("The answer uses the passages found before.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rag_core.answering.call_budget import CallBudget
 from rag_core.errors import SettingsError
 from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.types import Answer, AnswerState, RetrievalConfig, SearchResult, Stage
@@ -160,11 +161,12 @@ def test_failing_model_falls_back_to_plain_search(folder: Path, strategy: str) -
         assert answer.notices[0].endswith("A plain search was used instead.")
 
 
-def test_token_limit_is_checked_before_each_call(folder: Path) -> None:
-    with scripted_engine(folder, REPLY, strategy_tokens=1000, openai_answer_tokens=950) as (engine, endpoint):
+def test_token_limit_is_checked_before_each_call(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CallBudget, "max_tokens", 1000)
+    with scripted_engine(folder, REPLY, openai_answer_tokens=950) as (engine, endpoint):
         answer = engine.answer(ASK_BUDGET, configuration=by("queries"))
         assert len(endpoint.requests) == 1
-        assert "1,000 tokens that RAG_STRATEGY_TOKENS allows" in answer.notices[0]
+        assert "more than the 1,000 tokens that a question may take" in answer.notices[0]
         assert answer.citations
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from rag_core.answering.call_budget import CallBudget
 from rag_core.engine import Engine
 from rag_core.types import REFUSAL, Answer, AnswerState, Delta, Restart, RetrievalConfig, SearchResult, Stage
 from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, indexed, open_library, page_text, scripted_engine
@@ -112,19 +113,16 @@ def test_all_documents_are_summarized_by_default(folder: Path) -> None:
         assert {citation.document for citation in answer.citations} == {"report.pdf", "bridge.pdf"}
 
 
-def test_limits_select_evenly_spread_parts(folder: Path) -> None:
-    with reading(folder, Reader(), strategy_calls=1) as (engine, reader):
+def test_limits_select_evenly_spread_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch, reading(folder, Reader()) as (engine, reader):
+        patch.setattr(CallBudget, "max_calls", 1)
         _, answer = summarize(engine)
         assert len(reader.prompts) == 2
         assert "spread evenly" in answer.notices[0]
-        assert "RAG_STRATEGY_CALLS=1" in answer.notices[0]
+        assert "at most 1 call to the model" in answer.notices[0]
         pages = sorted(passage.page_index for passage in answer.passages)
         assert pages[0] <= 2
         assert pages[-1] >= 9
-    with reading(folder, Reader(), strategy_tokens=2000) as (engine, reader):
-        _, answer = summarize(engine)
-        assert len(reader.prompts) == 2
-        assert "RAG_STRATEGY_TOKENS=2000" in answer.notices[0]
 
 
 def test_long_notes_are_condensed(folder: Path) -> None:
@@ -207,17 +205,10 @@ def test_failing_model_falls_back_to_plain_search(folder: Path, notes: int) -> N
         assert answer.usage.calls == notes
 
 
-@pytest.mark.parametrize(
-    ("values", "setting"),
-    [
-        ({"strategy_tokens": 1000}, "RAG_STRATEGY_TOKENS=1000"),
-        ({"openai_context_tokens": 1000}, "RAG_OPENAI_CONTEXT_TOKENS=1000"),
-    ],
-)
-def test_limits_without_room_fall_back_to_plain_search(folder: Path, values: dict[str, int], setting: str) -> None:
-    with asking(folder, complete("It is 42 million euros [1]."), **values) as (engine, _):
+def test_context_without_room_falls_back_to_plain_search(folder: Path) -> None:
+    with asking(folder, complete("It is 42 million euros [1]."), openai_context_tokens=1000) as (engine, _):
         answer = engine.answer(ASK_BUDGET, configuration=SUMMARY)
-        assert answer.notices[0].startswith(setting)
+        assert answer.notices[0].startswith("RAG_OPENAI_CONTEXT_TOKENS=1000")
         assert answer.notices[0].endswith("A plain search was used instead.")
         assert answer.citations
 

@@ -15,6 +15,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import SettingsError
 from rag_core.indexing.removal import Removal
+from rag_core.indexing.watches import Watches
 from rag_core.store.watches import WatchStore
 from tests.support.engines import (
     BUDGET,
@@ -158,7 +159,8 @@ def test_error_in_one_folder_does_not_stop_the_others(
         calls.append(watch_id)
         return files(store, watch_id)
 
-    with opened(tmp_path / "data", watch_interval_s=0.05) as engine:
+    monkeypatch.setattr(Watches, "interval_s", 0.05)
+    with opened(tmp_path / "data") as engine:
         bad = engine.watches.add(str(tmp_path / "bad"))
         engine.watches.add(str(inbox))
         monkeypatch.setattr(WatchStore, "files", fail_for_bad)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_core.answering.call_budget import CallBudget
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorError
 from rag_core.research.prompt_strategies import FID_PASSAGES
@@ -106,12 +107,15 @@ def test_passages_stay_whole_when_reading_them_fails(folder: Path) -> None:
         assert "berths" in str(endpoint.requests[-1])
 
 
-def test_limit_of_calls_limits_the_passages_to_read(folder: Path) -> None:
-    with scripted_engine(folder, reading(extract_budget), strategy_calls=2) as (engine, endpoint):
+def test_limit_of_calls_limits_the_passages_to_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CallBudget, "max_calls", 2)
+    with scripted_engine(folder, reading(extract_budget)) as (engine, endpoint):
         answer = ask(engine, "fid")
         assert (len(answer.passages), len(endpoint.requests)) == (2, 3)
-    with scripted_engine(folder, reading(extract_budget), strategy_tokens=1500) as (engine, _):
-        assert any("RAG_STRATEGY_TOKENS" in notice for notice in ask(engine, "fid").notices)
+    monkeypatch.undo()
+    monkeypatch.setattr(CallBudget, "max_tokens", 1500)
+    with scripted_engine(folder, reading(extract_budget)) as (engine, _):
+        assert any("more than the 1,500 tokens" in notice for notice in ask(engine, "fid").notices)
 
 
 def test_long_context_contains_as_many_passages_as_fit(folder: Path) -> None:

@@ -29,7 +29,7 @@ def budget_of(*script: Play, **values: int) -> Iterator[tuple[CallBudget, Answer
             **values,
         )
         generator, trace = LanguageModel(settings), AnswerTrace()
-        yield CallBudget(settings, generator, trace), trace, endpoint
+        yield CallBudget(generator, trace), trace, endpoint
         generator.close()
 
 
@@ -40,25 +40,27 @@ def test_usage_of_calls_is_added() -> None:
         assert (usage.calls, usage.input_tokens, usage.output_tokens) == (2, 50, 7)
 
 
-def test_call_limit_is_kept() -> None:
-    with budget_of(complete("Tell."), strategy_calls=1) as (budget, trace, endpoint):
+def test_call_limit_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CallBudget, "max_calls", 1)
+    with budget_of(complete("Tell.")) as (budget, trace, endpoint):
         budget.complete(MESSAGES)
-        with pytest.raises(CallLimit, match="RAG_STRATEGY_CALLS"):
+        with pytest.raises(CallLimit, match="the 1 call to the model"):
             budget.complete(MESSAGES)
         assert len(endpoint.requests) == trace.usage.calls == 1
 
 
-def test_token_limit_is_kept() -> None:
-    limits = {"strategy_tokens": 1000, "openai_answer_tokens": 600}
-    with budget_of(complete("Tell.", tokens=(300, 200)), **limits) as (budget, _, endpoint):
+def test_token_limit_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CallBudget, "max_tokens", 1000)
+    with budget_of(complete("Tell.", tokens=(300, 200)), openai_answer_tokens=600) as (budget, _, endpoint):
         budget.complete(MESSAGES)
-        with pytest.raises(CallLimit, match="RAG_STRATEGY_TOKENS"):
+        with pytest.raises(CallLimit, match="more than the 1,000 tokens"):
             budget.complete(MESSAGES)
         assert len(endpoint.requests) == 1
 
 
-def test_failed_call_counts_as_a_call() -> None:
-    with budget_of(lambda exchange: exchange.error(500), strategy_calls=1) as (budget, trace, _):
+def test_failed_call_counts_as_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CallBudget, "max_calls", 1)
+    with budget_of(lambda exchange: exchange.error(500)) as (budget, trace, _):
         with pytest.raises(GeneratorUnavailable):
             budget.complete(MESSAGES)
         with pytest.raises(CallLimit):

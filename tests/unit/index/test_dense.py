@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag_core.errors import StoreUnavailable
-from rag_core.index.dense import DenseIndex, open_chroma
+from rag_core.index.dense import DenseIndex, open_chroma, split_server
 
 
 def test_freed_memory_is_not_written_to_disk(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ def test_freed_memory_is_not_written_to_disk(tmp_path: Path) -> None:
         secrets = [b"s" * size for size in (300, 8_000, 17_000) for _ in range(40)]
         kept = secrets[::7]
         del secrets
-        client = open_chroma(tmp_path / str(number), None, 8000)
+        client = open_chroma(tmp_path / str(number), None)
         index = DenseIndex(client, 1, "library")
         index.add([1], vector, ["v"])
         assert index.count() == 1
@@ -36,12 +36,30 @@ def test_damaged_folder_is_refused_with_advice_until_repaired(tmp_path: Path) ->
     (folder / "chroma.sqlite3").write_bytes(b"this is not a database" * 100)
     for _ in range(2):
         with pytest.raises(StoreUnavailable, match=r"is not a database.*delete that folder.*re-index") as raised:
-            open_chroma(folder, None, 8000)
+            open_chroma(folder, None)
         assert str(folder) in str(raised.value)
         assert "CHROMA_HOST" not in str(raised.value)
     (folder / "chroma.sqlite3").unlink()
-    client = open_chroma(folder, None, 8000)
+    client = open_chroma(folder, None)
     index = DenseIndex(client, 1, "library")
     index.add([1], np.ones((1, 4), np.float32), ["v"])
     assert index.ids() == {1}
     client.close()
+
+
+@pytest.mark.parametrize(
+    ("server", "parts"),
+    [
+        ("chroma.example", ("chroma.example", 8000)),
+        ("127.0.0.1:9000", ("127.0.0.1", 9000)),
+        ("[::1]:9000", ("::1", 9000)),
+    ],
+)
+def test_server_has_a_port(server: str, parts: tuple[str, int]) -> None:
+    assert split_server(server) == parts
+
+
+@pytest.mark.parametrize("server", ["chroma:many", "chroma:99999"])
+def test_wrong_port_is_refused_with_the_setting(server: str) -> None:
+    with pytest.raises(StoreUnavailable, match=r"RAG_CHROMA_HOST=.* is not a host or host:port.*Correct it"):
+        split_server(server)
