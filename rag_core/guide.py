@@ -20,7 +20,7 @@ GUIDE_QUESTIONS: tuple[str, str, str] = (
     "Do my documents leave my machine?",
 )
 _SOURCE = Path(__file__).with_name("guide.md")
-_DEFAULTS = ("max_file_mb", "max_pages", "top_k")
+_DEFAULTS = ("max_file_mb", "top_k")
 
 
 def build_guide_text() -> str:

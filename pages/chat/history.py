@@ -25,25 +25,9 @@ from pages.shared.tables import build_cited_tables
 from pages.shared.text import escape_markdown, format_duration
 from rag_core.engine import Engine
 from rag_core.types import Answer, AnswerState, Message, format_count
+from rag_core.types.stages import STAGES
 
 SHOWN = 20
-_STEPS = {
-    "rewrite": "Read the conversation",
-    "plan": "Asked the model",
-    "notes": "Took notes",
-    "embed": "Read the question",
-    "lexical": "Waited for the search by words",
-    "dense": "Waited for the search by meaning",
-    "sparse": "Waited for the search by learned terms",
-    "bm25": "Searched by words",
-    "rrf": "Merged the results",
-    "financials": "Looked for financial statements",
-    "rerank": "Compared passages",
-    "cross_encoder": "Read the best passages",
-    "gate": "Decided whether to answer",
-    "generate": "Wrote the answer",
-    "read": "Wrote the answer",
-}
 
 
 def show_history(back: Backend, messages: Sequence[Message]) -> dict[str, Answer]:
@@ -110,7 +94,9 @@ def _work_done(engine: Engine, answer: Answer) -> None:
     how = "" if answer.strategy == "plain" else f" · {engine.strategies.find_label(answer.strategy)}"
     with st.expander(f"{label}, {format_duration(total)}{how}", type="compact"):
         lines = [
-            f"{words}: {format_duration(timings[name] / 1000)}" for name, words in _STEPS.items() if name in timings
+            f"{stage.ended}: {format_duration(timings[stage.name] / 1000)}"
+            for stage in STAGES
+            if stage.ended and stage.name in timings
         ]
         written_by = "quoted from the documents" if answer.generator == "extractive" else answer.generator
         st.text("\n".join([*answer.steps, *lines, f"Answer: {written_by}"]))

@@ -11,10 +11,10 @@ from pages.evaluate.label_format import show_label_format
 from pages.evaluate.pseudo_questions import show_pseudo_questions
 from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
-from pages.shared.stages import format_stage
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types import Baseline, ConfigurationChoice, Label, LabelKind, RetrievalConfig, format_count
+from rag_core.types.stages import SCORE_LABELS
 
 _APP, _FILE = "From the app", "From a file"
 
@@ -84,7 +84,8 @@ def _list_choices(engine: Engine) -> Iterator[ConfigurationChoice]:
 
 def _label(choice: ConfigurationChoice) -> str:
     if choice.stage:
-        return format_stage(choice.stage)
+        label = SCORE_LABELS[choice.stage]
+        return f"{label[0].upper()}{label[1:]} ({choice.stage})"
     if choice.strategy:
         return f"{choice.strategy.label} ({'uses the model' if choice.strategy.uses_model else choice.name})"
     return choice.label

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.shared.stages import STAGE_NAMES
 from pages.shared.text import escape_markdown, format_interval, format_time
 from rag_core.engine import Engine
 from rag_core.types import Objective, Training, format_count
+from rag_core.types.stages import SCORE_LABELS
 
 # The name and the description of each objective.
 OBJECTIVES: dict[Objective, tuple[str, str]] = {
@@ -28,7 +28,7 @@ OBJECTIVES: dict[Objective, tuple[str, str]] = {
         "some, the adapter is measured on them.",
     ),
 }
-_STAGES = {"dense": STAGE_NAMES["dense"].capitalize(), "pipeline": "Ranking in use"}
+_STAGES = {"dense": SCORE_LABELS["dense"].capitalize(), "pipeline": "Ranking in use"}
 
 
 def show_trainings(engine: Engine, trainings: Sequence[Training]) -> None:

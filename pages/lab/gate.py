@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.stages import STAGE_NAMES
 from pages.shared.text import format_duration, format_score
 from rag_core.types import Explanation
-
-_STEPS = {
-    "embed": "reading the question",
-    "lexical": f"{STAGE_NAMES['bm25']} (in parallel)",
-    "dense": f"{STAGE_NAMES['dense']} (in parallel)",
-    "sparse": f"{STAGE_NAMES['sparse']} (in parallel)",
-    "financials": "financial statements",
-    "rerank": STAGE_NAMES["rerank"],
-    "cross_encoder": STAGE_NAMES["cross_encoder"],
-    "gate": "gate",
-    "total": "total",
-}
+from rag_core.types.stages import STAGES
 
 
 def show_gate_decision(explanation: Explanation) -> None:
@@ -35,5 +23,9 @@ def show_gate_decision(explanation: Explanation) -> None:
     st.info(f"{decision}: {gate.score_name} {value}, threshold {needed}.", icon=icon)
     times = explanation.timings_ms
     st.caption(
-        " · ".join(f"{words} {format_duration(times[name] / 1000)}" for name, words in _STEPS.items() if name in times)
+        " · ".join(
+            f"{stage.short} {format_duration(times[stage.name] / 1000)}"
+            for stage in STAGES
+            if stage.short and stage.name in times
+        )
     )

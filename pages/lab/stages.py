@@ -10,9 +10,9 @@ import streamlit as st
 
 from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
-from pages.shared.stages import STAGE_NAMES
 from pages.shared.text import format_score, truncate
 from rag_core.types import Explanation, StageRanking, format_count
+from rag_core.types.stages import SCORE_LABELS
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(
@@ -60,7 +60,7 @@ def _column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:
         )
     return {
         "name": stage.name,
-        "words": STAGE_NAMES.get(stage.name, ""),
+        "words": SCORE_LABELS.get(stage.name, ""),
         "note": format_count(len(stage.hits), "passage"),
         "rows": rows,
     }

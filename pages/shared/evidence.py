@@ -8,13 +8,14 @@ from pages.shared.nodes import Node
 from pages.shared.text import format_score, order_scores
 from rag_core.types import Answer, AnswerState, Citation, Gate, Passage, remove_formatting
 from rag_core.types.answers import MARKER
+from rag_core.types.stages import SCORES
 
 # Most passages that are all listed below an answer, each in an expander.
 FEW = 5
 # Pages that are listed first below a refusal that cites none.
 _CLOSEST = 3
 # Scores that are from 0 to 1 by definition. The bar of any other score is relative to the best passage's score.
-_BOUNDED = frozenset("answerable on_topic rerank statement named cross_encoder sentence topic reading dense".split())
+_BOUNDED = frozenset(one.name for one in SCORES if one.is_bounded)
 
 
 def name_sources(answer: Answer) -> dict[int, str]:

@@ -11,17 +11,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from rag_core.types import Interval, count_decimals
+from rag_core.types.stages import SCORES
 
 # The Unicode word joiner, which is invisible and does not allow a line break.
 _JOINER = "\u2060"
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ARROWS = re.compile(r"(^|\s)(<->|->|<-|--|>=|<=|~=)(?=\s|$)")
 _LINKS = re.compile(r"(?i)www(?=\.)|:(?=//|[^\s:]+:)|@(?=\S)")
-
-SCORE_ORDER = (
-    *("answerable", "on_topic", "rerank", "statement", "financials", "named", "cross_encoder", "sentence", "topic"),
-    *("reading", "dense", "bm25", "sparse", "rrf"),
-)
 
 
 def escape_markdown(text: str) -> str:
@@ -64,9 +60,9 @@ def format_threshold(value: float) -> str:
 
 
 def order_scores(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
-    """Return the names and values of the computed scores, in the order of `SCORE_ORDER`; other names come last."""
-    known = [name for name in SCORE_ORDER if name in scores]
-    names = known + [name for name in scores if name not in SCORE_ORDER]
+    """Return the names and values of the computed scores, in the order of `SCORES`; other names come last."""
+    known = [one.name for one in SCORES if one.name in scores]
+    names = known + [name for name in scores if name not in known]
     return [(name, value) for name in names if (value := scores[name]) is not None]
 
 

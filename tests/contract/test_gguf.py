@@ -18,7 +18,7 @@ from rag_core.types import AnswerState
 from tests.support.engines import ASK_BUDGET, BUDGET, indexed, opened
 from tests.support.servers import MODEL_FILE
 
-SMALL = {"gguf_threads": 1, "openai_context_tokens": 1024, "openai_answer_tokens": 24, "openai_timeout_s": 200.0}
+SMALL = {"openai_context_tokens": 1024, "openai_answer_tokens": 24, "openai_timeout_s": 200.0}
 MESSAGES = [{"role": "user", "content": "Count from one to five."}]
 
 

@@ -277,7 +277,7 @@ def test_invalid_labels_are_reported_together(library: Engine) -> None:
 def test_invalid_question_is_reported_before_the_run(library: Engine) -> None:
     labels = parsed(library, *({"question": text, "kind": "no answer"} for text in (CHESS, "x " * 5000)))
     for configuration in (RetrievalConfig(), Baseline("bm25")):
-        with pytest.raises(LabelError, match=r"l\.jsonl, line 2: The question has 9999 characters"):
+        with pytest.raises(LabelError, match=r"l\.jsonl, line 2: The question has 9,999 characters"):
             next(library.evaluations.run(labels, configuration))
 
 

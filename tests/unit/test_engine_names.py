@@ -34,7 +34,7 @@ NAMES = {
     Snapshots: "create delete index_missing list",
     ClosedBook: "answer",
     SnapshotComparisons: "compare",
-    Watches: "add find list remove start stop sync",
+    Watches: "add find interval_s list remove start stop sync",
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
     "replace_answer set_instructions set_model set_pinned set_scope",
     Labels: "add answers_for confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",

@@ -18,19 +18,9 @@ from rag_core.settings import Settings
 from rag_core.types import AskEvent, Message, Stage, StrategyDescription
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
+from rag_core.types.stages import STAGES
 
 Steps = Generator[Stage, None, SearchOutcome]
-
-# Labels of the stages of a search, in the order in which the stages end.
-LABELS = {
-    "embed": "Reading the question",
-    "lexical": "Searching by words",
-    "dense": "Searching by meaning",
-    "sparse": "Searching by learned terms",
-    "rerank": "Comparing passages",
-    "cross_encoder": "Reading the best passages",
-    "gate": "Checking whether they answer",
-}
 
 
 class SearchStrategy:
@@ -87,9 +77,9 @@ class SearchStrategy:
         """Search for a question; see `Strategies.search`."""
         # A search is fast, so all its stages are reported at the end.
         outcome = self._searcher.search(query, timer)
-        for name, label in LABELS.items():
-            if name in timer.ms:
-                yield Stage(name, label, done=True)
+        for stage in STAGES:
+            if stage.running and stage.name in timer.ms:
+                yield Stage(stage.name, stage.running, done=True)
         return outcome
 
     def write_text(

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[3]
 # Large enough for a test to pause the download before its end on a busy machine.
 LARGE = b"GGUF" + bytes(80_000_000)
 CONTENT = b"GGUF" + random.Random(0).randbytes(1_000_000)
-SMALL = {"gguf_threads": 1, "openai_context_tokens": 1024}
+SMALL = {"openai_context_tokens": 1024}
 INSTALL = """
 import sys, time
 from pathlib import Path

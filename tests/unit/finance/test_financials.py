@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag_core.finance.lookup import FinancialLookup
 from rag_core.finance.measures import MAX_CHUNKS, MAX_CHUNKS_FOR_CAUSE, Statement, StatementPlan, plan_lookup
 from rag_core.retrieval.pipeline import RetrievedHits, SectionRanker, rank_chunks
 from rag_core.types import Hit
@@ -125,9 +124,3 @@ def test_reranked_order_is_kept_without_a_statement(sections: SectionRanker | No
     order, scored = run(sections)
     assert order[:2] == (2, 4)
     assert "financials" not in scored
-
-
-def test_disabled_lookup_has_no_plan() -> None:
-    question = "What is Acme's current ratio?"
-    assert FinancialLookup(enabled=True).plan(question, ["Acme"]) is not None
-    assert FinancialLookup(enabled=False).plan(question, ["Acme"]) is None
