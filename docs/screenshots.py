@@ -149,7 +149,7 @@ def pictures(browser: Browser, scheme: str, address: str, conversation: str) -> 
         expect(page.get_by_text(sign).first).to_be_visible()
         quiet(page)
         if name == "evaluate":
-            page.get_by_text("Compared with").evaluate("one => one.scrollIntoView({block: 'start'})")
+            page.get_by_text("Compared with", exact=True).evaluate("one => one.scrollIntoView({block: 'start'})")
         shoot(page, f"{name}-{scheme}")
     context.close()
 
