@@ -51,7 +51,7 @@ SEARCH_RULES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
         "rag_core.answering.search.fold_near_duplicates", lambda rows, wanted: {row.id: () for row in rows[:wanted]}
     ),
     "named documents first": without("rag_core.answering.ranking._prefer_named_documents", lambda ranking, *_: ranking),
-    "statement lines looked up": without("rag_core.finance.lookup.FinancialLookup.plan", lambda *_, **__: None),
+    "statement lines looked up": without("rag_core.answering.ranking.plan_lookup", lambda *_: None),
 }
 
 

@@ -20,7 +20,6 @@ from rag_core.evaluation.evaluations import Evaluations
 from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.labels import Labels
 from rag_core.evaluation.runner import EvaluationRunner
-from rag_core.finance.lookup import FinancialLookup
 from rag_core.indexing.collections import Collections
 from rag_core.indexing.documents import Documents
 from rag_core.indexing.index import Index
@@ -107,11 +106,7 @@ class Services:
         self.preferences = Preferences(settings, stores, self.models)
 
         self._pool = SearchPool()
-        self._searcher = Searcher(
-            *(settings, stores, self._local_models, self._generations, self.preferences),
-            FinancialLookup(),
-            self._pool,
-        )
+        self._searcher = Searcher(settings, stores, self._local_models, self._generations, self.preferences, self._pool)
         graphs = EntityGraphs(stores)
         pages = PageReader(stores, self._local_models)
         summarizer = Summarizer(settings, stores, self._generations, self.models)

@@ -12,6 +12,7 @@ import numpy as np
 from rag_core.answering.question_mapping import apply_adapter
 from rag_core.answering.retrievers import collect_hits, start_search, start_sparse_search
 from rag_core.errors import SparseEncoderMissing
+from rag_core.finance.measures import plan_lookup
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.cross_encoder import cross_encode_chunks
 from rag_core.retrieval.fusion import RRF_K
@@ -42,7 +43,7 @@ from rag_core.types import (
     VersionFilter,
     build_unembedded_question,
 )
-from rag_core.types.protocols import DomainLookup, LookupPlan, QuestionEmbedder
+from rag_core.types.protocols import LookupPlan, QuestionEmbedder
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
 
@@ -63,7 +64,6 @@ class Ranker:
     settings : Settings
     stores : Stores
     models : LocalModels
-    lookup : DomainLookup
     pool : SearchPool
         Runs searches in the background, for example while the question is embedded.
     on_demand : OnDemandEmbeddings
@@ -75,14 +75,12 @@ class Ranker:
         settings: Settings,
         stores: Stores,
         models: LocalModels,
-        lookup: DomainLookup,
         pool: SearchPool,
         on_demand: OnDemandEmbeddings,
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._models = models
-        self._lookup = lookup
         self._pool = pool
         self._on_demand = on_demand
         self._dense_search = GuardedSearch(is_embedded=settings.chroma_host is None)
@@ -185,7 +183,7 @@ class Ranker:
         return start_sparse_search(tasks, loader, index, generation.load_sparse_encoder, text, candidates, versions)
 
     def _plan_lookup(self, text: str) -> LookupPlan | None:
-        return self._lookup.plan(text, [word.text for word in annotate(text).names] or find_lowercase_names(text))
+        return plan_lookup(text, [word.text for word in annotate(text).names] or find_lowercase_names(text))
 
     def _embed_lookup(self, plan: LookupPlan, embedder: QuestionEmbedder) -> EmbeddedLookup:
         question = embedder.embed_question(plan.text, low_priority=True)

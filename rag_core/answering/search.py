@@ -26,7 +26,7 @@ from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
 from rag_core.text.normalize import normalize_characters
 from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult
-from rag_core.types.protocols import DomainLookup, QuestionEmbedder
+from rag_core.types.protocols import QuestionEmbedder
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import (
     DEFAULT_CONFIGURATION,
@@ -57,14 +57,13 @@ class Searcher:
         models: LocalModels,
         generations: IndexGenerations,
         preferences: Preferences,
-        lookup: DomainLookup,
         pool: SearchPool,
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._models = models
         self._on_demand = OnDemandEmbeddings()
-        self._ranker = Ranker(settings, stores, models, lookup, pool, self._on_demand)
+        self._ranker = Ranker(settings, stores, models, pool, self._on_demand)
         self._generations = generations
         self._preferences = preferences
         self._pool = pool

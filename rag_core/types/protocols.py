@@ -159,17 +159,6 @@ class LookupPlan(Protocol):
         ...
 
 
-class DomainLookup(Protocol):
-    """Plans look-ups for questions about one domain, such as finance."""
-
-    def plan(self, question: str, names: Sequence[str]) -> LookupPlan | None:
-        """Return what to look up; ``None`` if the question does not belong to the domain.
-
-        ``names`` are the names that occur in the question, such as the name of a company.
-        """
-        ...
-
-
 class CausalModel(Protocol):
     """A model that predicts the next token of a sequence of tokens."""
 
