@@ -174,6 +174,8 @@ def _is_amount(text: str, used: Mapping[str, NamedCell]) -> bool:
 
 
 def _format(value: Decimal, is_amount: bool, cells: Sequence[NamedCell]) -> str:
+    if not is_amount and not cells and value == value.to_integral_value():
+        return f"{value.to_integral_value():,f}"
     if not is_amount:
         ratio = _round(value, _RATIO_DECIMALS)
         return f"{ratio:,f} ({_round(value * 100, 2):,f}%)" if abs(value) < _MAX_RATIO else f"{ratio:,f}"

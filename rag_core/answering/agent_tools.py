@@ -165,7 +165,7 @@ class Toolbox:
             value = self.evidence.compute(expression)
         except ComputationProblem as problem:
             return ToolResult(f"Not computed: {problem}.", f"Tried to compute {_shorten(expression)}")
-        note = "" if value.cells else " It uses no cell, so an answer cannot cite it."
+        note = "" if value.cells or not self.evidence.cells else " It uses no cell, so an answer cannot cite it."
         return ToolResult(f"{expression} = {value.text}{note}", f"Computed {_shorten(expression)} = {value.text}")
 
     def finish(self, passages: Sequence[int] = ()) -> ToolResult:

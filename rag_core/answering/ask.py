@@ -30,6 +30,7 @@ from rag_core.types import (
     Delta,
     Gate,
     Message,
+    Restart,
     RetrievalConfig,
     Scope,
     SearchResult,
@@ -185,6 +186,8 @@ class Answerer:
         reply = yield from self._pages.write(writer, query, outcome, history, trace)
         if not contains_words(reply.text):
             problem = reply.problem or EMPTY_ANSWER
+            if reply.text:
+                yield Restart(problem)
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem), outcome.result
         sources = reply.context.sources
         answer = draft_answer(

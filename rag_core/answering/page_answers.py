@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,10 +39,9 @@ from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.tool_calls import ToolCall
 from rag_core.runtime.stores import Stores
 from rag_core.text.languages import languages_differ
-from rag_core.types import Answer, AskEvent, Message, Passage, Restart, Stage
+from rag_core.types import REFUSAL, Answer, AskEvent, Message, Passage, Restart, Stage
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import Query, SearchOutcome
-from rag_core.verification.attribution import contains_words
 
 # Times that a model may ask for more sources before it has to answer.
 MAX_LOOKS = 2
@@ -49,12 +49,20 @@ MAX_LOOKS = 2
 MAX_NAMES, MAX_LISTED = 20, 200
 # Tokens that are kept for the list of documents: at most so many, and this share of what the rest of the prompt leaves.
 _LIST_TOKENS, _LIST_SHARE = 400, 0.25
+# Fewest tokens of the sources, enough for a chunk.
+_LEAST_ROOM = 400
 # Probability that a passage is on the topic, below which a question is refused without a call.
 MIN_ON_TOPIC = 0.1
 _TOOL_NAMES = {"SEARCH": "search", "OPEN": "read_page", "COMPUTE": "compute"}
 LOOKUP_TOOLS = tuple(TOOLS[name] for name in ("search", "open_outline", "read_page", "look_up", "compute"))
 _SOURCES = ("search", "read_page")
-# Strategies that put passages, or parts of them, into the prompt.
+# "name.pdf, page 12", "name.pdf p. 12" and "name.pdf, pages 12-13", of which the first page is opened.
+_OPENED = re.compile(
+    r"(.+?)(?:[,;]?\s+(?:pages?|pp?\.?|seiten?|s\.)\s+|[,;]\s*)(\w[\w.-]*?)(?:\s*[-–]\s*\w+)?", re.IGNORECASE
+)
+# The signs of currencies, and the separators of digit groups, which copied figures have.
+_SEPARATORS = re.compile(r"[$€£¥]\s?|(?<=\d)[, \u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 _LOOKING = "Looking for what is missing"
 _NO_PICTURES = "The model takes no pictures; it read only their text."
 _NO_REPLY = "The model asked for more sources again instead of answering."
@@ -152,7 +160,7 @@ class PageAnswerer:
             calls += [_to_call(request) for request in parse_requests(reply)]
             if problem or not (calls and can_search):
                 break
-            if contains_words(strip_control_lines(reply)):
+            if strip_control_lines(reply):
                 yield Restart(_LOOKING)
             for call in calls[:MAX_REQUESTS]:
                 findings += yield from _run_call(toolbox, call, trace)
@@ -160,8 +168,8 @@ class PageAnswerer:
             opened = list(dict.fromkeys((row.version_id, row.page_index) for row in toolbox.evidence.rows.values()))
         trace.notices += pictures.problems
         refusal = parse_refusal(reply)
-        text = strip_control_lines(reply) if refusal is None else refusal[:1].upper() + refusal[1:]
-        return PageReply(text, context, refusal is not None, problem or ("" if text or not reply else _NO_REPLY))
+        text = strip_control_lines(reply) if refusal is None else (refusal[:1].upper() + refusal[1:] or REFUSAL)
+        return PageReply(text, context, refusal is not None, problem or ("" if text or not calls else _NO_REPLY))
 
     def _build(
         self,
@@ -186,7 +194,8 @@ class PageAnswerer:
         wishes = query.writer.instructions
         rest = build_page_messages(question, (), turns, findings=findings, instructions=wishes, can_search=can_search)
         room -= sum(count_tokens(message["content"]) + PER_MESSAGE for message in rest)
-        room -= min(_LIST_TOKENS, int(room * _LIST_SHARE))
+        # A very long question leaves no room in a small budget, but the context of a capable model has room.
+        room = max(room - min(_LIST_TOKENS, int(room * _LIST_SHARE)), _LEAST_ROOM)
         context = self._selector.select(outcomes, room, opened=opened)
         drawn = pictures.choose(context, min(writer.page_images, room // 2 // IMAGE_TOKENS))
         if drawn:
@@ -260,13 +269,13 @@ class PageAnswerer:
 
 
 def _to_call(request: LookupRequest) -> ToolCall:
-    document, comma, page = request.text.rpartition(",")
-    if not comma:
-        document, page = page, ""
+    match = _OPENED.fullmatch(request.text)
+    document, page = (match[1], match[2]) if match else (request.text, "")
+    expression = _SEPARATORS.sub("", request.text)
     arguments = {
         "SEARCH": {"query": request.text},
         "OPEN": {"document": document.strip(), "page": page.strip()},
-        "COMPUTE": {"expression": request.text},
+        "COMPUTE": {"expression": _PERCENT.sub(r"(\1/100)", expression).replace(" of ", " * ")},
     }[request.kind]
     return ToolCall("", _TOOL_NAMES[request.kind], json.dumps(arguments))
 

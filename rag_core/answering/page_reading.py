@@ -39,7 +39,8 @@ class PageReader:
     def find_answers(self, question: str, passages: Sequence[Passage]) -> list[FoundAnswer]:
         """Return the answers in passages and their pages, best first."""
         texts, tables = self._load_contents(passages)
-        return find_answers(question, passages, texts, tables, self._models.answerability_model(), skip_comparison)
+        found = find_answers(question, passages, texts, tables, self._models.answerability_model(), skip_comparison)
+        return [one for one in found if one.text]
 
     def compare_answers(
         self, question: str, passages: Sequence[Passage], outcome: SearchOutcome

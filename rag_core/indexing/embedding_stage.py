@@ -25,7 +25,7 @@ from rag_core.types import DocumentStatus, Embedding, SparseVector, build_embedd
 MAX_CHUNKS = 512
 # Maximum number of texts per call of the embedder. Cancelling and stopping take effect only between calls.
 TEXTS_PER_CALL = 64
-# While the vectors of one call are stored, the embedder computes those of the next call.
+# Calls of the embedder under way: while the vectors of one are stored, the next one is computed.
 PARALLEL_CALLS = 2
 REPORT_EVERY_S = 0.25
 

@@ -57,8 +57,17 @@ tables and forms can be out of place; do not use a value whose row and column yo
 _CAN_SEARCH = "A search is possible: SEARCH, OPEN and COMPUTE can be used now."
 _CANNOT_SEARCH = "No further search is possible: answer from these sources, or reply with NOT STATED."
 # Lines that ask for something, and the beginning of a refusal, with Markdown around the control word.
-_REQUEST = re.compile(r"^[ \t>*`_-]*(SEARCH|OPEN|COMPUTE)[ \t*`_]*:[ \t*`_]*(.*?)[ \t\r*`]*$", re.MULTILINE)
+# A line with a citation is an item of an answer, such as "OPEN: from nine to five [1]".
+_REQUEST = re.compile(
+    r"^(?:[^\S\n]|[>*`_-])*(?:\d[.)][ \t]*)?(SEARCH|OPEN|COMPUTE)[ \t*`_]*:(?!.*\[\d+\])[ \t*`_]*(.*?)[ \t\r*`]*$",
+    re.MULTILINE,
+)
 _REFUSAL = re.compile(r"\A[\s>*`_-]*NOT STATED[ \t*`_]*:[ \t*`_]*", re.IGNORECASE)
+# The control word at the beginning of a later line of a partial answer, which is shown in small letters.
+_PARTIAL_REFUSAL = re.compile(r"^([ \t>]*(?:[-*] )?)[*_`]*NOT STATED[ \t*`_]*:[ \t*`_]*", re.MULTILINE)
+_PARTIAL_SHOWN = r"\1Not stated: "
+# Most words of a sentence before a refusal, such as "I read all sources".
+_PREAMBLE_WORDS = 15
 _MARKDOWN = re.compile(r"[ \t>*`_-]+")
 # Control words without blanks, of which a line that is being streamed may be the beginning.
 _REQUEST_WORDS, _REFUSAL_WORD = ("SEARCH:", "OPEN:", "COMPUTE:"), _NOT_STATED.replace(" ", "")
@@ -134,15 +143,23 @@ def parse_requests(reply: str) -> list[LookupRequest]:
 
 
 def parse_refusal(reply: str) -> str | None:
-    """Return the text of a refusal without its control word and without requests; ``None`` if there is no refusal."""
+    """Return the text of a refusal without its control word and without requests; ``None`` if there is no refusal.
+
+    Before the control word, a refusal has at most a short sentence without figures, which is left out.
+    """
     text = _REQUEST.sub("", reply)
-    match = _REFUSAL.match(text)
-    return text[match.end() :].strip() if match else None
+    if match := _REFUSAL.match(text):
+        return text[match.end() :].strip()
+    if (match := _PARTIAL_REFUSAL.search(text)) is None:
+        return None
+    before = text[: match.start()]
+    is_preamble = len(before.split()) <= _PREAMBLE_WORDS and not any(map(str.isdigit, before))
+    return text[match.end() :].strip() if is_preamble else None
 
 
 def strip_control_lines(reply: str) -> str:
     """Return a reply without its lines that ask for something, and without the control word of a refusal."""
-    return _REFUSAL.sub("", _REQUEST.sub("", reply)).strip()
+    return _PARTIAL_REFUSAL.sub(_PARTIAL_SHOWN, _REFUSAL.sub("", _REQUEST.sub("", reply))).strip()
 
 
 class ControlLineFilter:
@@ -172,24 +189,32 @@ class ControlLineFilter:
 
     def finish(self) -> str:
         """Return what is kept back at the end of a line or of the reply."""
-        if not self._has_begun:
-            self._kept = _REFUSAL.sub("", self._kept)
+        self._kept = (
+            _PARTIAL_REFUSAL.sub(_PARTIAL_SHOWN, self._kept) if self._has_begun else _REFUSAL.sub("", self._kept)
+        )
+        if self._is_hidden and _REQUEST.match(self._kept):
+            self._kept = ""
+        self._is_hidden = False
         shown = self._release()
-        self._is_decided = self._is_hidden = False
+        self._is_decided = False
         return shown
 
     def _release(self) -> str:
-        shown, self._kept = "" if self._is_hidden else self._kept, ""
+        if self._is_hidden:
+            return ""  # the end of the line shows whether it is a request
+        shown, self._kept = self._kept, ""
         self._has_begun = self._has_begun or bool(_MARKDOWN.sub("", shown).strip())
         return shown
 
     def _decide(self) -> None:
-        if not self._has_begun and (match := _REFUSAL.match(self._kept)):
+        pattern = _PARTIAL_REFUSAL if self._has_begun else _REFUSAL
+        if match := pattern.match(self._kept):
             # Markdown and blanks after the control word may follow in the next piece.
             if match.end() < len(self._kept):
-                self._is_decided, self._kept = True, self._kept[match.end() :]
+                shown = match.expand(_PARTIAL_SHOWN) if self._has_begun else ""
+                self._is_decided, self._kept = True, shown + self._kept[match.end() :]
             return
         start = _MARKDOWN.sub("", self._kept)
-        may_refuse = not self._has_begun and _REFUSAL_WORD.startswith(start.upper())
+        may_refuse = _REFUSAL_WORD.startswith(start.upper())
         self._is_hidden = _REQUEST.match(self._kept) is not None
         self._is_decided = self._is_hidden or not (may_refuse or any(one.startswith(start) for one in _REQUEST_WORDS))

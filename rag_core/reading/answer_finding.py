@@ -30,9 +30,9 @@ class FoundAnswer:
     ----------
     excerpt : Excerpt
     place : Place
-        Where the answer is.
+        Where the answer is; the empty start of the excerpt if the model marks only the caption of a table.
     text : str
-        The answer without line breaks.
+        The answer without line breaks; empty if the model marks only the caption of a table.
     probability, span_score : float
         As in `Reading`.
     score : float
@@ -83,16 +83,16 @@ def find_answers(
     readings = read_titled_texts(question, [one.text for one in excerpts], titles, read)
     for excerpt, (reading, needs_title) in zip(excerpts, readings, strict=True):
         start, end = _widen_to_words(excerpt.text, reading.start, reading.end)
-        place = excerpt.locate(start, end)
-        if place is None:
-            continue
+        # The span may be in the caption or the unit of a table, which are no answer; the row may be one nevertheless.
+        located = excerpt.locate(start, end)
+        place = located or Place(excerpt.start, excerpt.start)
         weight = PROBABILITY_WEIGHT if excerpt.row is None else ROW_PROBABILITY_WEIGHT
         score = (
             excerpt.prior
             + weight * to_log_odds(reading.probability, PROBABILITY_BOUND)
             + SPAN_WEIGHT * min(max(reading.span_score, -SPAN_BOUND), SPAN_BOUND)
         )
-        text = place.cell.text if place.cell else " ".join(excerpt.text[start:end].split())
+        text = place.cell.text if place.cell else " ".join(excerpt.text[start:end].split()) if located else ""
         found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score, needs_title))
     return sorted(found, key=lambda one: -one.score)
 

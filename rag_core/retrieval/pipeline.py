@@ -28,9 +28,9 @@ Texts = Callable[[Sequence[int]], Mapping[int, str]]
 class RetrievedHits:
     """The hits of each retriever, best first.
 
-    ``sparse`` contains the hits of learned sparse retrieval, ``lexical`` those of the word search for the question, and
-    ``lookup`` those of the word search for the domain look-up. ``reranked`` contains the chunks of all retrievers to
-    which the reranker gave a score.
+    ``dense`` contains the hits of the search by embeddings, ``sparse`` those of learned sparse retrieval, ``lexical``
+    those of the word search for the question, and ``lookup`` those of the word search for lines of statements.
+    ``reranked`` contains the chunks of all retrievers to which the reranker gave a score.
     """
 
     dense: Sequence[Hit] = ()

@@ -174,7 +174,7 @@ class SnapshotStore:
         return [row for content, row in best.items() if content not in present]
 
     def find_snapshot_only_versions(self) -> set[str]:
-        """Return the ids of the versions that only searches as of a snapshot find."""
+        """Return the ids of the versions that can be found as of a snapshot, but not in the present."""
         query = (
             select(versions.c.id)
             .join(documents, documents.c.id == versions.c.document_id)

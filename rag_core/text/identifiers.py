@@ -35,11 +35,8 @@ def find_identifiers(text: str) -> frozenset[str]:
     ['hose4411']
     """
     plain = normalize_characters(text)
-    codes = [
-        squashed
-        for match in _CODE.finditer(plain)
-        if _is_code(match[0]) and len(squashed := _squash(match[0])) >= _MIN_CHARACTERS
-    ]
+    found = [match[0] for match in _CODE.finditer(plain) if _is_code(match[0])]
+    codes = [squashed for one in found if len(squashed := _squash(one)) >= _MIN_CHARACTERS]
     numbers = [squashed for match in _NUMBER.finditer(plain) if len(squashed := _squash(match[0])) >= _MIN_DIGITS]
     return frozenset([*codes, *numbers])
 
@@ -50,12 +47,12 @@ def contains_identifier(text: str, wanted: Collection[str]) -> bool:
     >>> contains_identifier("as RFC 2119 defines", ["rfc2119"]), contains_identifier("RFC 21190", ["rfc2119"])
     (True, False)
     """
-    plain = normalize_characters(text)
+    plain = " ".join(normalize_characters(text).split())
     # This search is much faster than the exact ones, and most texts contain no such characters at all.
     loosely = "|".join(r"[\W_]?".join(map(re.escape, one)) for one in wanted)
     if not wanted or not re.search(loosely, plain, re.IGNORECASE):
         return False
-    if find_identifiers(text) & set(wanted):
+    if find_identifiers(plain) & set(wanted):
         return True
     divided = (r"[\W_]?".join(map(re.escape, _RUN.findall(one))) for one in wanted)
     return any(re.search(rf"(?<![^\W_]){one}(?![^\W_])", plain, re.IGNORECASE) for one in divided)

@@ -39,9 +39,9 @@ EVIDENCE_STATES: tuple[EvidenceState, ...] = ("current", "stale", "inadmissible"
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A page that answers a question, identified by its index from 0, its printed number or words on the page.
+    """A page about a question, identified by its index from 0, its printed number or words on the page.
 
-    A page whose ``state`` is not ``current`` is about the question, but does not count as a page that answers it.
+    It answers the question if its ``state`` is ``current``; otherwise its answer no longer holds, or must not be used.
     """
 
     document: str

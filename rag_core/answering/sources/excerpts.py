@@ -35,7 +35,7 @@ def _quote_sentences(
 ) -> Candidate | None:
     """Return the sentences of an excerpt; of a sentence that is too long, the words around the answer.
 
-    If sentences are about codes that only resemble that of the question, return the one about its code, or ``None``.
+    If sentences are about codes that only resemble those of the question, return the ones about its codes, or ``None``.
     """
     start, end, place = found.excerpt.start, found.excerpt.end, found.place
     page_text = page_texts.get(found.passage.page_key, "")
@@ -43,8 +43,8 @@ def _quote_sentences(
         return None
     spans = [(start + first, start + last) for first, last in find_sentence_spans(page_text[start:end])]
     if any(contains_only_similar_identifier(page_text[slice(*span)], identifiers) for span in spans):
-        named = (span for span in spans if contains_identifier(page_text[slice(*span)], identifiers))
-        start, end = next(named, (start, end))
+        named = [span for span in spans if contains_identifier(page_text[slice(*span)], identifiers)]
+        start, end = (named[0][0], named[-1][1]) if named else (start, end)
     words = [match.span() for match in _WORD.finditer(page_text, start, end)]
     if len(words) > MAX_WORDS:
         first = max(0, sum(last <= place.start for _, last in words) - WORDS_BEFORE)
@@ -59,7 +59,7 @@ def _quote_rows(rows: Sequence[FoundAnswer]) -> Candidate:
     best = rows[0]
     kept = sorted(rows[:MAX_ROWS], key=lambda one: one.excerpt.start)
     cell = best.place.cell
-    marked = cell.spans if cell else ((best.place.start, best.place.end),)
+    marked = cell.spans if cell else ((best.place.start, best.place.end),) if best.text else ()
     return Candidate(
         best.passage,
         tuple(Quote(one.excerpt.start, one.excerpt.end, marked if one is best else ()) for one in kept),

@@ -11,7 +11,7 @@ from rag_core.answering.prompt_evidence import PromptEvidence
 from rag_core.answering.search import Searcher
 from rag_core.answering.streamed_text import stream_text
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import CallLimit, GeneratorError
+from rag_core.errors import CallLimit, GeneratorError, QuestionError
 from rag_core.llm.generator import LanguageModel
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.settings import Settings
@@ -123,7 +123,8 @@ class ModelStrategy(SearchStrategy, ABC):
         budget = CallBudget(require_model(query, self._models), trace)
         try:
             outcome = yield from self.run(query, budget, trace)
-        except (GeneratorError, CallLimit) as error:
+        except (GeneratorError, CallLimit, QuestionError) as error:
+            # The model may have written a query that cannot be searched for.
             if query.strict:
                 raise
             trace.notices.append(f"{error} A plain search was used instead.")

@@ -177,7 +177,7 @@ class _TableBuilder:
             start, end = self._spans[word]
             end_before = spans[-1][1] if spans else start
             gap = self._text[end_before:start].strip()
-            # The page text keeps the hyphen at the end of a line; a sign between figures belongs to another cell.
+            # The page text keeps the hyphen at the end of a line. After a figure, it may be the sign of another cell.
             is_hyphen = gap == "-" and self._text[end_before - 1].isalpha()
             if spans and start >= end_before and (not gap or is_hyphen):
                 spans[-1] = (spans[-1][0], end)

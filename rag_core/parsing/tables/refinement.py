@@ -13,7 +13,7 @@ from rag_core.parsing.tables.segments import PageWords, TextLine
 _FEW, _SPARSE = 2, 0.3
 # Largest gap between two such columns, in heights of the characters.
 _FARTHEST = 3.0
-# Fewest lines above a header in the middle of a band.
+# Fewest lines of a table above the header of the next table, if a band of lines contains both.
 _MIN_LINES = 3
 
 

@@ -156,7 +156,7 @@ class ExampleBuilder:
     def build_inverse_cloze(self, questions: Sequence[PseudoQuestion]) -> Iterator[Example | None]:
         """Yield an example for each pseudo-question: its passage without the sentence, and negatives.
 
-        ``None`` means that the sentence is the whole passage.
+        For a pseudo-question whose sentence is the whole passage, ``None`` is yielded.
         """
         random = np.random.default_rng(0)
         for question in questions:

@@ -59,7 +59,7 @@ def compute_marginal_loss(scores: Values, log_likelihood: Values) -> tuple[float
 
 
 def compute_loss(examples: Sequence[MappedExample], matrix: Values, temperature: float) -> float:
-    """Return the mean loss of the examples, without the decay; see `compute_gradient`."""
+    """Return the mean loss of the examples, without the weight decay of `compute_gradient`."""
     losses = []
     for one in examples:
         unit, _ = _map(one, matrix)

@@ -138,8 +138,8 @@ class ThemeAnswerer:
             found |= in_heading[source.chunk_id]
             if (found or not topics) and is_complete_sentence(text) and not is_cross_reference(text):
                 matched[source] = len(found) / len(topics) if topics else 1.0
-        # The sort keeps the order of the sources, in which the first statements of each theme come first.
         best = max(matched.values(), default=0.0)
+        # The sort keeps the order of the sources, in which the first statements of each theme come first.
         kept = [source for source in sorted(matched, key=lambda one: -matched[one]) if matched[source] >= best / 2]
         kept = kept[:_MAX_COMPARED]
         read = self._reader.read_spans(load_spans(kept, rows))

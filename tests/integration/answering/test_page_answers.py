@@ -16,6 +16,7 @@ from rag_core.engine import Engine
 from rag_core.errors import GeneratorError
 from rag_core.llm.context_budget import count_tokens
 from rag_core.llm.prompts import build_messages
+from rag_core.types import REFUSAL as DOES_NOT_KNOW
 from rag_core.types import (
     Answer,
     AnswerState,
@@ -140,6 +141,40 @@ def test_opened_page_is_in_the_next_prompt(folder: Path) -> None:
         answer = engine.answer(question)
     assert answer.steps == ("Read page 9 of quarry.pdf",)
     assert QUARRY[8] in prompt(endpoint)
+
+
+@pytest.mark.parametrize("place", ["quarry.pdf, p. 9", "quarry.pdf page 9", "quarry.pdf, pages 9-10", "quarry.pdf, 9"])
+def test_page_to_open_may_be_written_in_other_ways(folder: Path, place: str) -> None:
+    answer, _ = ask(folder, complete(f"OPEN: {place}"), complete(ANSWER))
+    assert answer.steps == ("Read page 9 of quarry.pdf",)
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [("1+1", "2"), ("€1,200 * 2", "2,400"), ("1 200 * 2", "2,400"), ("12% of 50", "6"), ("$42 - $12", "30")],
+)
+def test_copied_figures_are_computed(folder: Path, expression: str, value: str) -> None:
+    answer, _ = ask(folder, complete(f"COMPUTE: {expression}"), complete(ANSWER))
+    assert answer.steps[0].endswith(f" = {value}")
+
+
+def test_item_that_begins_with_a_control_word_is_no_request(folder: Path) -> None:
+    reply = "- OPEN: the budget of the Zanzibar bridge is 42 million euros [1]\n- CLOSED: the quarry"
+    answer, endpoint = ask(folder, complete(reply))
+    assert answer.text.startswith(reply)
+    assert len(endpoint.requests) == 1
+
+
+def test_bare_refusal_is_a_refusal(folder: Path) -> None:
+    answer, _ = ask(folder, complete("NOT STATED:"))
+    assert (answer.state, answer.text, answer.interrupted) == (AnswerState.ABSTAINED, DOES_NOT_KNOW, "")
+
+
+def test_long_question_with_a_small_budget_gets_a_source(folder: Path) -> None:
+    question = f"{ASK_BUDGET} {'Tell me about the bridge of Zanzibar and its budget. ' * 60}"
+    answer, endpoint = ask(folder, complete(ANSWER), question=question, context_budget=1000)
+    assert "[1] " in prompt(endpoint)
+    assert answer.citations
 
 
 @pytest.mark.parametrize(
@@ -276,7 +311,7 @@ def test_refusal_after_a_search_abstains(folder: Path) -> None:
     "reply",
     [
         "It is 42 million euros [1]. The height is not stated.",
-        "It is 42 million euros [1].\n\nNOT STATED: the height of the bridge.",
+        "It is 42 million euros [1].\n\nNot stated: the height of the bridge.",
     ],
 )
 def test_partial_answer_stays_an_answer(folder: Path, reply: str) -> None:

@@ -112,7 +112,7 @@ def test_scale_in_a_cell_replaces_that_of_its_table() -> None:
 
 def test_value_without_cells_is_no_evidence() -> None:
     evidence = Evidence()
-    assert evidence.compute("12 * 12").text == "144.0000"
+    assert evidence.compute("12 * 12").text == "144"
     assert evidence.computed == []
 
 

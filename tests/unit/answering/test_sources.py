@@ -60,6 +60,13 @@ def test_short_sentences_are_quoted_whole() -> None:
     assert [text[quote.start : quote.end] for quote in one.quotes] == ["It is 88 metres long."]
 
 
+def test_sentences_about_all_codes_of_the_question_are_quoted() -> None:
+    text = "Gateway AB12345 stands in Linz. Gateway AB12354 stands in Graz. Gateway AB12399 stands in Wels."
+    question = ParsedQuestion.parse("Compare AB12345 with AB12354")
+    (one,) = Excerpts().propose(question, Evidence([found(0, len(text), (26, 30))], {KEY: text}))
+    assert [text[quote.start : quote.end] for quote in one.quotes] == [text[: text.index(" Gateway AB12399")]]
+
+
 def test_rows_of_a_table_are_one_excerpt() -> None:
     rows = [
         TableRow((TableCell(f"B{number}", ((10 * number, 10 * number + 2),), 0), _figure(number)))

@@ -198,6 +198,7 @@ ORDINARY = [
     "Note: the fee is 5 euros.",
     "**Open:** nine to five",
     "| SEARCH: | fee |",
+    "- OPEN: the gate is open from nine to five [1]",
     "The fee is 5 euros [1].\nNot stated: the fee for children.",
 ]
 
@@ -244,7 +245,7 @@ def test_refusal_has_no_control_word(reply: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ["", "The fee is not stated.", "It is 5 euros [1].\nNOT STATED: the fee for children.", "NOT STATED."]
+    "reply", ["", "The fee is not stated.", "It is 5 euros [1].\nNot stated: the fee for children.", "NOT STATED."]
 )
 def test_other_reply_is_no_refusal(reply: str) -> None:
     assert parse_refusal(reply) is None
@@ -277,3 +278,43 @@ def test_kept_text_has_no_requests(reply: str) -> None:
     kept = strip_control_lines(reply)
     assert parse_requests(kept) == []
     assert parse_refusal(reply) in (None, kept)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("NOT STATED: the fee of yachts.", "Not stated: the fee of yachts."),
+        ("- NOT STATED: the fee of yachts.", "- Not stated: the fee of yachts."),
+        ("**NOT STATED:** the fee of yachts.", "Not stated: the fee of yachts."),
+        ("It is not stated: the fee of yachts.", "It is not stated: the fee of yachts."),
+        ("NOT STATED here.", "NOT STATED here."),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_control_word_of_a_partial_refusal_is_shown_in_small_letters(line: str, shown: str, size: int) -> None:
+    reply = f"The fee is 420 crowns [3].\n{line}\nIt is paid on arrival."
+    expected = f"The fee is 420 crowns [3].\n{shown}\nIt is paid on arrival."
+    assert strip_control_lines(reply) == expected
+    assert parse_refusal(reply) is None
+    lines = ControlLineFilter()
+    pieces = [reply[start : start + size] for start in range(0, len(reply), size)]
+    assert "".join(map(lines.feed, pieces)) + lines.finish() == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "refusal"),
+    [
+        ("I read all sources.\n\nNOT STATED: The height is not stated.", "The height is not stated."),
+        ("I read all 3 sources.\n\nNOT STATED: The height is not stated.", None),
+        ("The fee is for ships. " * 5 + "\nNOT STATED: The height is not stated.", None),
+    ],
+)
+def test_refusal_may_follow_a_short_sentence(reply: str, refusal: str | None) -> None:
+    assert parse_refusal(reply) == refusal
+
+
+def test_numbered_requests_are_found() -> None:
+    assert [one.text for one in parse_requests("1. SEARCH: fee of yachts\n2) OPEN: a.pdf, page 3")] == [
+        "fee of yachts",
+        "a.pdf, page 3",
+    ]

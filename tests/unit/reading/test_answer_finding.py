@@ -169,3 +169,14 @@ def test_answer_consists_of_whole_words(text: str, token: str, answer: str) -> N
     [found] = find_answers("What?", [on_page(text)], {KEY: text}, {}, read, skip_comparison)
     assert found.text == answer
     assert text[found.place.start : found.place.end] == answer
+
+
+def test_row_whose_caption_is_marked_is_found_without_a_mark() -> None:
+    def read(question: str, texts: Sequence[str]) -> Iterator[Reading]:
+        for one in texts:
+            start = one.find("Sales by")
+            yield Reading(0.9, max(start, 0), max(start, 0) + 5, 4.0)
+
+    found = find_answers("What of North?", [on_page()], {KEY: PAGE}, {KEY: [TABLE]}, read, skip_comparison)
+    rows = [one for one in found if one.excerpt.row is NORTH]
+    assert [(one.text, one.place.start == one.place.end) for one in rows] == [("", True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.text.identifiers import contains_only_similar_identifier, find_identifiers
+from rag_core.text.identifiers import contains_identifier, contains_only_similar_identifier, find_identifiers
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,14 @@ from rag_core.text.identifiers import contains_only_similar_identifier, find_ide
 )
 def test_number_resembles_only_codes_with_as_many_digits_first(text: str, asked: str, expected: bool) -> None:
     assert contains_only_similar_identifier(text, find_identifiers(asked)) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "contains"),
+    [
+        ("Certificate 27\n480 120 belongs to Weber.", "certificate 27 480 120", True),
+        ("Certificate 27\n480 121 belongs to Weber.", "certificate 27 480 120", False),
+    ],
+)
+def test_number_is_found_over_a_line_break(text: str, asked: str, contains: bool) -> None:
+    assert contains_identifier(text, find_identifiers(asked)) is contains
