@@ -20,7 +20,7 @@ from rag_core.types.tables import Table, TableRow
 from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
 # A passage is close to the question if it is on the topic with at least this probability.
-MIN_ON_TOPIC = 0.3
+MIN_TOPIC_OF_CLOSEST = 0.3
 INTRODUCTION = "These passages may answer your question."
 
 
@@ -125,7 +125,7 @@ def _cite(candidate: Candidate, passages: Sequence[Passage], page_text: str) -> 
 def _refuse(selection: Selection) -> VerifiedAnswer:
     """Return a refusal that names the pages of the closest passages, if the best one is on the topic."""
     closest = [one.passage for one in selection.excerpts[:SHOWN]]
-    if not any((one.scores.get(ON_TOPIC) or 0.0) >= MIN_ON_TOPIC for one in closest):
+    if not any((one.scores.get(ON_TOPIC) or 0.0) >= MIN_TOPIC_OF_CLOSEST for one in closest):
         return REFUSED
     pages = dict.fromkeys(f"{one.document}, page {one.page_label}" for one in closest)
     return VerifiedAnswer(f"Not stated. Closest passages: {'; '.join(pages)}.", refused=True)

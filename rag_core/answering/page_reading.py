@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from rag_core.answering.named_documents import COVER_CHARACTERS
 from rag_core.finance.measures import find_statement_pages
 from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
@@ -18,9 +19,6 @@ from rag_core.text.dates import find_written_date
 from rag_core.types import ChunkRow, Passage, Reading, Span, Table
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
-
-# A document's date is looked for in this many characters at the top of its first page.
-COVER_CHARACTERS = 1000
 
 
 class PageReader:

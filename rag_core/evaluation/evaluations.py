@@ -16,7 +16,7 @@ from rag_core.evaluation.release import check_release
 from rag_core.evaluation.report import write_report
 from rag_core.evaluation.runner import EvaluationRunner
 from rag_core.evaluation.thresholds import MAX_UNANSWERABLE_SHARE, advise_threshold
-from rag_core.runtime.background import BackgroundRun
+from rag_core.runtime.background import BackgroundService
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
@@ -37,7 +37,7 @@ from rag_core.types import (
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
 
-class Evaluations:
+class Evaluations(BackgroundService):
     """Evaluations of labelled questions; at most one evaluation at a time runs in the background.
 
     Parameters
@@ -48,10 +48,10 @@ class Evaluations:
     """
 
     def __init__(self, stores: Stores, runner: EvaluationRunner, preferences: Preferences) -> None:
+        super().__init__("evaluation")
         self._stores = stores
         self._runner = runner
         self._preferences = preferences
-        self._background = BackgroundRun("evaluation")
         # The evaluations and the default configuration of the last table, and its rows.
         self._table: tuple[tuple[str, ...], tuple[MethodRow, ...]] = ((), ())
 
@@ -143,18 +143,6 @@ class Evaluations:
         plain search.
         """
         self._runner.check(configurations)
-
-    def state(self) -> RunState | None:
-        """Return the state of the current or last background run; ``None`` before the first."""
-        return self._background.state
-
-    def cancel(self) -> None:
-        """Stop the background run after the current question; discard the unfinished evaluation."""
-        self._background.cancel()
-
-    def close(self) -> None:
-        """Stop the background run, and wait until it ends."""
-        self._background.close()
 
     def list(self) -> list[Evaluation]:
         """Return the stored evaluations, newest first."""

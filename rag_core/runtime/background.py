@@ -87,3 +87,28 @@ class BackgroundRun:
             problem = f"An internal error: {type(error).__name__}: {error}. The log has the details."
         finally:
             self.change(running=False, problem=problem)
+
+
+class BackgroundService:
+    """A service with work that runs in the background, one run at a time.
+
+    Parameters
+    ----------
+    name : str
+        Name of the work; see `BackgroundRun`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._background = BackgroundRun(name)
+
+    def state(self) -> RunState | None:
+        """Return the state of the current or last background run; ``None`` before the first."""
+        return self._background.state
+
+    def cancel(self) -> None:
+        """Stop the background run after its current step, and discard its unfinished result."""
+        self._background.cancel()
+
+    def close(self) -> None:
+        """Stop the background run, and wait until it ends."""
+        self._background.close()

@@ -18,6 +18,7 @@ from rag_core.research.explanations import Explanations
 from rag_core.research.learning.learning import Learning
 from rag_core.research.mixtures import Mixtures
 from rag_core.research.snapshot_comparison import SnapshotComparisons
+from rag_core.runtime.background import BackgroundService
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
 from rag_core.runtime.preferences import Preferences
@@ -38,10 +39,11 @@ NAMES = {
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
     "replace_answer set_instructions set_model set_pinned set_scope",
     Labels: "add answers_for confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
-    Evaluations: "advise_threshold cancel check check_release close compare gate_scores_plot list list_choices "
-    "list_methods plots recent_gate_scores remove run start state summarize_context tabulate write_report",
-    Learning: "add_pseudo_questions cancel close find_problems has_adapter is_on remove remove_pseudo_questions set_on "
-    "start state train trainings write_pseudo_questions",
+    BackgroundService: "cancel close state",
+    Evaluations: "advise_threshold check check_release compare gate_scores_plot list list_choices list_methods plots "
+    "recent_gate_scores remove run start summarize_context tabulate write_report",
+    Learning: "add_pseudo_questions find_problems has_adapter is_on remove remove_pseudo_questions set_on start train "
+    "trainings write_pseudo_questions",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "
     "find_host find_local_servers find_models find_name generator get is_from_environment key_place "
     "key_problem list names offers_environment_key predicts_tokens presets read_key_again require select settings "

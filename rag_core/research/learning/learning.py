@@ -9,7 +9,7 @@ from rag_core.answering.search import Searcher
 from rag_core.errors import LabelError
 from rag_core.research.learning.inverse_cloze import write_pseudo_questions
 from rag_core.research.learning.training import Trainer
-from rag_core.runtime.background import BackgroundRun
+from rag_core.runtime.background import BackgroundService
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.preferences import Preferences
@@ -17,7 +17,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.types import Label, LabelKind, LabelledPage, RunState, Training, TrainingConfig, TrainingEvent
 
 
-class Learning:
+class Learning(BackgroundService):
     """Trainings of the query adapter; at most one training at a time runs in the background.
 
     Parameters
@@ -37,11 +37,11 @@ class Learning:
         searcher: Searcher,
         preferences: Preferences,
     ) -> None:
+        super().__init__("training")
         self._stores = stores
         self._generations = generations
         self._trainer = Trainer(stores, generations, models, searcher)
         self._adapters = preferences.adapters
-        self._background = BackgroundRun("training")
 
     def train(
         self, labels: Sequence[Label], config: TrainingConfig | None = None, *, name: str = ""
@@ -85,18 +85,6 @@ class Learning:
                         self._background.advance(stage=event.stage, done=event.done, total=event.total)
 
         return self._background.start("Starting", 0, work)
-
-    def state(self) -> RunState | None:
-        """Return the state of the current or last background training; ``None`` before the first."""
-        return self._background.state
-
-    def cancel(self) -> None:
-        """Stop the background training; nothing is stored."""
-        self._background.cancel()
-
-    def close(self) -> None:
-        """Stop the background training, and wait until it ends."""
-        self._background.close()
 
     def trainings(self) -> list[Training]:
         """Return the trainings, newest first, including those whose adapter was rejected."""
