@@ -10,6 +10,7 @@ from rag_core.answering.sources.candidates import Candidate, Evidence, ParsedQue
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.text.identifiers import contains_identifier, contains_only_similar_identifier
 from rag_core.text.sentences import find_sentence_spans
+from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import PageKey
 
 # Most words of sentences, words before the answer in a longer sentence, and most rows of a table.
@@ -45,6 +46,7 @@ def _quote_sentences(
     if any(contains_only_similar_identifier(page_text[slice(*span)], identifiers) for span in spans):
         named = [span for span in spans if contains_identifier(page_text[slice(*span)], identifiers)]
         start, end = (named[0][0], named[-1][1]) if named else (start, end)
+    start = _skip_heading(found.passage.heading, page_text, start, place.start)
     words = [match.span() for match in _WORD.finditer(page_text, start, end)]
     if len(words) > MAX_WORDS:
         first = max(0, sum(last <= place.start for _, last in words) - WORDS_BEFORE)
@@ -52,6 +54,13 @@ def _quote_sentences(
         start, end = words[first][0], words[first + MAX_WORDS - 1][1]
     marks = ((max(start, place.start), min(end, place.end)),) if place.start < end and start < place.end else ()
     return Candidate(found.passage, (Quote(start, end, marks),), found.probability, found.score)
+
+
+def _skip_heading(heading: str, page_text: str, start: int, answer: int) -> int:
+    """Return where the text of an excerpt begins: after the heading of its section, which is shown with its page."""
+    written = r"\s+".join(map(re.escape, heading.split(HEADING_SEPARATOR)[-1].split()))
+    match = re.compile(rf"{written}[ \t]*\n\s*").match(page_text, start) if written else None
+    return match.end() if match and match.end() <= max(answer, start) else start
 
 
 def _quote_rows(rows: Sequence[FoundAnswer]) -> Candidate:

@@ -60,6 +60,17 @@ def test_short_sentences_are_quoted_whole() -> None:
     assert [text[quote.start : quote.end] for quote in one.quotes] == ["It is 88 metres long."]
 
 
+@pytest.mark.parametrize(("answer", "quoted"), [((19, 21), "It has 12 arches."), ((0, 10), None)])
+def test_heading_of_the_section_is_left_out(answer: tuple[int, int], quoted: str | None) -> None:
+    text = "The bridge\nIt has 12 arches."
+    one = found(0, len(text), answer)
+    one = replace(
+        one, excerpt=replace(one.excerpt, passage=passage(page_index=0, start=0, heading="Report › The bridge"))
+    )
+    (proposed,) = Excerpts().propose(QUESTION, Evidence([one], {KEY: text}))
+    assert [text[quote.start : quote.end] for quote in proposed.quotes] == [quoted or text]
+
+
 def test_sentences_about_all_codes_of_the_question_are_quoted() -> None:
     text = "Gateway AB12345 stands in Linz. Gateway AB12354 stands in Graz. Gateway AB12399 stands in Wels."
     question = ParsedQuestion.parse("Compare AB12345 with AB12354")
