@@ -6,7 +6,7 @@ read like instructions to a model are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.agent_evidence import ComputationProblem, Evidence, NamedCell
@@ -86,13 +86,16 @@ class Toolbox:
         """The names of the documents that the tools can open."""
         return [one.name for one in self._library.documents]
 
-    def run(self, call: ToolCall) -> ToolResult:
-        """Return the result of a call; if it cannot run, the result says why, so that the model can mend it."""
+    def run(self, call: ToolCall, offered: Collection[str] = TOOLS) -> ToolResult:
+        """Return the result of a call; if it cannot run, the result says why, so that the model can mend it.
+
+        ``offered`` contains the names of the tools that the model was offered.
+        """
         tool = TOOLS.get(call.name)
-        if tool is None:
+        if tool is None or tool.name not in offered:
             name = format_name(call.name)[:_LONGEST_STEP]
             return ToolResult(
-                f"There is no tool {name}. Use one of: {', '.join(TOOLS)}.", f"Called an unknown tool: {name}"
+                f"There is no tool {name}. Use one of: {', '.join(offered)}.", f"Called an unknown tool: {name}"
             )
         try:
             return self._runs[tool.name](**parse_arguments(call, tool))

@@ -284,7 +284,7 @@ def _run_call(toolbox: Toolbox, call: ToolCall, trace: AnswerTrace) -> Generator
     """Run what a model asks for as a step; return what the next prompt says about it."""
     name = f"search_{len(trace.steps) + 1}"
     yield Stage(name, _LOOKING)
-    result = toolbox.run(call)
+    result = toolbox.run(call, [tool.name for tool in LOOKUP_TOOLS])
     trace.steps.append(result.step)
     yield Stage(name, result.step, done=True)
     # What a search or an opened page returns is among the sources of the next prompt.

@@ -242,8 +242,10 @@ def test_called_tools_do_the_same_as_lines(folder: Path, call: tuple[str, Any], 
 
 
 def test_unknown_tool_is_explained(folder: Path) -> None:
-    answer, endpoint = ask(folder, calling(("shout", {"text": "a"}), ("search", "{")), complete(ANSWER))
+    calls = ("shout", {"text": "a"}), ("finish", {}), ("search", "{")
+    answer, endpoint = ask(folder, calling(*calls), complete(ANSWER))
     assert "There is no tool shout." in prompt(endpoint)
+    assert "There is no tool finish. Use one of: search," in prompt(endpoint)
     assert answer.text == ANSWER
 
 
