@@ -40,6 +40,18 @@ class ToolResult:
     step: str
 
 
+# What a tool does, for the reader.
+_ACTIONS = {
+    "list_documents": "list the documents",
+    "search": "search",
+    "open_outline": "open an outline",
+    "read_page": "open a page",
+    "look_up": "look up values",
+    "compute": "compute",
+    "finish": "end the search",
+}
+
+
 class Toolbox:
     """Runs the tools for one question, and collects what they return.
 
@@ -100,7 +112,7 @@ class Toolbox:
         try:
             return self._runs[tool.name](**parse_arguments(call, tool))
         except (ToolArgumentError, QuestionError) as error:
-            return ToolResult(str(error), f"Called {tool.name} in a wrong way: {error}")
+            return ToolResult(str(error), f"Could not {_ACTIONS[tool.name]}: {error}")
 
     def list_documents(self, name: str = "") -> ToolResult:
         found = self._library.find(name) if name else self._library.documents

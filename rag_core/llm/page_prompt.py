@@ -62,13 +62,14 @@ _REQUEST = re.compile(
     r"^(?:[^\S\n]|[>*`_-])*(?:\d[.)][ \t]*)?(SEARCH|OPEN|COMPUTE)[ \t*`_]*:(?!.*\[\d+\])[ \t*`_]*(.*?)[ \t\r*`]*$",
     re.MULTILINE,
 )
-_REFUSAL = re.compile(r"\A[\s>*`_-]*NOT STATED[ \t*`_]*:[ \t*`_]*", re.IGNORECASE)
+_REFUSAL = re.compile(r"\A\s*(?:[^\S\n]|[>*`_-])*NOT STATED[ \t*`_]*:[ \t*`_]*", re.IGNORECASE)
 # The control word at the beginning of a later line of a partial answer, which is shown in small letters.
 _PARTIAL_REFUSAL = re.compile(r"^([ \t>]*(?:[-*] )?)[*_`]*NOT STATED[ \t*`_]*:[ \t*`_]*", re.MULTILINE)
 _PARTIAL_SHOWN = r"\1Not stated: "
 # Most words of a sentence before a refusal, such as "I read all sources".
 _PREAMBLE_WORDS = 15
-_MARKDOWN = re.compile(r"[ \t>*`_-]+")
+_MARKDOWN = re.compile(r"[\s>*`_-]+")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 # Control words without blanks, of which a line that is being streamed may be the beginning.
 _REQUEST_WORDS, _REFUSAL_WORD = ("SEARCH:", "OPEN:", "COMPUTE:"), _NOT_STATED.replace(" ", "")
 
@@ -149,7 +150,7 @@ def parse_refusal(reply: str) -> str | None:
     """
     text = _REQUEST.sub("", reply)
     if match := _REFUSAL.match(text):
-        return text[match.end() :].strip()
+        return _REQUEST.sub("", text[match.end() :]).strip()
     if (match := _PARTIAL_REFUSAL.search(text)) is None:
         return None
     before = text[: match.start()]
@@ -159,7 +160,8 @@ def parse_refusal(reply: str) -> str | None:
 
 def strip_control_lines(reply: str) -> str:
     """Return a reply without its lines that ask for something, and without the control word of a refusal."""
-    return _PARTIAL_REFUSAL.sub(_PARTIAL_SHOWN, _REFUSAL.sub("", _REQUEST.sub("", reply))).strip()
+    text = _REQUEST.sub("", _REFUSAL.sub("", _REQUEST.sub("", reply)))
+    return _PARTIAL_REFUSAL.sub(_PARTIAL_SHOWN, text).strip()
 
 
 class ControlLineFilter:
@@ -173,11 +175,12 @@ class ControlLineFilter:
         self._is_decided = False
         self._is_hidden = False
         self._has_begun = False
+        self._is_after_word = False
 
     def feed(self, piece: str) -> str:
         """Return what users see of the next piece, and of the text kept back before it."""
         shown = ""
-        for line in piece.splitlines(keepends=True):
+        for line in _LINE.findall(piece):
             self._kept += line
             if not self._is_decided:
                 self._decide()
@@ -189,32 +192,43 @@ class ControlLineFilter:
 
     def finish(self) -> str:
         """Return what is kept back at the end of a line or of the reply."""
-        self._kept = (
-            _PARTIAL_REFUSAL.sub(_PARTIAL_SHOWN, self._kept) if self._has_begun else _REFUSAL.sub("", self._kept)
-        )
+        if not self._is_after_word:
+            self._kept = self._word.sub(self._replacement, self._kept)
         if self._is_hidden and _REQUEST.match(self._kept):
             self._kept = ""
-        self._is_hidden = False
+        self._is_hidden = self._is_after_word = False
         shown = self._release()
         self._is_decided = False
         return shown
+
+    @property
+    def _word(self) -> re.Pattern[str]:
+        """The control word of a refusal, as it may begin the line."""
+        return _PARTIAL_REFUSAL if self._has_begun else _REFUSAL
+
+    @property
+    def _replacement(self) -> str:
+        return _PARTIAL_SHOWN if self._has_begun else ""
 
     def _release(self) -> str:
         if self._is_hidden:
             return ""  # the end of the line shows whether it is a request
         shown, self._kept = self._kept, ""
-        self._has_begun = self._has_begun or bool(_MARKDOWN.sub("", shown).strip())
+        self._has_begun = self._has_begun or bool(shown.strip())
         return shown
 
     def _decide(self) -> None:
-        pattern = _PARTIAL_REFUSAL if self._has_begun else _REFUSAL
-        if match := pattern.match(self._kept):
+        if not self._is_after_word and (match := self._word.match(self._kept)):
             # Markdown and blanks after the control word may follow in the next piece.
-            if match.end() < len(self._kept):
-                shown = match.expand(_PARTIAL_SHOWN) if self._has_begun else ""
-                self._is_decided, self._kept = True, shown + self._kept[match.end() :]
-            return
+            if match.end() == len(self._kept):
+                return
+            self._kept = match.expand(self._replacement) + self._kept[match.end() :]
+            # What follows the word of a refusal may be a request.
+            self._is_decided = self._has_begun
+            self._is_after_word = self._has_begun = True
+            if self._is_decided:
+                return
         start = _MARKDOWN.sub("", self._kept)
-        may_refuse = _REFUSAL_WORD.startswith(start.upper())
+        may_refuse = not self._is_after_word and _REFUSAL_WORD.startswith(start.upper())
         self._is_hidden = _REQUEST.match(self._kept) is not None
         self._is_decided = self._is_hidden or not (may_refuse or any(one.startswith(start) for one in _REQUEST_WORDS))

@@ -180,7 +180,7 @@ def parse_arguments(call: ToolCall, tool: Tool) -> dict[str, Any]:
             continue
         arguments[name] = _parse_numbers(tool, name, value) if _is_list(name) else _parse_text(tool, name, value)
     if missing := [name for name in tool.required if name not in arguments]:
-        raise ToolArgumentError(f"{tool.name} needs a value for {', '.join(missing)}.")
+        raise ToolArgumentError(f"The request needs a value for {', '.join(missing)}.")
     return arguments
 
 

@@ -163,7 +163,7 @@ def test_outline_leads_to_a_page(folder: Path) -> None:
     [
         (("delete_document", {"document": "mine.pdf"}), "There is no tool delete_document."),
         (("search", '{"query": "cop'), "The arguments of search are not a JSON object."),
-        (("search", {}), "search needs a value for query."),
+        (("search", {}), "The request needs a value for query."),
         (("search", {"query": "!" * 301}), "longer than 300 characters"),
         (("open_outline", {"document": "moon.pdf"}), "No document that may be searched has this name."),
         (("read_page", {"document": "2022", "page": "1"}), "Several documents have this name"),

@@ -190,6 +190,7 @@ def test_long_question_with_a_small_budget_gets_a_source(folder: Path) -> None:
 def test_request_that_cannot_be_met_is_explained(folder: Path, request_line: str, finding: str) -> None:
     answer, endpoint = ask(folder, complete(request_line), complete(ANSWER))
     assert finding in prompt(endpoint).partition("Found for your requests:")[2]
+    assert not any(name in answer.steps[0] for name in ("read_page", "wrong way"))
     assert (answer.text, answer.state) == (ANSWER, AnswerState.ANSWERED)
 
 

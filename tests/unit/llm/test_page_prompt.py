@@ -25,8 +25,8 @@ from tests.support.attacks import HARMLESS, INSTRUCTIONS
 from tests.support.passages import message, passage
 
 HEADER = re.compile(r"^\[\d+\] ", re.MULTILINE)
-# Lines that begin with a request, as `parse_requests` finds them.
-REQUEST_LINE = re.compile(r"^[ \t>*`_-]*(?:SEARCH|OPEN|COMPUTE)[ \t*`_]*:", re.MULTILINE)
+# Lines that begin with a request, as `parse_requests` finds them; a line with a citation is an item of an answer.
+REQUEST_LINE = re.compile(r"^[ \t>*`_-]*(?:SEARCH|OPEN|COMPUTE)[ \t*`_]*:(?!.*\[\d+\])", re.MULTILINE)
 
 
 def filtered(*pieces: str) -> str:
@@ -277,7 +277,9 @@ def test_cutting_a_reply_does_not_change_what_is_seen(reply: str, data: st.DataO
 def test_kept_text_has_no_requests(reply: str) -> None:
     kept = strip_control_lines(reply)
     assert parse_requests(kept) == []
-    assert parse_refusal(reply) in (None, kept)
+    refusal = parse_refusal(reply)
+    # A short sentence may precede a refusal.
+    assert refusal is None or kept.endswith(refusal)
 
 
 @pytest.mark.parametrize(
