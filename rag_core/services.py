@@ -115,11 +115,11 @@ class Services:
         self.strategies = Strategies(
             [
                 SearchStrategy(self._searcher),
-                Comparison(settings, stores, self._searcher, self.models),
-                Agent(settings, stores, self._searcher, self.models, pages),
+                Comparison(stores, self._searcher, self.models),
+                Agent(stores, self._searcher, self.models, pages),
                 SummaryStrategy(self._searcher, summarizer),
                 *(
-                    strategy(settings, self._searcher, self.models)
+                    strategy(self._searcher, self.models)
                     for strategy in (SeveralQueries, HypotheticalAnswer, PassageByPassage, LongContext)
                 ),
                 ThemeStrategy(

@@ -129,8 +129,7 @@ class Answerer:
         self, query: Query, outcome: SearchOutcome, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
         writer = self._models.active(query.writer.model)
-        strategy = self._strategies.select(query)
-        in_pages = writer is not None and writer.capability == "capable" and strategy.reads_pages
+        in_pages = writer is not None and self._strategies.reads_pages(query.configuration.strategy, writer)
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage

@@ -131,7 +131,7 @@ class Continuations:
         self, writer: LanguageModel, answer: Answer, history: Sequence[Message], instructions: str
     ) -> AnswerStream:
         """Return the stream of the rest of an answer, from the same kind of prompt as its beginning."""
-        if writer.capability == "capable" and self._strategies.reads_pages(answer.strategy):
+        if self._strategies.reads_pages(answer.strategy, writer):
             return writer.stream_reply(
                 build_page_continuation(answer, history, instructions, self._reader, writer.context_budget)
             )

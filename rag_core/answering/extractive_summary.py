@@ -89,13 +89,13 @@ class ExtractiveSummarizer:
             yield Stage(document.document_id, label)
             self._add_document(summary, document, len(documents))
             yield Stage(document.document_id, label, done=True)
-        if not summary.citations and query.configuration.strategy != "summary" and request is not None:
-            names = ", ".join(one.name for one in documents)
-            text = f"No whole sentences were found in {names}, of which a summary without a language model consists."
-            return ExtractiveAnswer(VerifiedAnswer(text, refused=True), _build_result(query, [], answerable=False))
-        if not summary.citations:
+        if summary.citations:
+            return ExtractiveAnswer(summary.build(), _build_result(query, summary.passages, answerable=True))
+        if query.configuration.strategy == "summary":
             return None
-        return ExtractiveAnswer(summary.build(), _build_result(query, summary.passages, answerable=True))
+        names = ", ".join(one.name for one in documents)
+        text = f"No whole sentences were found in {names}, of which a summary without a language model consists."
+        return ExtractiveAnswer(VerifiedAnswer(text, refused=True), _build_result(query, [], answerable=False))
 
     def _select_documents(
         self, request: SummaryRequest, query: Query, history: Sequence[Message]

@@ -6,8 +6,8 @@ from rag_core.embedding.sentence_transformer import SentenceTransformerEmbedder
 from rag_core.settings import BUNDLED_EMBEDDER
 
 
-def load_embedder(name: str, *, precision: str = "auto") -> Embedder:
+def load_embedder(name: str) -> Embedder:
     """Return the embedder of this name: the bundled embedder, or one that runs a sentence-transformers model."""
     if name == BUNDLED_EMBEDDER:
-        return BundledEmbedder(precision=precision)
-    return SentenceTransformerEmbedder(name, precision=precision)
+        return BundledEmbedder()
+    return SentenceTransformerEmbedder(name)

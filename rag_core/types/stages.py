@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class SearchStage:
     """A stage whose time is measured.
 
-    ``running`` and ``ended`` are its labels while it runs and afterwards, and ``short`` is the one among the times that
-    the Lab lists. A stage without a label is not listed there.
+    ``running`` is its label when a plain search reports its stages, ``ended`` the one among the times of an answer, and
+    ``short`` the one among those that the Lab lists. A stage without a label is not listed there.
     """
 
     name: str
@@ -30,7 +30,7 @@ class PassageScore:
 
 # In the order in which the stages end.
 STAGES = (
-    SearchStage("rewrite", "Reading the conversation", "Read the conversation"),
+    SearchStage("rewrite", ended="Read the conversation"),
     SearchStage("plan", ended="Asked the model"),
     SearchStage("notes", ended="Took notes"),
     SearchStage("embed", "Reading the question", "Read the question", "reading the question"),
@@ -43,7 +43,7 @@ STAGES = (
     SearchStage("rerank", "Comparing passages", "Compared passages", "token vectors"),
     SearchStage("cross_encoder", "Reading the best passages", "Read the best passages", "cross-encoder"),
     SearchStage("gate", "Checking whether they answer", "Decided whether to answer", "gate"),
-    SearchStage("generate", "Writing the answer", "Wrote the answer"),
+    SearchStage("generate", ended="Wrote the answer"),
     SearchStage("read", ended="Wrote the answer"),  # in answers of earlier versions
     SearchStage("total", short="total"),
 )

@@ -22,7 +22,6 @@ from rag_core.llm.tool_calls import ToolCall, build_call_message, build_result_m
 from rag_core.retrieval.fusion import fuse_rankings, reciprocal_rank_fusion
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
-from rag_core.settings import Settings
 from rag_core.types import Citation, Hit, Passage, Stage
 from rag_core.types.retrieval import Ranking
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
@@ -56,7 +55,6 @@ class Agent(ModelStrategy):
 
     Parameters
     ----------
-    settings : Settings
     stores : Stores
     searcher : Searcher
     models : LanguageModels
@@ -69,10 +67,8 @@ class Agent(ModelStrategy):
     in_chat = True
     reads_present_only = True
 
-    def __init__(
-        self, settings: Settings, stores: Stores, searcher: Searcher, models: LanguageModels, reader: PageReader
-    ) -> None:
-        super().__init__(settings, searcher, models)
+    def __init__(self, stores: Stores, searcher: Searcher, models: LanguageModels, reader: PageReader) -> None:
+        super().__init__(searcher, models)
         self._stores = stores
         self._reader = reader
 

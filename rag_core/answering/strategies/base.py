@@ -14,7 +14,6 @@ from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError, QuestionError
 from rag_core.llm.generator import LanguageModel
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.settings import Settings
 from rag_core.types import AskEvent, Message, Stage, StrategyDescription
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
@@ -99,7 +98,6 @@ class ModelStrategy(SearchStrategy, ABC):
 
     Parameters
     ----------
-    settings : Settings
     searcher : Searcher
     models : LanguageModels
     """
@@ -108,9 +106,8 @@ class ModelStrategy(SearchStrategy, ABC):
     uses_model = True
     summarizes_without_model = False
 
-    def __init__(self, settings: Settings, searcher: Searcher, models: LanguageModels) -> None:
+    def __init__(self, searcher: Searcher, models: LanguageModels) -> None:
         super().__init__(searcher)
-        self._settings = settings
         self._models = models
 
     @abstractmethod

@@ -14,7 +14,6 @@ from rag_core.answering.trace import AnswerTrace
 from rag_core.llm.query_planning import decompose_question
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
-from rag_core.settings import Settings
 from rag_core.types.searches import Query, SearchOutcome
 
 # Maximum number of parts of a question that are taken from the reply of the model.
@@ -29,7 +28,6 @@ class Comparison(ModelStrategy):
 
     Parameters
     ----------
-    settings : Settings
     stores : Stores
     searcher : Searcher
     models : LanguageModels
@@ -40,8 +38,8 @@ class Comparison(ModelStrategy):
     description = "The model splits the question; each part is searched for"
     in_chat = True
 
-    def __init__(self, settings: Settings, stores: Stores, searcher: Searcher, models: LanguageModels) -> None:
-        super().__init__(settings, searcher, models)
+    def __init__(self, stores: Stores, searcher: Searcher, models: LanguageModels) -> None:
+        super().__init__(searcher, models)
         self._stores = stores
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:

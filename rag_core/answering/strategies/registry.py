@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rag_core.answering.strategies.base import SearchStrategy, Steps
 from rag_core.errors import QuestionError, SettingsError
+from rag_core.llm.generator import LanguageModel
 from rag_core.types import RetrievalConfig, StrategyDescription
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query
@@ -36,9 +37,10 @@ class Strategies:
         """Return the label of a strategy; for one that this version does not have, its name."""
         return self._strategies[name].label if name in self._strategies else name
 
-    def reads_pages(self, name: str) -> bool:
-        """Return whether a capable model reads whole pages with a strategy; see `SearchStrategy`."""
-        return name not in self._strategies or self._strategies[name].reads_pages
+    def reads_pages(self, name: str, writer: LanguageModel) -> bool:
+        """Return whether a model reads whole pages: it is capable, and the strategy needs no other text."""
+        strategy = self._strategies.get(name)
+        return writer.capability == "capable" and (strategy is None or strategy.reads_pages)
 
     def check(self, configuration: RetrievalConfig) -> None:
         """Raise `SettingsError` if the strategy does not exist, or if a plain search would replace it."""
