@@ -40,6 +40,7 @@ from benchmarks.quality import index_pdfs
 from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from rag_core.evaluation.plots import render_svg
+from rag_core.index.retriever import ChunkBatch
 from rag_core.indexing.recovery import record_clean_shutdown
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.models import LocalModels
@@ -169,8 +170,11 @@ def write(
         ids += stores.documents.save_chunks(version, document_spans)
         versions += [version] * len(document_spans)
     assert ids == list(range(first + 1, first + 1 + len(spans))), "the folder was not empty"
-    rows = zip(spans, versions, strict=True)
-    stores.word_index.add(ids, [(span.prefix, span.text, version) for span, version in rows])
+    vectors = np.stack([one.dense for one in embeddings])
+    batch = ChunkBatch(ids, [(span.prefix, span.text) for span in spans], versions, vectors)
+    for retriever, index in stores.open_indexes(generation.generation_id):
+        if retriever.reads != "encoding":
+            index.add(batch)
     if first < distinct:
         hashes = [hash_text(span.prefix, span.text) for span in spans]
         stores.embeddings.save(generation.space, dict(zip(hashes, embeddings, strict=True)))
@@ -178,7 +182,6 @@ def write(
         stores.embeddings.link_chunks({chunk_id: vector_ids[key] for chunk_id, key in zip(ids, hashes, strict=True)})
     else:
         stores.embeddings.link_chunks({chunk_id: 1 + (chunk_id - 1) % distinct for chunk_id in ids})
-    stores.dense_index(generation.generation_id).add(ids, np.stack([one.dense for one in embeddings]), versions)
     for version in dict.fromkeys(versions):
         stores.documents.publish(version, DocumentStatus.INDEXED, "", active=True)
 
@@ -209,7 +212,7 @@ def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> 
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
         embedded = [generation.embedder.embed_question(question) for question in questions]
-        dense = stores.dense_index(generation.generation_id)
+        dense = stores.open_index("dense", generation.generation_id)
         approximate = [[hit.chunk_id for hit in dense.retrieve(question, 100)] for question in embedded]
     finally:
         stores.close()

@@ -41,14 +41,16 @@ def main() -> None:
             "as of a snapshot": versions[1:],
         }
         for name, versions_to_search in filters.items():
-            for retriever in (stores.dense_index(generation.generation_id), stores.word_index):
-                retriever.retrieve(questions[0], CANDIDATES, versions_to_search)
+            for retriever, index in stores.open_indexes(generation.generation_id):
+                if retriever.reads == "encoding":
+                    continue
+                index.retrieve(questions[0], CANDIDATES, versions_to_search)
                 times = []
                 for question in questions:
                     started = time.thread_time()
-                    retriever.retrieve(question, CANDIDATES, versions_to_search)
+                    index.retrieve(question, CANDIDATES, versions_to_search)
                     times.append(1000 * (time.thread_time() - started))
-                print(f"{name:18} {retriever.name:6} median {np.median(times):5.1f} ms, longest {max(times):5.1f} ms")
+                print(f"{name:18} {retriever.score.name:6} median {np.median(times):5.1f} ms, most {max(times):5.1f}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from pydantic_settings import (
 )
 
 from rag_core.errors import SettingsError
-from rag_core.types import RankBy
 
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
@@ -292,7 +291,7 @@ class Settings(BaseSettings):
         return f"{'gguf' if self.gguf else 'openai'}:{self.model}" if self.model else "extractive"
 
     @property
-    def rank_by(self) -> RankBy:
+    def rank_by(self) -> str:
         """Name of the score that orders passages: ``cross_encoder`` if a cross-encoder is set, ``named`` otherwise."""
         return "cross_encoder" if self.reranker else "named"
 

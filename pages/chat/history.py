@@ -24,8 +24,8 @@ from pages.shared.source import open_source
 from pages.shared.tables import build_cited_tables
 from pages.shared.text import escape_markdown, format_duration
 from rag_core.engine import Engine
+from rag_core.stages import STAGES
 from rag_core.types import Answer, AnswerState, Message, format_count
-from rag_core.types.stages import STAGES
 
 SHOWN = 20
 

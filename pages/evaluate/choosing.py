@@ -13,8 +13,8 @@ from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
+from rag_core.stages import SCORE_LABELS
 from rag_core.types import Baseline, ConfigurationChoice, Label, LabelKind, RetrievalConfig, format_count
-from rag_core.types.stages import SCORE_LABELS
 
 _APP, _FILE = "From the app", "From a file"
 

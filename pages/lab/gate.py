@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.text import format_duration, format_score
+from rag_core.stages import STAGES
 from rag_core.types import Explanation
-from rag_core.types.stages import STAGES
 
 
 def show_gate_decision(explanation: Explanation) -> None:

@@ -11,8 +11,8 @@ import streamlit as st
 from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
 from pages.shared.text import format_score, truncate
+from rag_core.stages import SCORE_LABELS
 from rag_core.types import Explanation, StageRanking, format_count
-from rag_core.types.stages import SCORE_LABELS
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from pages.shared.nodes import Node
 from pages.shared.text import format_score, order_scores
+from rag_core.stages import SCORES
 from rag_core.types import Answer, AnswerState, Citation, Gate, Passage, remove_formatting
 from rag_core.types.answers import MARKER
-from rag_core.types.stages import SCORES
 
 # Most passages that are all listed below an answer, each in an expander.
 FEW = 5

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
+from rag_core.stages import SCORES
 from rag_core.types import Interval, count_decimals
-from rag_core.types.stages import SCORES
 
 # The Unicode word joiner, which is invisible and does not allow a line break.
 _JOINER = "\u2060"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from rag_core.answering.question_mapping import apply_adapter
-from rag_core.answering.retrievers import collect_hits, start_search, start_sparse_search
-from rag_core.errors import SparseEncoderMissing
+from rag_core.answering.retrievers import Retrieval
+from rag_core.errors import IndexMismatch
 from rag_core.finance.measures import plan_lookup
+from rag_core.index.retriever import Retriever
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.cross_encoder import cross_encode_chunks
 from rag_core.retrieval.fusion import RRF_K
@@ -38,7 +39,6 @@ from rag_core.types import (
     FloatArray,
     Hit,
     Question,
-    RankBy,
     RetrievalConfig,
     VersionFilter,
     build_unembedded_question,
@@ -83,7 +83,11 @@ class Ranker:
         self._models = models
         self._pool = pool
         self._on_demand = on_demand
-        self._dense_search = GuardedSearch(is_embedded=settings.chroma_host is None)
+        self._guards = {
+            one.score.name: GuardedSearch(one.store, one.search_limit_s)
+            for one in stores.retrievers
+            if one.search_limit_s is not None
+        }
 
     def rank(self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration) -> RankedChunks:
         """Return the ranked chunks; see `Searcher.rank`."""
@@ -104,33 +108,23 @@ class Ranker:
         loader = ChunkLoader(view, embeddings, generation.embedder, tasks, self._on_demand)
         plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None
         versions, embedded_versions = self._select_versions(query, generation.generation_id)
-        search_words = partial(start_search, tasks, loader, self._stores.word_index)
-        word_query = build_unembedded_question(query.text)
-        words = search_words(word_query, candidates, versions) if rank_by not in ("dense", "sparse") else None
-        sparse = None
-        if rank_by == "sparse" or (configuration.sparse and rank_by not in ("dense", "bm25")):
-            sparse = self._start_sparse_search(query.text, generation, candidates, embedded_versions, loader, tasks)
-        if rank_by == "sparse" and sparse is None:
-            raise SparseEncoderMissing(
-                "The index has no learned sparse part. Set RAG_SPARSE to the folder of a sparse encoder and re-index "
-                "all documents, or order passages by another score."
-            )
-        lines = search_words(build_unembedded_question(plan.text), LOOKUP_CHUNKS, versions) if plan else None
+        retrieval = Retrieval(generation, loader, tasks, self._guards)
+        available = self._list_retrievers(configuration, generation)
+        retrievers = self._select_retrievers(rank_by, available, generation)
+        for retriever in retrievers:
+            if retriever.reads != "embedding":
+                scope = versions if retriever.reads == "text" else embedded_versions
+                retrieval.start(retriever, build_unembedded_question(query.text), candidates, scope)
+        if plan:
+            retrieval.start_lookup(self._stores.word_index, plan.text, LOOKUP_CHUNKS, versions)
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
             mapped = searched = apply_adapter(query, question, generation.embedder)
             if hypothesis:
                 searched = _mean_embedding(mapped, generation.embedder.embed_question(hypothesis).dense)
-        dense = None
-        if rank_by not in ("bm25", "sparse"):
-
-            def search_dense() -> list[Hit]:
-                index = self._stores.dense_index(generation.generation_id)
-                found = index.retrieve(searched, candidates, embedded_versions)
-                loader.prefetch_vectors([hit.chunk_id for hit in found])
-                return found
-
-            dense = self._dense_search.start(search_dense)
+        for retriever in retrievers:
+            if retriever.reads == "embedding":
+                retrieval.start(retriever, searched, candidates, embedded_versions)
         lookup = tasks.submit(self._embed_lookup, plan, generation.embedder) if plan else None
         weights = compute_token_weights(question, self._stores.word_index.idf, STOP_WORDS)
 
@@ -138,7 +132,7 @@ class Ranker:
             loader.prefetch_rows(chunk_ids)
             return rerank_chunks(mapped, weights, loader.vectors, chunk_ids)
 
-        hits, problems = collect_hits(words, lines, dense, sparse, self._dense_search, rerank, timer)
+        hits, problems = retrieval.collect([one.score.name for one in available], rerank, timer)
         embedded_lookup = None
         if lookup is not None:
             with timer.measure("financials"):
@@ -167,20 +161,24 @@ class Ranker:
             problems=problems,
         )
 
-    def _start_sparse_search(
-        self,
-        text: str,
-        generation: IndexGeneration,
-        candidates: int,
-        versions: VersionFilter | None,
-        loader: ChunkLoader,
-        tasks: Executor,
-    ) -> Future[list[Hit]] | None:
-        """Start learned sparse retrieval in the background; return ``None`` if the index has no learned sparse part."""
-        if generation.load_sparse_encoder is None:
-            return None
-        index = self._stores.sparse_index(generation.generation_id)
-        return start_sparse_search(tasks, loader, index, generation.load_sparse_encoder, text, candidates, versions)
+    def _list_retrievers(self, configuration: RetrievalConfig, generation: IndexGeneration) -> list[Retriever]:
+        """Return the retrievers that the index has and the configuration does not leave out."""
+        return [
+            one
+            for one in self._stores.retrievers
+            if one.is_part_of(generation.fingerprint) and (configuration.sparse or not one.is_optional)
+        ]
+
+    def _select_retrievers(
+        self, rank_by: str, available: list[Retriever], generation: IndexGeneration
+    ) -> list[Retriever]:
+        """Return the retrievers that contribute to the order of the passages."""
+        for one in self._stores.retrievers:
+            if one.score.name == rank_by:
+                if not one.is_part_of(generation.fingerprint):
+                    raise IndexMismatch(one.missing)
+                return [one]
+        return available
 
     def _plan_lookup(self, text: str) -> LookupPlan | None:
         return plan_lookup(text, [word.text for word in annotate(text).names] or find_lowercase_names(text))
@@ -189,7 +187,7 @@ class Ranker:
         question = embedder.embed_question(plan.text, low_priority=True)
         return EmbeddedLookup(plan, question, compute_token_weights(question, self._stores.word_index.idf, STOP_WORDS))
 
-    def _prefer_recent_documents(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, ChunkRow]) -> Ranking:
+    def _prefer_recent_documents(self, ranking: Ranking, rank_by: str, rows: Mapping[int, ChunkRow]) -> Ranking:
         """Return the ranking, with chunks of newer documents moved up if the setting ``freshness`` is above 0.
 
         Only rankings by the score of a reranker change, because the scores of other stages have other scales.

@@ -2,103 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor, Future
 
-from rag_core.embedding.sentence_transformer import SparseEncoder
 from rag_core.errors import IndexMismatch, SparseEncoderMissing, StoreUnavailable
-from rag_core.index.sparse import SparseIndex
+from rag_core.index.retriever import ChunkIndex, Retriever
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.guarded_search import GuardedSearch
 from rag_core.retrieval.pipeline import Rerank, RetrievedHits
+from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.types import Hit, Question, VersionFilter, build_unembedded_question
-from rag_core.types.protocols import Retriever
 from rag_core.types.retrieval import Timer
 
 
-def start_search(
-    tasks: Executor,
-    loader: ChunkLoader,
-    retriever: Retriever,
-    question: Question,
-    k: int,
-    versions: VersionFilter | None,
-) -> Future[list[Hit]]:
-    """Start a background task that searches and then loads the token vectors of the hits."""
+class Retrieval:
+    """The searches of one question, which run at the same time.
 
-    def search() -> list[Hit]:
-        hits = retriever.retrieve(question, k, versions)
-        loader.prefetch_vectors([hit.chunk_id for hit in hits])
-        return hits
-
-    return tasks.submit(search)
-
-
-def start_sparse_search(
-    tasks: Executor,
-    loader: ChunkLoader,
-    index: SparseIndex,
-    load_encoder: Callable[[], SparseEncoder],
-    text: str,
-    k: int,
-    versions: VersionFilter | None,
-) -> Future[list[Hit]]:
-    """Start a background task that encodes a question, searches the learned sparse index, and loads token vectors."""
-
-    def search() -> list[Hit]:
-        question = build_unembedded_question(text, load_encoder().encode_question(text))
-        hits = index.retrieve(question, k, versions)
-        loader.prefetch_vectors([hit.chunk_id for hit in hits])
-        return hits
-
-    return tasks.submit(search)
-
-
-def collect_hits(
-    words: Future[list[Hit]] | None,
-    lines: Future[list[Hit]] | None,
-    dense: Future[list[Hit]] | None,
-    sparse: Future[list[Hit]] | None,
-    dense_search: GuardedSearch,
-    rerank: Rerank,
-    timer: Timer,
-) -> tuple[RetrievedHits, tuple[str, ...]]:
-    """Wait for the retrievers, and rerank their hits; return them with the problems of the dense and sparse search.
-
-    If the dense or the sparse search fails, the hits of the other retrievers are returned, with a problem that says
-    what was not searched, and why. If no other retriever runs, the error is raised.
-
-    The hits of word search are reranked while dense retrieval is still running. The timer measures only how long this
-    function waits for each retriever, not how long the retriever runs.
+    Parameters
+    ----------
+    generation : IndexGeneration
+    loader : ChunkLoader
+        Loads the token vectors of the hits of each search as soon as it ends.
+    tasks : Executor
+    guards : mapping of str to GuardedSearch
+        Run the searches of retrievers that may hang, by the name of the score.
     """
-    hits: dict[str, list[Hit]] = {}
-    for name, search in (("lexical", words), ("financials", lines)):
-        if search is not None:
-            with timer.measure(name):
-                hits[name] = search.result()
-    word_hits, line_hits = hits.get("lexical", []), hits.get("financials", [])
-    known = dict.fromkeys(hit.chunk_id for hit in (*word_hits, *line_hits))
-    with timer.measure("rerank"):
-        reranked = rerank(list(known))
-    problems: list[str] = []
-    dense_hits, sparse_hits = list[Hit](), list[Hit]()
-    if dense is not None:
-        with timer.measure("dense"):
-            try:
-                dense_hits = dense_search.wait(dense)
-            except StoreUnavailable as error:
-                if words is None:
-                    raise
-                problems.append(f"Only words were searched, because the vectors are not available. {error}")
-    if sparse is not None:
-        with timer.measure("sparse"):
-            try:
-                sparse_hits = sparse.result()
-            except (SparseEncoderMissing, IndexMismatch, StoreUnavailable) as error:
-                if words is None:
-                    raise
-                problems.append(f"Learned sparse retrieval did not run. {error}")
-    with timer.measure("rerank"):
-        found = dict.fromkeys(hit.chunk_id for hit in (*dense_hits, *sparse_hits))
-        rest = rerank([chunk_id for chunk_id in found if chunk_id not in known])
-    return RetrievedHits(dense_hits, word_hits, line_hits, [*reranked, *rest], sparse_hits), tuple(problems)
+
+    def __init__(
+        self,
+        generation: IndexGeneration,
+        loader: ChunkLoader,
+        tasks: Executor,
+        guards: Mapping[str, GuardedSearch],
+    ) -> None:
+        self._generation = generation
+        self._loader = loader
+        self._tasks = tasks
+        self._guards = guards
+        self._running: dict[Retriever, Future[list[Hit]]] = {}
+        self._lookup: Future[list[Hit]] | None = None
+
+    def start(self, retriever: Retriever, question: Question, k: int, versions: VersionFilter | None) -> None:
+        """Start the search of a retriever. One with an encoder encodes the text of the question itself."""
+
+        def search() -> list[Hit]:
+            asked = question
+            if load_encoder := self._generation.encoders.get(retriever.score.name):
+                asked = build_unembedded_question(question.text, load_encoder().encode_question(question.text))
+            return self._search(retriever.open(self._generation.generation_id), asked, k, versions)
+
+        guard = self._guards.get(retriever.score.name)
+        self._running[retriever] = guard.start(search) if guard else self._tasks.submit(search)
+
+    def start_lookup(self, index: ChunkIndex, text: str, k: int, versions: VersionFilter | None) -> None:
+        """Start the word search of a domain look-up."""
+        self._lookup = self._tasks.submit(self._search, index, build_unembedded_question(text), k, versions)
+
+    def _search(self, index: ChunkIndex, question: Question, k: int, versions: VersionFilter | None) -> list[Hit]:
+        hits = index.retrieve(question, k, versions)
+        self._loader.prefetch_vectors([hit.chunk_id for hit in hits])
+        return hits
+
+    def collect(self, names: Iterable[str], rerank: Rerank, timer: Timer) -> tuple[RetrievedHits, tuple[str, ...]]:
+        """Wait for all searches, and rerank their hits; return them with a problem for each search that failed.
+
+        ``names`` are the scores that passages list, in this order, also those of retrievers that did not run.
+
+        The hits of searches by text are reranked while the others are still running. If one of the others fails, the
+        hits of the searches by text are returned; without such a search, the error is raised. The timer measures only
+        how long this method waits for each search, not how long the search runs.
+        """
+        found: dict[str, list[Hit]] = {name: [] for name in names}
+        problems: list[str] = []
+        by_text = [one for one in self._running if one.reads == "text"]
+        for retriever in by_text:
+            with timer.measure(retriever.stage.name):
+                found[retriever.score.name] = self._running[retriever].result()
+        lines: list[Hit] = []
+        if self._lookup is not None:
+            with timer.measure("financials"):
+                lines = self._lookup.result()
+        known = dict.fromkeys(_list_chunk_ids([*found.values(), lines]))
+        with timer.measure("rerank"):
+            reranked = rerank(list(known))
+        for retriever in self._running:
+            if retriever not in by_text:
+                with timer.measure(retriever.stage.name):
+                    try:
+                        found[retriever.score.name] = self._wait(retriever)
+                    except (SparseEncoderMissing, IndexMismatch, StoreUnavailable) as error:
+                        if not by_text:
+                            raise
+                        problems.append(f"{retriever.failure} {error}")
+        with timer.measure("rerank"):
+            rest = rerank([one for one in _list_chunk_ids(found.values()) if one not in known])
+        return RetrievedHits(found, lines, [*reranked, *rest]), tuple(problems)
+
+    def _wait(self, retriever: Retriever) -> list[Hit]:
+        guard, search = self._guards.get(retriever.score.name), self._running[retriever]
+        return guard.wait(search) if guard else search.result()
+
+
+def _list_chunk_ids(rankings: Iterable[list[Hit]]) -> list[int]:
+    return list(dict.fromkeys(hit.chunk_id for hits in rankings for hit in hits))

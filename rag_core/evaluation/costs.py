@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+from rag_core.index import RETRIEVERS
 from rag_core.runtime.stores import Stores
-from rag_core.types import RankBy, RetrievalConfig, SearchResult
+from rag_core.types import RetrievalConfig, SearchResult
 
 # The scores that one retriever computes, and the fusion of the retrievers. Methods that order passages by another score
 # use the fusion and late interaction.
-_WITHOUT_LATE_INTERACTION: tuple[RankBy, ...] = ("dense", "bm25", "sparse", "rrf")
+_WITHOUT_LATE_INTERACTION = ("rrf", *(one.score.name for one in RETRIEVERS))
 
 
-def measure_index(stores: Stores, configuration: RetrievalConfig, rank_by: RankBy) -> int:
+def measure_index(stores: Stores, configuration: RetrievalConfig, rank_by: str) -> int:
     """Return the size in bytes of all indexes that a method reads, without models.
 
-    Dense vectors count with four bytes per number, token vectors as they are stored, and the word index and the learned
-    sparse index with their files.
+    Each retriever measures its index; token vectors count as they are stored.
     """
     generations = stores.documents.generations("active")
     if not generations:
         return 0
     generation_id, fingerprint = generations[-1]
-    dense = stores.dense_index(generation_id).count() * fingerprint.dimension * 4
-    sparse = stores.sparse_size() if configuration.sparse and fingerprint.sparse else 0
-    sizes = {"dense": dense, "bm25": stores.word_index.size(), "sparse": sparse}
+    sizes = {
+        one.score.name: one.measure_bytes(generation_id, fingerprint)
+        for one in stores.retrievers
+        if one.is_part_of(fingerprint) and (configuration.sparse or not one.is_optional)
+    }
     if rank_by in sizes:
         return sizes[rank_by]
     return sum(sizes.values()) + (0 if rank_by in _WITHOUT_LATE_INTERACTION else stores.embeddings.token_bytes())
 
 
-def measure_search_ms(result: SearchResult, elapsed_ms: float, rank_by: RankBy) -> float:
+def measure_search_ms(result: SearchResult, elapsed_ms: float, rank_by: str) -> float:
     """Return the milliseconds that a method needs to rank the passages of a question.
 
     Late interaction also runs for methods that do not use it, because the gate and the extractive reader need its

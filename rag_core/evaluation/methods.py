@@ -7,27 +7,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag_core.evaluation.metrics import compare
+from rag_core.index.retriever import Retriever
+from rag_core.stages import RANKINGS
 from rag_core.types import (
     TABLE_METRICS,
     Baseline,
     ConfigurationChoice,
     Evaluation,
     MethodRow,
-    RankBy,
     RetrievalConfig,
     StrategyDescription,
 )
 from rag_core.types.searches import DEFAULT_CONFIGURATION
-
-# The stages whose order can be measured, from the last one to the first.
-STAGES: tuple[RankBy, ...] = ("cross_encoder", "named", "financials", "rerank", "rrf", "bm25", "sparse", "dense")
 
 
 def list_choices(strategies: Sequence[StrategyDescription], k: float, b: float) -> list[ConfigurationChoice]:
     """Return every configuration that can be evaluated: the settings, stages, strategies, adapters and baselines."""
     return [
         ConfigurationChoice("as-set", RetrievalConfig(), "As in the chat"),
-        *(ConfigurationChoice(one, RetrievalConfig(one), stage=one) for one in STAGES),
+        *(ConfigurationChoice(one, RetrievalConfig(one), stage=one) for one in RANKINGS),
         *(
             ConfigurationChoice(one.name, RetrievalConfig(strategy=one.name), strategy=one)
             for one in strategies
@@ -41,16 +39,22 @@ def list_choices(strategies: Sequence[StrategyDescription], k: float, b: float) 
 
 
 def list_methods(
-    default: RankBy, *, has_sparse: bool, has_adapter: bool, has_cross_encoder: bool, k: float, b: float
+    default: str,
+    *,
+    retrievers: Sequence[Retriever | type[Retriever]],
+    has_adapter: bool,
+    has_cross_encoder: bool,
+    k: float,
+    b: float,
 ) -> list[RetrievalConfig | Baseline]:
     """Return the methods to compare, from the simplest one to all stages; a method per row of the table.
 
     Parameters
     ----------
-    default : RankBy
+    default : str
         The score by which the settings order passages.
-    has_sparse : bool
-        Whether the index has a learned sparse part. Then the table also has rows without it, which show what it adds.
+    retrievers : sequence of Retriever
+        The retrievers of the index. If one is optional, the table also has rows without it, which show what it adds.
     has_adapter : bool
         Whether a query adapter was trained. Then one row is the default with it, and the other rows are without it.
     has_cross_encoder : bool
@@ -58,14 +62,13 @@ def list_methods(
         Parameters of the BM25 baseline.
     """
     without = False if has_adapter else None
-    orders: list[RankBy] = ["dense", "rrf", "rerank", "named"]
-    if has_sparse:
-        orders.insert(1, "sparse")
-    methods: list[RetrievalConfig | Baseline] = [Baseline("tf-idf"), Baseline("bm25", k, b), RetrievalConfig("bm25")]
-    for one in orders:
-        if has_sparse and one in ("rrf", default):
-            methods.append(RetrievalConfig(one, sparse=False, adapter=without))
-        methods.append(RetrievalConfig(one, adapter=without))
+    methods: list[RetrievalConfig | Baseline] = [Baseline("tf-idf"), Baseline("bm25", k, b)]
+    for retriever in retrievers:
+        methods.append(RetrievalConfig(retriever.score.name, adapter=None if retriever.reads == "text" else without))
+    for order in ("rrf", "rerank", "named"):
+        if order in ("rrf", default) and any(one.is_optional for one in retrievers):
+            methods.append(RetrievalConfig(order, sparse=False, adapter=without))
+        methods.append(RetrievalConfig(order, adapter=without))
     if has_adapter:
         methods.append(RetrievalConfig(default, adapter=True))
     if has_cross_encoder:

@@ -250,7 +250,11 @@ class EvaluationRunner:
         generations = self._stores.documents.generations("active")
         return list_methods(
             self._settings.rank_by,
-            has_sparse=bool(generations and generations[-1][1].sparse),
+            retrievers=[
+                one
+                for one in self._stores.retrievers
+                if (one.is_part_of(generations[-1][1]) if generations else not one.is_optional)
+            ],
             has_adapter=self._preferences.adapters.newest is not None,
             has_cross_encoder=bool(self._settings.reranker),
             k=k,

@@ -1,0 +1,10 @@
+"""The retrievers; a further one is one module and one line here."""
+
+from __future__ import annotations
+
+from rag_core.index.dense import DenseRetriever
+from rag_core.index.retriever import Retriever
+from rag_core.index.sparse import SparseRetriever
+from rag_core.index.words import WordRetriever
+
+RETRIEVERS: tuple[type[Retriever], ...] = (WordRetriever, DenseRetriever, SparseRetriever)

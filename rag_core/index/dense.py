@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,29 @@ import numpy as np
 
 from rag_core.errors import ServerUnavailable, StoreUnavailable
 from rag_core.index.chroma_http import ChromaHttpClient
+from rag_core.index.retriever import ChunkBatch, Retriever
+from rag_core.settings import Settings
+from rag_core.store.database import Database, create_id
+from rag_core.store.documents import DocumentStore
+from rag_core.store.preferences import PreferenceStore
 from rag_core.system import zero_new_allocations
-from rag_core.types import Excluding, FloatArray, Hit, Question, VersionFilter
+from rag_core.types import Excluding, Fingerprint, Hit, Question, VersionFilter
+from rag_core.types.retrieval import PassageScore, SearchStage
 
 # Maximum number of records per call. Chroma accepts at most a few thousand; the exact limit depends on SQLite.
 WRITE_BATCH = 2000
 # Maximum number of versions in a filter. Chroma passes each version as a parameter of an SQL statement, and SQLite
 # accepts at most 32,766 parameters.
 MAX_VERSIONS = 10_000
+# Seconds that a question waits for a server, and for an embedded Chroma. The latter does not hang, but its first search
+# loads a large library, which takes seconds on a busy machine.
+SEARCH_WITHIN_S, EMBEDDED_SEARCH_WITHIN_S = 2.0, 30.0
+# Name of the preference that stores the id of the library.
+LIBRARY = "library"
 
 
 class DenseIndex:
-    """A retriever that ranks the chunks of one generation by the cosine similarity of their dense vectors.
+    """An index that ranks the chunks of one generation by the cosine similarity of their dense vectors.
 
     Parameters
     ----------
@@ -32,8 +44,6 @@ class DenseIndex:
     library_id : str
         Part of the collection's name, so that several libraries can share one Chroma server.
     """
-
-    name = "dense"
 
     def __init__(self, client: Any, generation_id: int, library_id: str) -> None:
         self._client = client
@@ -72,15 +82,16 @@ class DenseIndex:
             )
         return self._cached_collection
 
-    def add(self, chunk_ids: Sequence[int], vectors: FloatArray, versions: Sequence[str]) -> None:
-        """Add or overwrite the vectors and versions of chunks; ``vectors`` has the shape (n, dimension)."""
+    def add(self, chunks: ChunkBatch) -> None:
+        """Add or overwrite the vectors and versions of chunks."""
+        assert chunks.vectors is not None
         collection = self._get_or_create_collection()
-        for first in range(0, len(chunk_ids), WRITE_BATCH):
+        for first in range(0, len(chunks.chunk_ids), WRITE_BATCH):
             last = first + WRITE_BATCH
             records = {
-                "ids": [str(chunk_id) for chunk_id in chunk_ids[first:last]],
-                "embeddings": vectors[first:last],
-                "metadatas": [{"version": version} for version in versions[first:last]],
+                "ids": [str(chunk_id) for chunk_id in chunks.chunk_ids[first:last]],
+                "embeddings": chunks.vectors[first:last],
+                "metadatas": [{"version": version} for version in chunks.versions[first:last]],
             }
             self._call(lambda records=records: collection.upsert(**records))
 
@@ -139,6 +150,81 @@ class DenseIndex:
 
     def _call(self, call: Any) -> Any:
         return _call_chroma(call, self._settings)
+
+
+class DenseRetriever(Retriever):
+    """Finds chunks by the meaning of their text: by dense vectors in Chroma, embedded or on a server."""
+
+    score = PassageScore("dense", "meaning")
+    stage = SearchStage("dense", "Searching by meaning", "Waited for the search by meaning", "meaning (in parallel)")
+    store = "vectors"
+    place = "in Chroma"
+    reads = "embedding"
+    failure = "Only words were searched, because the vectors are not available."
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._documents = DocumentStore(database)
+        self._preferences = PreferenceStore(database)
+        self._library = self._identify_library()
+        self._client: Any = None
+        self._indexes: dict[int, DenseIndex] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def search_limit_s(self) -> float:
+        return SEARCH_WITHIN_S if self._settings.chroma_host else EMBEDDED_SEARCH_WITHIN_S
+
+    def open(self, generation_id: int) -> DenseIndex:
+        """Return the index of a generation. The first call is slow, because it opens Chroma."""
+        with self._lock:
+            if self._client is None:
+                client = open_chroma(self._settings.data_dir / "chroma", self._settings.chroma_host)
+                self._rename_collections(client)
+                self._client = client
+            if generation_id not in self._indexes:
+                self._indexes[generation_id] = DenseIndex(self._client, generation_id, self._library["id"])
+            return self._indexes[generation_id]
+
+    def drop(self, generation_id: int) -> None:
+        self.open(generation_id).drop()
+        with self._lock:
+            self._indexes.pop(generation_id, None)
+
+    def measure_bytes(self, generation_id: int, fingerprint: Fingerprint) -> int:
+        """Return the size in bytes of the vectors, with four bytes per number."""
+        return self.open(generation_id).count() * fingerprint.dimension * 4
+
+    def close(self) -> None:
+        with self._lock:
+            self._indexes.clear()
+            if self._client is not None:
+                close_chroma(self._client)
+                self._client = None
+
+    def _identify_library(self) -> dict[str, Any]:
+        """Return the stored ``id`` and ``renamed`` of this library; create and store them if there are none.
+
+        ``id`` is a random id, which is part of the names of the library's collections in Chroma. ``renamed`` is false
+        as long as the collections still have the names that earlier versions of Footnote gave them, without an id.
+        """
+        library: dict[str, Any] | None = self._preferences.get(LIBRARY)
+        if library is None:
+            library = {"id": create_id(), "renamed": not self._list_generations()}
+            self._preferences.set(LIBRARY, library)
+        return library
+
+    def _list_generations(self) -> list[int]:
+        states = ("building", "active", "retired")
+        return [generation_id for state in states for generation_id, _ in self._documents.generations(state)]
+
+    def _rename_collections(self, client: Any) -> None:
+        if self._library["renamed"]:
+            return
+        for generation_id in self._list_generations():
+            adopt_collection(client, generation_id, self._library["id"])
+        self._library = {**self._library, "renamed": True}
+        self._preferences.set(LIBRARY, self._library)
 
 
 def _where_filters(versions: VersionFilter | None) -> list[dict[str, Any] | None]:
@@ -258,8 +344,8 @@ def _call_chroma(call: Any, settings: Any) -> Any:
             ) from error
         server = f"Chroma at {settings.chroma_server_host}:{settings.chroma_server_http_port}"
         message = (
-            f"{server} does not answer ({error}). Check that it runs, and check CHROMA_HOST and RAG_CHROMA_PORT; or "
-            "remove CHROMA_HOST to use the embedded Chroma. Nothing was lost."
+            f"{server} does not answer ({error}). Check that it runs, and check RAG_CHROMA_HOST; or remove "
+            "RAG_CHROMA_HOST to use the embedded Chroma. Nothing was lost."
         )
         # chromadb raises a bare ValueError when it cannot connect to its server. Other values are refused by a server
         # that answers.

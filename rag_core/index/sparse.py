@@ -9,8 +9,11 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import Connection, text
 
+from rag_core.index.retriever import ChunkBatch, Retriever
+from rag_core.settings import Settings
 from rag_core.store.database import Database
-from rag_core.types import Excluding, Hit, Int64Array, Question, SparseVector, VersionFilter
+from rag_core.types import Excluding, Fingerprint, Hit, Int64Array, Question, SparseVector, VersionFilter
+from rag_core.types.retrieval import PassageScore, SearchStage
 
 # Maximum number of terms of a question that are searched, those with the highest weights.
 MAX_TERMS = 64
@@ -44,7 +47,7 @@ def open_sparse_database(path: Path) -> Database:
 
 
 class SparseIndex:
-    """A retriever that ranks the chunks of one generation by the inner product of sparse vectors.
+    """An index that ranks the chunks of one generation by the inner product of sparse vectors.
 
     The postings of each term are stored by segment: the chunks of one version that were added together. A question
     reads one row per term and version, and a removed version needs no change of other rows.
@@ -56,21 +59,19 @@ class SparseIndex:
     generation_id : int
     """
 
-    name = "sparse"
-
     def __init__(self, database: Database, generation_id: int) -> None:
         self._db = database
         self._generation_id = generation_id
 
-    def add(self, chunk_ids: Sequence[int], vectors: Sequence[SparseVector], versions: Sequence[str]) -> None:
+    def add(self, chunks: ChunkBatch) -> None:
         """Add chunks, or overwrite chunks with the same ids."""
         segments: dict[str, list[tuple[int, SparseVector]]] = {}
-        for chunk_id, vector, version in zip(chunk_ids, vectors, versions, strict=True):
+        for chunk_id, vector, version in zip(chunks.chunk_ids, chunks.encodings, chunks.versions, strict=True):
             segments.setdefault(version, []).append((chunk_id, vector))
         with self._db.begin() as connection:
-            self._delete(connection, chunk_ids)
-            for version, chunks in segments.items():
-                self._add_segment(connection, version, chunks)
+            self._delete(connection, chunks.chunk_ids)
+            for version, pairs in segments.items():
+                self._add_segment(connection, version, pairs)
 
     def _add_segment(self, connection: Connection, version: str, chunks: Sequence[tuple[int, SparseVector]]) -> None:
         segment = connection.execute(
@@ -202,6 +203,46 @@ class SparseIndex:
             connection.execute(
                 text("DELETE FROM segments WHERE generation = :generation"), {"generation": self._generation_id}
             )
+
+
+class SparseRetriever(Retriever):
+    """Finds chunks by the terms that a learned sparse encoder gives them, if the index was built with an encoder."""
+
+    score = PassageScore("sparse", "learned terms", is_bounded=False)
+    stage = SearchStage(
+        *("sparse", "Searching by learned terms", "Waited for the search by learned terms"),
+        "learned terms (in parallel)",
+    )
+    store = "sparse vectors"
+    place = "in the sparse index"
+    reads = "encoding"
+    failure = "Learned sparse retrieval did not run."
+    missing = (
+        "The index has no learned sparse part. Set RAG_SPARSE to the folder of a sparse encoder and re-index all "
+        "documents, or order passages by another score."
+    )
+    is_optional = True
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._db = open_sparse_database(settings.data_dir / "sparse.sqlite")
+
+    def open(self, generation_id: int) -> SparseIndex:
+        return SparseIndex(self._db, generation_id)
+
+    def drop(self, generation_id: int) -> None:
+        self.open(generation_id).drop()
+
+    def measure_bytes(self, generation_id: int, fingerprint: Fingerprint) -> int:
+        """Return the size in bytes of the indexes of all generations, which are in one file."""
+        with self._db.read() as connection:
+            return self._db.file_size(connection)
+
+    def close(self) -> None:
+        self._db.close()
+
+    @classmethod
+    def is_part_of(cls, fingerprint: Fingerprint) -> bool:
+        return bool(fingerprint.sparse)
 
 
 def _read_ids(blob: bytes) -> Int64Array:

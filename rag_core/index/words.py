@@ -17,10 +17,13 @@ from pathlib import Path
 
 from sqlalchemy import Connection, text
 
+from rag_core.index.retriever import ChunkBatch, Retriever
+from rag_core.settings import Settings
 from rag_core.store.database import Database
 from rag_core.text.normalize import STROKES, SUPERSCRIPT_DIGITS
 from rag_core.text.words import ALPHANUMERIC, STOP_WORDS
-from rag_core.types import Excluding, Hit, Question, VersionFilter
+from rag_core.types import Excluding, Fingerprint, Hit, Question, VersionFilter
+from rag_core.types.retrieval import PassageScore, SearchStage
 
 MAX_TERMS = 64
 # Maximum number of rows that FTS5 scores for one question. If the terms of the question occur in more rows, the most
@@ -83,12 +86,10 @@ class _Counts:
 
 
 class WordIndex:
-    """A retriever that ranks chunks by BM25 over their words.
+    """An index that ranks chunks by BM25 over their words.
 
-    The index contains the chunks of all generations, so callers pass the versions that a search may find.
+    It contains the chunks of all generations, so callers pass the versions that a search may find.
     """
-
-    name = "bm25"
 
     def __init__(self, path: Path) -> None:
         restore = (
@@ -105,8 +106,8 @@ class WordIndex:
                 )
             )
 
-    def add(self, chunk_ids: Sequence[int], rows: Sequence[tuple[str, str, str]]) -> None:
-        """Add chunks, or overwrite chunks with the same ids; each row is ``(prefix, text, version)``."""
+    def add(self, chunks: ChunkBatch) -> None:
+        """Add chunks, or overwrite chunks with the same ids."""
         values = [
             {
                 "id": chunk_id,
@@ -114,7 +115,7 @@ class WordIndex:
                 "body": _with_joined_numbers(body.translate(_REPLACED)),
                 "version": version,
             }
-            for chunk_id, (prefix, body, version) in zip(chunk_ids, rows, strict=True)
+            for chunk_id, (prefix, body), version in zip(chunks.chunk_ids, chunks.texts, chunks.versions, strict=True)
         ]
         if values:
             with self._db.begin() as connection:
@@ -271,6 +272,33 @@ class WordIndex:
 
     def close(self) -> None:
         self._db.close()
+
+
+class WordRetriever(Retriever):
+    """Finds chunks by their words, in one index for all generations."""
+
+    score = PassageScore("bm25", "words", is_bounded=False)
+    stage = SearchStage("lexical", "Searching by words", "Waited for the search by words", "words (in parallel)")
+    store = "words"
+    place = "in the word index"
+    reads = "text"
+    failure = "Words were not searched."
+    is_shared = True
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self.index = WordIndex(settings.data_dir / "words.sqlite")
+
+    def open(self, generation_id: int) -> WordIndex:
+        return self.index
+
+    def drop(self, generation_id: int) -> None:
+        """Do nothing: the chunks of a generation are deleted with their versions."""
+
+    def measure_bytes(self, generation_id: int, fingerprint: Fingerprint) -> int:
+        return self.index.size()
+
+    def close(self) -> None:
+        self.index.close()
 
 
 def _count_rows(connection: Connection) -> int:

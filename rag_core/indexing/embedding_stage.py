@@ -1,4 +1,4 @@
-"""The second stage of indexing: compute the embeddings and the sparse vectors of stored chunks.
+"""The second stage of indexing: compute the embeddings of stored chunks, and the vectors of other encoders.
 
 The stage runs in a separate thread, so that the next document can be parsed while earlier documents are embedded.
 Queued tasks are embedded together, shortest texts first, because a batch of texts of similar length needs little
@@ -21,6 +21,7 @@ from rag_core.indexing.pace import EmbeddingPace
 from rag_core.indexing.task import CANCELLED, CancelledJobs, EmbeddingQueue, EmbeddingTask, PublicationTask, TaskResult
 from rag_core.runtime.stores import Stores
 from rag_core.types import DocumentStatus, Embedding, SparseVector, build_embedded_text
+from rag_core.types.protocols import TermEncoder
 
 MAX_CHUNKS = 512
 # Maximum number of texts per call of the embedder. Cancelling and stopping take effect only between calls.
@@ -106,7 +107,7 @@ class EmbeddingStage:
         batch = _Batch(tasks)
         try:
             self._outages.run([task.task.job_id for task in tasks], lambda: self._embed(batch))
-            self._encode_sparse(batch)
+            self._encode(batch)
         except ServerUnavailable:
             # The tasks run again when the application starts, or all of them were cancelled.
             if not self._outages.stopping.is_set():
@@ -123,7 +124,7 @@ class EmbeddingStage:
         for task in batch.tasks:
             if self._stopping:
                 return
-            self._embedded.put(PublicationTask(task, batch.computed[task], batch.sparse.get(task, ())))
+            self._embedded.put(PublicationTask(task, batch.computed[task], batch.encodings.get(task, {})))
 
     def _embed(self, batch: _Batch) -> None:
         """Compute and store the embeddings that are not stored yet."""
@@ -149,24 +150,26 @@ class EmbeddingStage:
             self._save(space, batch, *running.popleft())
         self._drop_cancelled(batch)
 
-    def _encode_sparse(self, batch: _Batch) -> None:
-        """Compute the sparse vectors of all chunks, if the index has a learned sparse part."""
+    def _encode(self, batch: _Batch) -> None:
+        """Compute the vectors of all chunks for the retrievers with an encoder of their own."""
         for task in list(batch.tasks):
-            if task.generation.load_sparse_encoder is None:
-                continue
-            encoder = task.generation.load_sparse_encoder()
-            texts = [build_embedded_text(span.prefix, span.text) for span in task.spans]
-            vectors: list[SparseVector] = []
-            for first in range(0, len(texts), TEXTS_PER_CALL):
-                self._drop_cancelled(batch)
-                if self._stopping or task not in batch.tasks:
-                    break
-                vectors += encoder.encode(texts[first : first + TEXTS_PER_CALL])
-                if not task.task.is_reindex:
-                    # A database that does not answer now may do so when the chunks are published.
-                    with suppress(ServerUnavailable):
-                        self._stores.jobs.progress(task.task.job_id, "encoding", len(vectors), len(texts))
-            batch.sparse[task] = vectors
+            encoders = task.generation.encoders.items()
+            batch.encodings[task] = {name: self._encode_texts(batch, task, load()) for name, load in encoders}
+
+    def _encode_texts(self, batch: _Batch, task: EmbeddingTask, encoder: TermEncoder) -> list[SparseVector]:
+        """Return the vectors of a task's chunks, or of the first ones if it was cancelled."""
+        texts = [build_embedded_text(span.prefix, span.text) for span in task.spans]
+        vectors: list[SparseVector] = []
+        for first in range(0, len(texts), TEXTS_PER_CALL):
+            self._drop_cancelled(batch)
+            if self._stopping or task not in batch.tasks:
+                break
+            vectors += encoder.encode(texts[first : first + TEXTS_PER_CALL])
+            if not task.task.is_reindex:
+                # A database that does not answer now may do so when the chunks are published.
+                with suppress(ServerUnavailable):
+                    self._stores.jobs.progress(task.task.job_id, "encoding", len(vectors), len(texts))
+        return vectors
 
     def _save(self, space: str, batch: _Batch, digests: Sequence[bytes], running: Future[list[Embedding]]) -> None:
         """Store the embeddings of a call, except those that only cancelled tasks need: no chunk would use these."""
@@ -198,7 +201,7 @@ class _Batch:
         self.texts: dict[bytes, tuple[str, int]] = {}  # hash: (text, number of tokens)
         self.embedded: Counter[EmbeddingTask] = Counter()
         self.computed = Counter({task: task.computed for task in tasks})
-        self.sparse: dict[EmbeddingTask, Sequence[SparseVector]] = {}
+        self.encodings: dict[EmbeddingTask, Mapping[str, Sequence[SparseVector]]] = {}
         self.tokens = self.tokens_saved = 0
         self._saved_at = time.monotonic()
         self._owners: dict[bytes, list[EmbeddingTask]] = {}

@@ -37,6 +37,7 @@ from rag_core.indexing.task import (
     EmbeddingTask,
     IndexingTask,
     TaskResult,
+    build_chunk_batch,
     summarize_pages,
 )
 from rag_core.parsing import PARSER_VERSION, Attachment, PdfParser, reads_attachments
@@ -245,12 +246,16 @@ class ParsingStage:
         stores.documents.save_pages(task.version_id, pages)
         if not spans:
             raise EmptyDocument(f"{task.name} holds no text that could be read on any of its {len(pages)} pages.")
+        opened = stores.open_indexes(document.generation.generation_id)
+        indexes = [index for retriever, index in opened if retriever.reads == "text"]
         with self._removal.lock:
-            # An attempt that a server interrupted may have added chunks, which would stay in the word index.
+            # An attempt that a server interrupted may have added chunks, which would stay in these indexes.
             if former_ids := stores.documents.chunk_ids([task.version_id]):
-                stores.word_index.delete(former_ids)
+                for index in indexes:
+                    index.delete(former_ids)
             chunk_ids = stores.documents.save_chunks(task.version_id, spans)
-            stores.word_index.add(chunk_ids, [(span.prefix, span.text, task.version_id) for span in spans])
+            for index in indexes:
+                index.add(build_chunk_batch(chunk_ids, spans, task.version_id))
         status, reason = summarize_pages(pages)
         reason = " ".join(filter(None, (reason, document.note)))
         hashes = [hash_text(span.prefix, span.text) for span in spans]

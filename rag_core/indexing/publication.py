@@ -1,4 +1,4 @@
-"""The last stage of indexing: add complete versions to the dense and sparse index and make them searchable.
+"""The last stage of indexing: add complete versions to the indexes of vectors and make them searchable.
 
 The stage runs in a separate thread, so that the embedding stage, which is the slowest stage, does not wait for it.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -29,11 +28,12 @@ from rag_core.indexing.task import (
     IndexingTask,
     PublicationTask,
     TaskResult,
+    build_chunk_batch,
 )
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import as_utc
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, SparseVector, VersionRow
+from rag_core.types import DocumentStatus, VersionRow
 
 log = logging.getLogger(__name__)
 OTHER_CONTENT = "Another file replaced it while it was indexed again."
@@ -127,11 +127,10 @@ class PublicationStage:
 
     def _publish(self, task: PublicationTask) -> TaskResult | EmbeddingTask:
         with self._removal.lock:
-            return self._publish_locked(task.embedded, task.computed, task.sparse)
+            return self._publish_locked(task)
 
-    def _publish_locked(
-        self, embedded: EmbeddingTask, computed: int, sparse: Sequence[SparseVector]
-    ) -> TaskResult | EmbeddingTask:
+    def _publish_locked(self, publication: PublicationTask) -> TaskResult | EmbeddingTask:
+        embedded, computed = publication.embedded, publication.computed
         stores, generation, task = self._stores, embedded.generation, embedded.task
         ids = stores.embeddings.find_ids(generation.space, list(embedded.hashes))
         row = stores.documents.version(task.version_id)
@@ -148,10 +147,12 @@ class PublicationStage:
         dense = stores.embeddings.read_dense(list(ids.values()))
         if embedded.chunk_ids:
             vectors = np.stack([dense[ids[digest]] for digest in embedded.hashes])
-            version_ids = [task.version_id] * len(embedded.chunk_ids)
-            stores.dense_index(generation.generation_id).add(embedded.chunk_ids, vectors, version_ids)
-            if sparse:
-                stores.sparse_index(generation.generation_id).add(embedded.chunk_ids, sparse, version_ids)
+            batch = build_chunk_batch(embedded.chunk_ids, embedded.spans, task.version_id)
+            for retriever, index in stores.open_indexes(generation.generation_id):
+                if retriever.reads == "embedding":
+                    index.add(replace(batch, vectors=vectors))
+                elif encodings := publication.encodings.get(retriever.score.name):
+                    index.add(replace(batch, encodings=encodings))
         replaced = self._describe_replaced(row) if task.activate and not task.is_indexed_again else ""
         if not stores.documents.publish(
             task.version_id, embedded.status, embedded.reason, active=task.activate, reread=task.is_indexed_again

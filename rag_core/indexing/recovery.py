@@ -202,11 +202,9 @@ def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
 def _remove_orphans(stores: Stores) -> None:
     """Delete files and index entries that no row of the database refers to, and embeddings that no chunk uses."""
     chunk_ids = set(stores.documents.chunk_ids_all())
-    stores.word_index.delete(sorted(stores.word_index.ids() - chunk_ids))
-    for state in ("active", "building"):
-        for generation_id, _ in stores.documents.generations(state):
-            for index in (stores.dense_index(generation_id), stores.sparse_index(generation_id)):
-                index.delete(sorted(index.ids() - chunk_ids))
+    generations = [one for state in ("active", "building") for one, _ in stores.documents.generations(state)]
+    for _, index in stores.open_indexes(*generations):
+        index.delete(sorted(index.ids() - chunk_ids))
     stores.embeddings.remove_unused()
     digests = {row.sha256 for row in stores.documents.versions_where()}
     for digest in stores.files.digests():

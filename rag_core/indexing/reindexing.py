@@ -275,9 +275,10 @@ class Reindexer:
     def _complete(self, rows: Sequence[VersionRow], generation: IndexGeneration) -> set[str]:
         """Return the ids of the versions whose chunks are all in every store."""
         stores = self._stores
-        stored = stores.word_index.ids() & stores.dense_index(generation.generation_id).ids()
-        if generation.fingerprint.sparse:
-            stored &= stores.sparse_index(generation.generation_id).ids()
+        opened = stores.open_indexes(generation.generation_id)
+        stored = set.intersection(
+            *(index.ids() for retriever, index in opened if retriever.is_part_of(generation.fingerprint))
+        )
         complete = set()
         for row in rows:
             chunk_ids = set(stores.documents.chunk_ids([row.id]))

@@ -20,8 +20,8 @@ log = logging.getLogger(__name__)
 class Removal:
     """Removes documents and versions.
 
-    A document is first hidden from every search. Then its data is deleted from the word index, the sparse index and
-    Chroma, and last from the database. In this order, searches never find a partly removed document, and an
+    A document is first hidden from every search. Then its data is deleted from the index of each retriever, and
+    last from the database. In this order, searches never find a partly removed document, and an
     interrupted removal can be repeated.
     """
 
@@ -80,20 +80,16 @@ class Removal:
         version_ids = [row.id for row in rows]
         chunk_ids = library.chunk_ids(version_ids)
         embedding_ids = self._stores.embeddings.ids_for_versions(version_ids)
+        generations = {row.generation_id for row in rows if row.generation_id}
         removed = sum(self.remove_version(row) for row in rows)
         library.remove_document(document_id)
         self._stores.evaluations.remove_pseudo_labels_of(name)
         remaining = {
             "database": len(library.chunk_ids(version_ids)),
-            "words": self._stores.word_index.count(chunk_ids),
-            "vectors": sum(
-                self._stores.dense_index(generation).count(chunk_ids)
-                for generation in {row.generation_id for row in rows if row.generation_id}
-            ),
-            "sparse vectors": sum(
-                self._stores.sparse_index(generation).count(chunk_ids)
-                for generation in {row.generation_id for row in rows if row.generation_id}
-            ),
+            **{
+                retriever.store: sum(index.count(chunk_ids) for index in retriever.open_all(generations))
+                for retriever in self._stores.retrievers
+            },
             "token vectors": self._stores.embeddings.count_unused(embedding_ids),
             "files": sum(self._is_orphaned(digest) for digest in {row.sha256 for row in rows}),
         }
@@ -169,8 +165,8 @@ class Removal:
                     self._keep_file(row)
                 else:
                     self.remove_version(row)
-            stores.drop_dense_index(generation_id)
-            stores.sparse_index(generation_id).drop()
+            for retriever in stores.retrievers:
+                retriever.drop(generation_id)
             stores.documents.drop_generation(generation_id)
 
     def _is_in_snapshot(self, row: VersionRow) -> bool:
@@ -181,10 +177,8 @@ class Removal:
         chunk_ids = self._stores.documents.chunk_ids([version_id])
         embedding_ids = self._stores.embeddings.ids_for_versions([version_id])
         if chunk_ids:
-            if generation_id is not None:
-                self._stores.dense_index(generation_id).delete(chunk_ids)
-                self._stores.sparse_index(generation_id).delete(chunk_ids)
-            self._stores.word_index.delete(chunk_ids)
+            for _, index in self._stores.open_indexes(*([] if generation_id is None else [generation_id])):
+                index.delete(chunk_ids)
         self._stores.documents.clear_version(version_id)
         self._stores.embeddings.remove_unused(embedding_ids)
         return len(chunk_ids)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_core.errors import RagError
+from rag_core.index.retriever import ChunkBatch
 from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.types import ChunkSpan, DocumentStatus, JobState, Page, PageState, SparseVector
 
@@ -113,12 +114,12 @@ class EmbeddingTask:
 class PublicationTask:
     """A version whose embeddings are stored. ``computed`` is the number of embeddings that were not reused.
 
-    ``sparse`` contains the sparse vector of each chunk; it is empty if the index has no learned sparse part.
+    ``encodings`` contains the vector of each chunk by the name of the retriever whose encoder computed it.
     """
 
     embedded: EmbeddingTask
     computed: int
-    sparse: Sequence[SparseVector] = ()
+    encodings: Mapping[str, Sequence[SparseVector]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,6 +191,11 @@ class EmbeddingQueue:
         if task is not None and not task.is_repeated:
             self._room.release()
         return task
+
+
+def build_chunk_batch(chunk_ids: Sequence[int], spans: Sequence[ChunkSpan], version_id: str) -> ChunkBatch:
+    """Return the chunks of a version as an index takes them, without vectors."""
+    return ChunkBatch(chunk_ids, [(span.prefix, span.text) for span in spans], [version_id] * len(spans))
 
 
 def get_job_state(status: DocumentStatus) -> JobState:

@@ -1,4 +1,4 @@
-"""Dense retrieval that goes on without the store of the vectors, if that store does not respond."""
+"""A search in a store that may hang."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from rag_core.errors import StoreUnavailable
 from rag_core.types import Hit
 
-# Maximum time that a question waits for a store on a server, and for one in this process. The latter does not hang, but
-# its first search loads a large library, which takes seconds on a busy machine.
-SEARCH_WITHIN_S, EMBEDDED_SEARCH_WITHIN_S = 2.0, 30.0
-
 
 class GuardedSearch:
     """Runs searches of one store in separate threads, so that a store that hangs holds up no other work.
@@ -22,12 +18,15 @@ class GuardedSearch:
 
     Parameters
     ----------
-    is_embedded : bool
-        Whether the store runs in this process.
+    store : str
+        Name of the store, for the message.
+    limit_s : float
+        Seconds to wait for a search.
     """
 
-    def __init__(self, *, is_embedded: bool = False) -> None:
-        self._is_embedded = is_embedded
+    def __init__(self, store: str, limit_s: float) -> None:
+        self._store = store
+        self._limit_s = limit_s
         self._hanging: Future[list[Hit]] | None = None
         self._lock = threading.Lock()
 
@@ -40,7 +39,7 @@ class GuardedSearch:
             future.set_exception(self._timeout())
         else:
             # The thread is a daemon and not one of a pool, which Python would join before the process can end.
-            threading.Thread(target=_run, args=(search, future), name="dense", daemon=True).start()
+            threading.Thread(target=_run, args=(search, future), name="search", daemon=True).start()
         return future
 
     def wait(self, future: Future[list[Hit]]) -> list[Hit]:
@@ -58,12 +57,8 @@ class GuardedSearch:
                 self._hanging = future
             raise self._timeout() from None
 
-    @property
-    def _limit_s(self) -> float:
-        return EMBEDDED_SEARCH_WITHIN_S if self._is_embedded else SEARCH_WITHIN_S
-
     def _timeout(self) -> StoreUnavailable:
-        return StoreUnavailable(f"The vectors do not answer within {self._limit_s:g} s.")
+        return StoreUnavailable(f"The {self._store} do not answer within {self._limit_s:g} s.")
 
 
 def _run(search: Callable[[], list[Hit]], future: Future[list[Hit]]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
-from rag_core.types import Hit, RankBy
+from rag_core.types import Hit
 from rag_core.types.protocols import LookupPlan
 from rag_core.types.retrieval import Ranking, Timer
 
@@ -28,16 +28,13 @@ Texts = Callable[[Sequence[int]], Mapping[int, str]]
 class RetrievedHits:
     """The hits of each retriever, best first.
 
-    ``dense`` contains the hits of the search by embeddings, ``sparse`` those of learned sparse retrieval, ``lexical``
-    those of the word search for the question, and ``lookup`` those of the word search for lines of statements.
-    ``reranked`` contains the chunks of all retrievers to which the reranker gave a score.
+    ``found`` contains the hits of each retriever that ran, by the name of its score, and ``lookup`` those of the word
+    search for lines of statements. ``reranked`` contains the chunks to which the reranker gave a score.
     """
 
-    dense: Sequence[Hit] = ()
-    lexical: Sequence[Hit] = ()
+    found: Mapping[str, Sequence[Hit]]
     lookup: Sequence[Hit] = ()
     reranked: Sequence[Hit] = ()
-    sparse: Sequence[Hit] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ class SectionRanker:
 def rank_chunks(
     hits: RetrievedHits,
     *,
-    rank_by: RankBy,
+    rank_by: str,
     rrf_k: int,
     timer: Timer,
     sections: SectionRanker | None = None,
@@ -96,8 +93,8 @@ def rank_chunks(
     Parameters
     ----------
     hits : RetrievedHits
-    rank_by : {"dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"}
-        The stage that determines the order of the chunks; see `RetrievalConfig`. For ``named``, the result has the
+    rank_by : str
+        The score that determines the order of the chunks; see `RetrievalConfig`. For ``named``, the result has the
         same order as for ``financials``, because the caller applies `prefer_named_documents` to the result.
     rrf_k : int
         Constant of reciprocal rank fusion.
@@ -117,7 +114,7 @@ def rank_chunks(
         raise ValueError("rank_by='cross_encoder' requires a cross-encoder in cross_encode.")
     lines = _chunk_ids(hits.lookup)
     with timer.measure("rerank"):
-        fused = reciprocal_rank_fusion([hits.dense, hits.lexical, hits.sparse], rrf_k)
+        fused = reciprocal_rank_fusion([*hits.found.values()], rrf_k)
         position = {one: place for place, one in enumerate(dict.fromkeys([*_chunk_ids(fused), *lines]))}
         # Chunks with equal scores are ordered by their position in the fused ranking.
         reranked = sorted(hits.reranked, key=lambda hit: (-hit.score, position[hit.chunk_id]))
@@ -128,13 +125,11 @@ def rank_chunks(
     financials = reciprocal_rank_fusion([reranked, *ranked_sections], rrf_k) if any(ranked_sections) else []
     with_sections = financials or reranked
     orders = {"rerank": reranked, "financials": with_sections, "named": with_sections, "cross_encoder": with_sections}
-    # For ``dense``, ``bm25`` and ``sparse``, only that retriever ran, so the fused order is the order of the retriever.
+    # For the score of a retriever, only that retriever ran, so the fused order is the order of the retriever.
     order = list(dict.fromkeys(_chunk_ids([*orders.get(rank_by, fused), *fused])))
     scores = {
-        "dense": _by_chunk(hits.dense),
-        "bm25": _by_chunk(hits.lexical),
-        **({"sparse": _by_chunk(hits.sparse)} if hits.sparse else {}),
-        "rrf": _by_chunk(fused) if rank_by not in ("dense", "bm25", "sparse") else {},
+        **{name: _by_chunk(found) for name, found in hits.found.items()},
+        "rrf": {} if rank_by in hits.found else _by_chunk(fused),
         "rerank": _by_chunk(reranked),
         "statement": _by_chunk([hit for section in ranked_sections for hit in section]),
         "financials": _by_chunk(financials),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
 
 from rag_core.errors import RagError
+from rag_core.index.retriever import Retriever
 from rag_core.llm.gguf import find_gguf_problem
 from rag_core.parsing import PARSER_VERSION
 from rag_core.runtime.index_generations import IndexGenerations
@@ -53,18 +55,10 @@ def check_health(
 
     counts = try_call(lambda: _counts(stores), dict[str, int]())
     count("database", stores.documents.count_chunks)
-    count("words", stores.word_index.count)
-    count(
-        "vectors",
-        lambda: sum(stores.dense_index(generation_id).count() for generation_id, _ in _list_generations(stores)),
-    )
     built = try_call(generations.built_with, None)
-    has_sparse = bool(built and built.sparse)
-    if has_sparse:
-        count(
-            "sparse vectors",
-            lambda: sum(stores.sparse_index(generation_id).count() for generation_id, _ in _list_generations(stores)),
-        )
+    retrievers = [one for one in stores.retrievers if (one.is_part_of(built) if built else not one.is_optional)]
+    for retriever in retrievers:
+        count(retriever.store, partial(_count_indexed, stores, retriever))
     count("token vectors", stores.embeddings.count)
     contents = try_call(stores.documents.searchable_digests, frozenset[str]())
     files = try_call(lambda: frozenset(stores.files.digests()), None)
@@ -88,12 +82,11 @@ def check_health(
     # The numbers of chunks can be compared only if all stores answered and no store is being changed.
     busy = try_call(lambda: _is_busy(stores), False)
     settled = all(reachable.values()) and not busy
-    compared = ("database", "words", "vectors", *(("sparse vectors",) if has_sparse else ()))
-    if settled and len({sizes.get(name) for name in compared}) > 1:
-        in_sparse = f", {sizes.get('sparse vectors')} in the sparse index" if has_sparse else ""
+    if settled and {sizes[one.store] for one in retrievers} != {sizes["database"]}:
+        indexed = "".join(f", {sizes[one.store]} {one.place}" for one in retrievers)
         problems.append(
-            f"The stores disagree: {sizes.get('database')} chunks in the database, {sizes.get('words')} in the word "
-            f"index, {sizes.get('vectors')} in Chroma{in_sparse}. Re-index all documents to repair it."
+            f"The stores disagree: {sizes['database']} chunks in the database{indexed}. "
+            "Re-index all documents to repair it."
         )
     lost = frozenset[str]() if files is None else contents - files
     if lost:  # Ignore documents that were deleted after the first query, because deletion removes their files.
@@ -140,8 +133,11 @@ def _is_busy(stores: Stores) -> bool:
     return bool(hidden or stores.jobs.all(active=True, limit=1))
 
 
-def _list_generations(stores: Stores) -> list[tuple[int, object]]:
-    return [*stores.documents.generations("active"), *stores.documents.generations("building")]
+def _count_indexed(stores: Stores, retriever: Retriever) -> int:
+    if retriever.is_shared:  # it answers even if the database does not
+        return retriever.open(0).count()
+    generations = [one for state in ("active", "building") for one, _ in stores.documents.generations(state)]
+    return sum(index.count() for index in retriever.open_all(generations))
 
 
 def _measure_disk(folder: Path) -> dict[str, int]:
@@ -155,6 +151,6 @@ def _measure_disk(folder: Path) -> dict[str, int]:
         part = file.relative_to(folder).parts[0].removesuffix("-wal").removesuffix("-shm")
         if part.startswith("."):  # Ignore the lock file and the file with the id of the process that holds the lock.
             continue
-        name = {"footnote.sqlite": "database", "words.sqlite": "words", "sparse.sqlite": "sparse"}.get(part, part)
+        name = "database" if part == "footnote.sqlite" else part.removesuffix(".sqlite")
         sizes[name] = sizes.get(name, 0) + size
     return sizes

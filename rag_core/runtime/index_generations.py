@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,25 +12,27 @@ from rag_core.chunking.chunker import OVERLAP, PREFIX_RULE, ChunkConfig, Chunker
 from rag_core.embedding.embedder import Embedder
 from rag_core.embedding.sentence_transformer import SparseEncoder
 from rag_core.errors import EmbedderMissing, IndexMismatch
+from rag_core.index.sparse import SparseRetriever
 from rag_core.parsing import PARSER_VERSION
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import Fingerprint
+from rag_core.types.protocols import TermEncoder
 
 
 @dataclass(frozen=True, slots=True)
 class IndexGeneration:
     """A generation of the index, with its fingerprint and its models.
 
-    ``load_sparse_encoder`` returns the learned sparse encoder, or raises `SparseEncoderMissing` or `IndexMismatch`. It
-    is ``None`` if the index has no learned sparse part.
+    ``encoders`` maps the names of retrievers with an encoder of their own, if the index has them, to a function that
+    returns the encoder, or raises `SparseEncoderMissing` or `IndexMismatch`.
     """
 
     generation_id: int
     fingerprint: Fingerprint
     embedder: Embedder
-    load_sparse_encoder: Callable[[], SparseEncoder] | None = None
+    encoders: Mapping[str, Callable[[], TermEncoder]] = field(default_factory=dict)
 
     @property
     def space(self) -> str:
@@ -133,8 +135,8 @@ class IndexGenerations:
                 f"{identity.weights[:12]}…). Questions and documents must share one model: re-index all documents "
                 "(Admin, or the reindex command), or restore the former model."
             )
-        load_sparse_encoder = partial(self._load_sparse_encoder, fingerprint) if fingerprint.sparse else None
-        return IndexGeneration(generation_id, fingerprint, embedder, load_sparse_encoder)
+        sparse = {SparseRetriever.score.name: partial(self._load_sparse_encoder, fingerprint)}
+        return IndexGeneration(generation_id, fingerprint, embedder, sparse if fingerprint.sparse else {})
 
     def _load_sparse_encoder(self, fingerprint: Fingerprint) -> SparseEncoder:
         """Return the learned sparse encoder with which an index was built."""

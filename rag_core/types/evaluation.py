@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Literal
 
 from rag_core.types.judgements import JudgeReport
-from rag_core.types.retrieval import RankBy, RetrievalConfig
+from rag_core.types.retrieval import RetrievalConfig
 from rag_core.types.strategies import StrategyDescription
 
 # Metrics that the table of retrieval methods shows.
@@ -96,7 +96,7 @@ class ConfigurationChoice:
     name: str
     configuration: RetrievalConfig | Baseline
     label: str = ""
-    stage: RankBy | None = None
+    stage: str | None = None
     strategy: StrategyDescription | None = None
 
 

@@ -1,4 +1,4 @@
-"""The interfaces between the packages: retrievers, stores, embedders and look-ups."""
+"""The interfaces between the packages: encoders, stores, embedders and look-ups."""
 
 from __future__ import annotations
 
@@ -10,29 +10,23 @@ from rag_core.types import (
     ChunkVectors,
     Embedding,
     FloatArray,
-    Hit,
     IntArray,
     Passage,
     Question,
+    SparseVector,
     TokenDistribution,
-    VersionFilter,
 )
 
 
-class Retriever(Protocol):
-    """Finds chunks for a question."""
+class TermEncoder(Protocol):
+    """A model that gives the terms of its vocabulary weights for a text."""
 
-    @property
-    def name(self) -> str:
-        """Name of the score that the retriever computes."""
+    def encode(self, texts: Sequence[str]) -> list[SparseVector]:
+        """Return the vector of each text."""
         ...
 
-    def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
-        """Return at most ``k`` chunks, best first, without repetitions.
-
-        Only chunks of these ``versions`` are searched. If the list is empty, nothing is found; ``None`` means all
-        versions.
-        """
+    def encode_question(self, question: str) -> SparseVector:
+        """Return the vector of a question."""
         ...
 
 

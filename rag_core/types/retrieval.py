@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 
@@ -187,21 +186,40 @@ class Gate:
         return count_decimals(self.threshold)
 
 
-# The stages whose scores can determine the order of the passages, from the first stage to the last.
-RankBy = Literal["dense", "bm25", "sparse", "rrf", "rerank", "financials", "named", "cross_encoder"]
+@dataclass(frozen=True, slots=True)
+class SearchStage:
+    """A stage whose time is measured.
+
+    ``running`` is its label when a plain search reports its stages, ``ended`` the one among the times of an answer, and
+    ``short`` the one among those that the Lab lists. A stage without a label is not listed there.
+    """
+
+    name: str
+    running: str = ""
+    ended: str = ""
+    short: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageScore:
+    """A score of a passage; ``label`` says what it compares. ``is_bounded`` says whether it is from 0 to 1."""
+
+    name: str
+    label: str = ""
+    is_bounded: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalConfig:
     """Parameters of retrieval. ``None`` stands for the value of the settings or of the Admin page.
 
-    ``rank_by`` names the score that determines the order of the passages. Retrievers that do not contribute to this
-    score do not run. The reranker always runs, because the gate and the extractive reader need its score. ``strategy``
-    names the search strategy. If ``sparse`` is false, learned sparse retrieval does not run, even if the index has a
-    learned sparse part. ``adapter`` says whether the trained query adapter is applied.
+    ``rank_by`` names the score that determines the order of the passages, one of `rag_core.stages.RANKINGS`. Retrievers
+    that do not contribute to this score do not run. The reranker always runs, because the gate and the extractive
+    reader need its score. ``strategy`` names the search strategy. If ``sparse`` is false, retrievers that are optional,
+    such as learned sparse retrieval, do not run. ``adapter`` says whether the trained query adapter is applied.
     """
 
-    rank_by: RankBy | None = None
+    rank_by: str | None = None
     candidates: int | None = None
     rrf_k: int | None = None
     threshold: float | None = None

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from rag_core.index.dense import DenseIndex, open_chroma
-from rag_core.index.sparse import SparseIndex, open_sparse_database
-from rag_core.index.words import WordIndex
-from rag_core.types import Excluding, Question, SparseVector, VersionFilter
+from rag_core.index import RETRIEVERS
+from rag_core.index.retriever import ChunkBatch, ChunkIndex, Retriever
+from rag_core.settings import Settings
+from rag_core.store.database import Database
+from rag_core.types import Excluding, Fingerprint, Question, SparseVector, VersionFilter
 
 DIMENSION = 64
 Rows = dict[int, tuple[str, str]]  # chunk id: (text, version)
@@ -40,61 +39,39 @@ def question(text: str) -> Question:
     return Question(text, vector(text), *no_tokens, sparse_vector(text))
 
 
-@dataclass(frozen=True)
 class Index:
-    """A retriever, with functions to fill and reopen it."""
+    """The index of a retriever in a new folder, with functions to fill and reopen it."""
 
-    retriever: Any
-    put: Callable[[Rows], None]
-    reopen: Callable[[], Any]
+    def __init__(self, kind: type[Retriever], folder: Path) -> None:
+        self._kind = kind
+        self._settings = Settings(data_dir=folder)
+        self._database = Database(folder / "footnote.sqlite")
+        self.retriever = kind(self._settings, self._database)
+        self.index = self.retriever.open(1)
+
+    def put(self, rows: Rows, generation_id: int = 1) -> None:
+        texts, versions = zip(*rows.values(), strict=True)
+        self.retriever.open(generation_id).add(
+            ChunkBatch(
+                list(rows),
+                [("", text) for text in texts],
+                versions,
+                np.stack([vector(text) for text in texts]),
+                [sparse_vector(text) for text in texts],
+            )
+        )
+
+    def reopen(self) -> ChunkIndex:
+        self.retriever.close()
+        self.retriever = self._kind(self._settings, self._database)
+        return self.retriever.open(1)
+
+    def close(self) -> None:
+        self.retriever.close()
+        self._database.close()
 
     def ids(self, text: str, k: int = 10, versions: VersionFilter | None = None) -> list[int]:
-        return [hit.chunk_id for hit in self.retriever.retrieve(question(text), k, versions)]
-
-
-def dense(folder: Path) -> Iterator[Index]:
-    client = open_chroma(folder / "chroma", None)
-    index = DenseIndex(client, 1, "library")
-
-    def put(rows: Rows) -> None:
-        vectors = np.stack([vector(text) for text, _ in rows.values()])
-        index.add(list(rows), vectors, [version for _, version in rows.values()])
-
-    yield Index(index, put, lambda: DenseIndex(client, 1, "library"))
-    client.close()
-
-
-def words(folder: Path) -> Iterator[Index]:
-    index = WordIndex(folder / "words.sqlite")
-
-    def put(rows: Rows) -> None:
-        index.add(list(rows), [("", text, version) for text, version in rows.values()])
-
-    indexes = [index]
-
-    def reopen() -> WordIndex:
-        indexes.append(WordIndex(folder / "words.sqlite"))
-        return indexes[-1]
-
-    yield Index(index, put, reopen)
-    for opened in indexes:
-        opened.close()
-
-
-def sparse(folder: Path) -> Iterator[Index]:
-    database = open_sparse_database(folder / "sparse.sqlite")
-    other = SparseIndex(database, 2)
-    other.add([7], [sparse_vector("zebra giraffe budget copper town")], ["v1"])
-    index = SparseIndex(database, 1)
-
-    def put(rows: Rows) -> None:
-        index.add(list(rows), [sparse_vector(text) for text, _ in rows.values()], [one for _, one in rows.values()])
-
-    reopened = open_sparse_database(folder / "sparse.sqlite")
-    yield Index(index, put, lambda: SparseIndex(reopened, 1))
-    assert other.ids() == {7}
-    for opened in (database, reopened):
-        opened.close()
+        return [hit.chunk_id for hit in self.index.retrieve(question(text), k, versions)]
 
 
 LIBRARY: Rows = {
@@ -106,9 +83,11 @@ LIBRARY: Rows = {
 }
 
 
-@pytest.fixture(params=[dense, words, sparse])
+@pytest.fixture(params=RETRIEVERS, ids=lambda kind: kind.score.name)
 def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
-    yield from request.param(tmp_path)
+    index = Index(request.param, tmp_path)
+    yield index
+    index.close()
 
 
 @pytest.fixture
@@ -124,7 +103,7 @@ def test_best_match_comes_first(index: Index) -> None:
 
 
 def test_hits_are_in_descending_order_without_duplicates(index: Index) -> None:
-    hits = index.retriever.retrieve(question("zebra on the plain of a town"), 10)
+    hits = index.index.retrieve(question("zebra on the plain of a town"), 10)
     scores = [hit.score for hit in hits]
     assert len(scores) > 2
     assert scores == sorted(scores, reverse=True)
@@ -135,8 +114,8 @@ def test_hits_are_in_descending_order_without_duplicates(index: Index) -> None:
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_k_limits_hits_to_the_best(index: Index, k: int) -> None:
     query = question("zebra stripes on the plain")
-    scores = [hit.score for hit in index.retriever.retrieve(query, 10)]
-    assert [hit.score for hit in index.retriever.retrieve(query, k)] == pytest.approx(scores[:k])
+    scores = [hit.score for hit in index.index.retrieve(query, 10)]
+    assert [hit.score for hit in index.index.retrieve(query, k)] == pytest.approx(scores[:k])
 
 
 def test_large_k_returns_all_chunks(index: Index) -> None:
@@ -165,8 +144,8 @@ def test_small_version_is_found_among_many_better_hits(index: Index) -> None:
 def test_scope_of_thousands_of_versions(index: Index) -> None:
     versions = [f"{number:032x}" for number in range(40_000)]
     assert index.ids("copper", k=1, versions=[*versions, "v3"]) == [5]
-    hits = index.retriever.retrieve(question("zebra town copper"), 4, ["v1", *versions, "v2", "v3"])
-    assert hits == index.retriever.retrieve(question("zebra town copper"), 4)
+    hits = index.index.retrieve(question("zebra town copper"), 4, ["v1", *versions, "v2", "v3"])
+    assert hits == index.index.retrieve(question("zebra town copper"), 4)
 
 
 def test_excluded_versions_are_not_searched(index: Index) -> None:
@@ -176,22 +155,22 @@ def test_excluded_versions_are_not_searched(index: Index) -> None:
 
 
 def test_deleted_chunk_is_not_found(index: Index) -> None:
-    index.retriever.delete([1, 5])
+    index.index.delete([1, 5])
     assert 1 not in index.ids("zebra stripes on the plain", k=1000)
     assert 5 not in index.ids("copper mining in chile", k=1000)
-    assert index.retriever.ids() == {2, 3, 4}
-    assert index.retriever.count([1, 5]) == 0
+    assert index.index.ids() == {2, 3, 4}
+    assert index.index.count([1, 5]) == 0
 
 
 def test_deleting_unknown_chunks_has_no_effect(index: Index) -> None:
-    index.retriever.delete([77, 78])
-    index.retriever.delete([])
-    assert index.retriever.count() == 5
+    index.index.delete([77, 78])
+    index.index.delete([])
+    assert index.index.count() == 5
 
 
 def test_adding_a_chunk_again_overwrites_it(index: Index) -> None:
     index.put({1: ("penguin colony", "v3")})
-    assert index.retriever.count() == 5
+    assert index.index.count() == 5
     assert index.ids("penguin colony", k=1) == [1]
     assert 1 not in index.ids("zebra stripes", k=1)
     assert index.ids("penguin", k=1, versions=["v3"]) == [1]
@@ -199,17 +178,17 @@ def test_adding_a_chunk_again_overwrites_it(index: Index) -> None:
 
 
 def test_ids_and_counts(index: Index) -> None:
-    assert index.retriever.ids() == set(LIBRARY)
-    assert index.retriever.ids([1, 2, 99]) == {1, 2}
-    assert index.retriever.count([1, 99]) == 1
-    assert index.retriever.count([]) == 0
+    assert index.index.ids() == set(LIBRARY)
+    assert index.index.ids([1, 2, 99]) == {1, 2}
+    assert index.index.count([1, 99]) == 1
+    assert index.index.count([]) == 0
 
 
 def test_empty_index_finds_nothing(empty: Index) -> None:
     assert empty.ids("zebra") == []
     assert empty.ids("zebra", versions=["v1"]) == []
-    assert empty.retriever.count() == 0
-    assert empty.retriever.ids() == set()
+    assert empty.index.count() == 0
+    assert empty.index.ids() == set()
 
 
 def test_added_chunks_are_found_after_reopening(index: Index) -> None:
@@ -218,5 +197,31 @@ def test_added_chunks_are_found_after_reopening(index: Index) -> None:
     assert [hit.chunk_id for hit in reopened.retrieve(question("copper mining"), 1)] == [5]
 
 
-def test_name_is_that_of_its_scores(empty: Index) -> None:
-    assert empty.retriever.name in ("dense", "bm25", "sparse")
+def test_generations_are_apart_or_share_one_index(index: Index) -> None:
+    index.put({7: ("zebra giraffe budget", "v1")}, generation_id=2)
+    kind = index.retriever
+    assert (7 in index.index.ids()) == kind.is_shared
+    opened = kind.open_all([1, 2])
+    assert sum(one.count() for one in opened) == 6
+    assert len(opened) == (1 if kind.is_shared else 2)
+    kind.drop(2)
+    assert set(LIBRARY) <= index.index.ids()
+    assert kind.is_shared or kind.open(2).ids() == set()
+
+
+def test_size_grows_with_the_chunks(empty: Index) -> None:
+    fingerprint = Fingerprint("", "", DIMENSION, 0, "", 256, 32, "", "")
+    before = empty.retriever.measure_bytes(1, fingerprint)
+    empty.put({number: (f"zebra number {number} of a town " * 20, "v1") for number in range(1, 400)})
+    assert empty.retriever.measure_bytes(1, fingerprint) > before
+
+
+@pytest.mark.parametrize("name", ["score", "stage", "store", "place", "reads", "failure"])
+def test_retrievers_say_what_pages_and_messages_show(name: str) -> None:
+    assert all(getattr(kind, name) for kind in RETRIEVERS)
+
+
+def test_names_are_unique() -> None:
+    for names in ([one.score.name for one in RETRIEVERS], [one.stage.name for one in RETRIEVERS]):
+        assert len(set(names)) == len(names)
+    assert len({one.store for one in RETRIEVERS}) == len(RETRIEVERS)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,8 @@ from rag_core.cli import json_rows
 from rag_core.embedding import bundled
 from rag_core.embedding.sentence_transformer import SparseEncoder
 from rag_core.engine import Engine
-from rag_core.errors import SparseEncoderMissing
+from rag_core.errors import IndexMismatch, SparseEncoderMissing
+from rag_core.index.retriever import ChunkBatch
 from rag_core.index.sparse import SparseIndex
 from rag_core.store.preferences import PreferenceStore
 from rag_core.types import DocumentStatus, Evaluation, JobState, LabelledPage, RetrievalConfig, SparseVector, Stage
@@ -62,8 +65,8 @@ def engine(tmp_path: Path, encoder: str) -> Iterator[Engine]:
 
 def stored_ids(engine: Engine) -> set[int]:
     """Return the ids of the chunks in the sparse indexes of all generations."""
-    with engine._stores._sparse_database.read() as connection:
-        return set(connection.exec_driver_sql("SELECT chunk_id FROM entries").scalars())
+    with closing(sqlite3.connect(engine.settings.data_dir / "sparse.sqlite")) as connection:
+        return {chunk_id for (chunk_id,) in connection.execute("SELECT chunk_id FROM entries")}
 
 
 def chunk_ids(engine: Engine) -> set[int]:
@@ -88,7 +91,7 @@ def test_score_is_the_inner_product_of_the_vectors(library: Engine, encoder: str
 def test_sparse_hits_are_fused(library: Engine, question: str) -> None:
     explanation = library.explain(question, configuration=RetrievalConfig("rrf"))
     ranks = {stage.name: stage.ranks for stage in explanation.stages}
-    assert list(ranks)[:4] == ["dense", "bm25", "sparse", "rrf"]
+    assert list(ranks)[:4] == ["bm25", "dense", "sparse", "rrf"]
     fused = {hit.chunk_id: hit.score for stage in explanation.stages if stage.name == "rrf" for hit in stage.hits}
     for chunk_id, score in fused.items():
         found = [ranks[name][chunk_id] for name in ("dense", "bm25", "sparse") if chunk_id in ranks[name]]
@@ -129,7 +132,7 @@ def test_added_replaced_and_deleted_documents(engine: Engine) -> None:
 def test_change_of_the_encoder_is_noticed_and_applied_by_a_reindex(tmp_path: Path, encoder: str) -> None:
     with open_library(tmp_path / "data") as engine:
         assert engine.status().healthy
-        with pytest.raises(SparseEncoderMissing, match=r"no learned sparse part.*RAG_SPARSE"):
+        with pytest.raises(IndexMismatch, match=r"no learned sparse part.*RAG_SPARSE"):
             engine.search(ASK_BUDGET, configuration=BY_SPARSE)
     with opened(tmp_path / "data", sparse=encoder) as engine:
         assert set(engine.index.differences()) == {"sparse", "sparse_weights"}
@@ -158,7 +161,7 @@ def test_rebuild_restores_missing_entries(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET)
     indexed(engine, "b.pdf", COPPER)
     generation, _ = engine._stores.documents.generations("active")[0]
-    engine._stores.sparse_index(generation).delete([min(stored_ids(engine))])
+    engine._stores.open_index("sparse", generation).delete([min(stored_ids(engine))])
     assert any("1 in the sparse index" in problem for problem in engine.status().problems)
     assert rebuild_index(engine).details["embeddings_computed"] == 0
     assert_in_agreement(engine)
@@ -168,7 +171,7 @@ def test_orphaned_entries_are_removed_after_a_crash(tmp_path: Path, engine: Engi
     indexed(engine, "a.pdf", BUDGET)
     generation, _ = engine._stores.documents.generations("active")[0]
     vector = SparseVector(np.array([3], np.int32), np.array([1.0], np.float32))
-    engine._stores.sparse_index(generation).add([900], [vector], ["gone"])
+    engine._stores.open_index("sparse", generation).add(ChunkBatch([900], [("", "")], ["gone"], encodings=[vector]))
     PreferenceStore.set(engine._stores.preferences, "clean_shutdown", None)
     copy_folder(tmp_path / "data", tmp_path / "copy")()
     with opened(tmp_path / "copy", sparse=encoder) as after:
@@ -248,8 +251,8 @@ def test_text_without_terms_is_stored_and_not_found(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET)
     generation, _ = engine._stores.documents.generations("active")[0]
     empty = SparseVector(np.empty(0, np.int32), np.empty(0, np.float32))
-    index = engine._stores.sparse_index(generation)
-    index.add([900], [empty], ["x"])
+    index = engine._stores.open_index("sparse", generation)
+    index.add(ChunkBatch([900], [("", "")], ["x"], encodings=[empty]))
     assert 900 in index.ids()
     index.delete([900])
     assert 900 not in index.ids()
@@ -261,5 +264,6 @@ def test_methods_to_compare_include_sparse_retrieval(library: Engine) -> None:
     label = library.labels.add(ASK_BUDGET, evidence=[LabelledPage("bridge.pdf", 0)])
     *_, last = library.evaluations.run([label], BY_SPARSE, answers=False)
     assert isinstance(last, Evaluation)
-    assert last.index_bytes == library._stores.sparse_size() > 0
+    assert last.index_bytes is not None
+    assert last.index_bytes > 0
     assert {one.metric: one.interval.value for one in last.figures}["recall@1"] == 1.0

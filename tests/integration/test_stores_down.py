@@ -20,10 +20,10 @@ from sqlalchemy import event
 
 from rag_core.engine import Engine
 from rag_core.errors import DataFolderUnwritable, StoreUnavailable, UnknownDocument
-from rag_core.index.dense import DenseIndex
+from rag_core.index import dense
+from rag_core.index.dense import DenseIndex, open_chroma
 from rag_core.index.words import WordIndex
 from rag_core.indexing import queue, recovery
-from rag_core.retrieval import guarded_search
 from rag_core.store import database
 from rag_core.store.documents import DocumentStore
 from rag_core.store.files import FileStore, compute_sha256
@@ -297,9 +297,8 @@ def test_words_answer_while_vectors_are_away(engine: Engine) -> None:
     assert not engine.answer(ASK_BUDGET).notices
 
 
-def test_hanging_vectors_hold_up_one_question_only(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    indexed(engine, "a.pdf", BUDGET)
-    monkeypatch.setattr(guarded_search, "EMBEDDED_SEARCH_WITHIN_S", 0.2)
+def test_hanging_vectors_hold_up_one_question_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense, "EMBEDDED_SEARCH_WITHIN_S", 0.2)
     released, calls = threading.Event(), list[str]()
     retrieve = DenseIndex.retrieve
 
@@ -308,7 +307,8 @@ def test_hanging_vectors_hold_up_one_question_only(engine: Engine, monkeypatch: 
         released.wait(60)
         return retrieve(*arguments)
 
-    with monkeypatch.context() as patch:
+    with opened(tmp_path / "data") as engine, monkeypatch.context() as patch:
+        indexed(engine, "a.pdf", BUDGET)
         patch.setattr(DenseIndex, "retrieve", hang)
         answers = [engine.answer(ASK_BUDGET) for _ in range(3)]
         assert len(calls) == 1
@@ -488,11 +488,13 @@ def test_only_latest_ended_jobs_are_kept(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_access_does_not_restore_dropped_generation(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
-    engine._stores.dense_index(7777).count()
-    engine._stores.dense_index(7777).delete([1])
-    engine._stores.drop_dense_index(7777)
-    (collection,) = engine._stores._chroma.list_collections()
-    assert collection.name.endswith("-1")
+    engine._stores.open_index("dense", 7777).count()
+    engine._stores.open_index("dense", 7777).delete([1])
+    for retriever in engine._stores.retrievers:
+        retriever.drop(7777)
+    names = [one.name for one in open_chroma(engine.settings.data_dir / "chroma", None).list_collections()]
+    assert len(names) == 1
+    assert names[0].endswith("-1")
     assert engine.documents.delete([document_id])[0].chunks_remaining == 0
 
 

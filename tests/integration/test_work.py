@@ -17,6 +17,7 @@ from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable, UnknownDocument
 from rag_core.index.dense import DenseIndex
 from rag_core.index.embeddings import EmbeddingStore
+from rag_core.index.retriever import ChunkBatch
 from rag_core.index.words import WordIndex
 from rag_core.indexing import parsing_stage
 from rag_core.indexing.jobs import LONGEST_PAUSE_S
@@ -490,8 +491,10 @@ def test_orphaned_entries_are_removed_after_a_crash(tmp_path: Path) -> None:
         indexed(engine, "a.pdf", BUDGET)
         stores = engine._stores
         generation, _ = stores.documents.generations("active")[0]
-        stores.word_index.add([900], [("", "left over", "gone")])
-        stores.dense_index(generation).add([901], stores.embeddings.read_dense([1])[1][None], ["gone"])
+        stores.word_index.add(ChunkBatch([900], [("", "left over")], ["gone"]))
+        stores.open_index("dense", generation).add(
+            ChunkBatch([901], [("", "")], ["gone"], stores.embeddings.read_dense([1])[1][None])
+        )
         stores.files.put(b"left over")
         PreferenceStore.set(stores.preferences, "clean_shutdown", None)
         copy_folder(tmp_path / "data", tmp_path / "copy")()

@@ -22,7 +22,7 @@ LAYERS = (
     {"text"},
     {"store"},
     DOMAIN_PACKAGES,
-    {"runtime", "guide"},
+    {"runtime", "guide", "stages"},
     {"answering", "indexing"},
     {"evaluation"},
     {"research"},
@@ -66,11 +66,11 @@ def is_allowed(importer: str, name: str) -> bool:
     if source == ["rag_core"]:
         return False
     if source[0] == "app":
-        return target[0] == "pages" or target[1] in ("engine", "types", "errors", "settings")
+        return target[0] == "pages" or target[1] in ("engine", "stages", "types", "errors", "settings")
     if source[0] == "pages":
         if target[0] == "pages":
             return target[1] == "shared" and source[1] != "shared"
-        return target[1] in ("engine", "types", "errors", "settings")
+        return target[1] in ("engine", "stages", "types", "errors", "settings")
     if target[0] == "pages":
         return False
     return layer(target[1]) < layer(source[1])

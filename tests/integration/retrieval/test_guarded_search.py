@@ -9,9 +9,8 @@ from pathlib import Path
 SCRIPT = """
 import time
 from rag_core.errors import StoreUnavailable
-from rag_core.retrieval import guarded_search
-guarded_search.SEARCH_WITHIN_S = 0.1
-search = guarded_search.GuardedSearch()
+from rag_core.retrieval.guarded_search import GuardedSearch
+search = GuardedSearch("vectors", 0.1)
 try:
     search.wait(search.start(lambda: time.sleep(600)))
 except StoreUnavailable as error:

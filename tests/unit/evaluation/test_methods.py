@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from rag_core.evaluation.methods import list_methods, tabulate
 from rag_core.evaluation.metrics import compute_metrics
 from rag_core.evaluation.plots import build_plots, render_svg
+from rag_core.index import RETRIEVERS
+from rag_core.index.retriever import Retriever
 from rag_core.types import Baseline, Evaluation, LabelKind, QuestionResult, RetrievalConfig
 
 
-def labels(**options: bool) -> list[str]:
-    defaults = {"has_sparse": False, "has_adapter": False, "has_cross_encoder": False}
-    return [one.label for one in list_methods("named", k=1.5, b=0.5, **(defaults | options))]
+def labels(retrievers: Sequence[type[Retriever]] = RETRIEVERS[:2], **options: bool) -> list[str]:
+    has = {"has_adapter": False, "has_cross_encoder": False} | options
+    return [one.label for one in list_methods("named", retrievers=retrievers, k=1.5, b=0.5, **has)]
 
 
 def evaluation(name: str, recalls: list[float], times: list[float | None], size: int | None = None) -> Evaluation:
@@ -33,7 +36,7 @@ def test_methods_go_from_the_textbook_to_all_stages() -> None:
 
 
 def test_sparse_retrieval_is_compared_with_and_without() -> None:
-    found = labels(has_sparse=True)
+    found = labels(retrievers=RETRIEVERS)
     assert found[4:] == ["sparse", "rrf, without sparse", "rrf", "rerank", "named, without sparse", "named"]
 
 
@@ -44,7 +47,9 @@ def test_default_is_compared_with_and_without_an_adapter() -> None:
 
 
 def test_configurations_are_distinct() -> None:
-    methods = list_methods("cross_encoder", has_sparse=True, has_adapter=True, has_cross_encoder=True, k=1.2, b=0.75)
+    methods = list_methods(
+        "cross_encoder", retrievers=RETRIEVERS, has_adapter=True, has_cross_encoder=True, k=1.2, b=0.75
+    )
     assert len({one.label for one in methods}) == len(methods)
     assert {type(one) for one in methods} == {Baseline, RetrievalConfig}
 

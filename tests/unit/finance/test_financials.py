@@ -105,7 +105,8 @@ def test_number_of_chunks_of_a_statement_is_limited() -> None:
 
 def run(sections: SectionRanker | None) -> tuple[tuple[int, ...], set[str]]:
     hits = RetrievedHits(
-        *([Hit(2, 0.9)], [Hit(2, 7.0), Hit(4, 6.0)], [Hit(1, 5.0)] if sections else []),
+        {"dense": [Hit(2, 0.9)], "bm25": [Hit(2, 7.0), Hit(4, 6.0)]},
+        [Hit(1, 5.0)] if sections else [],
         [Hit(2, 0.9), Hit(4, 0.8), *([Hit(1, 0.1)] if sections else [])],
     )
     ranking = rank_chunks(hits, rank_by="financials", rrf_k=60, timer=Timer(), sections=sections)

@@ -10,6 +10,7 @@ import pytest
 
 from rag_core.errors import StoreUnavailable
 from rag_core.index.dense import DenseIndex, open_chroma, split_server
+from rag_core.index.retriever import ChunkBatch
 
 
 def test_freed_memory_is_not_written_to_disk(tmp_path: Path) -> None:
@@ -20,7 +21,7 @@ def test_freed_memory_is_not_written_to_disk(tmp_path: Path) -> None:
         del secrets
         client = open_chroma(tmp_path / str(number), None)
         index = DenseIndex(client, 1, "library")
-        index.add([1], vector, ["v"])
+        index.add(ChunkBatch([1], [("", "")], ["v"], vector))
         assert index.count() == 1
         client.close()
         del kept
@@ -42,7 +43,7 @@ def test_damaged_folder_is_refused_with_advice_until_repaired(tmp_path: Path) ->
     (folder / "chroma.sqlite3").unlink()
     client = open_chroma(folder, None)
     index = DenseIndex(client, 1, "library")
-    index.add([1], np.ones((1, 4), np.float32), ["v"])
+    index.add(ChunkBatch([1], [("", "")], ["v"], np.ones((1, 4), np.float32)))
     assert index.ids() == {1}
     client.close()
 

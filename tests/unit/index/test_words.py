@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rag_core.index import words
+from rag_core.index.retriever import ChunkBatch
 from rag_core.index.words import MAX_TERMS, WordIndex, query_terms
 from rag_core.text.normalize import normalize_characters
 from rag_core.types import Question
@@ -35,7 +36,7 @@ TEXTS = {
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WordIndex]:
     index = WordIndex(tmp_path_factory.mktemp("words") / "words.sqlite")
-    index.add(list(TEXTS), [("annual › Item 7", text, "v") for text in TEXTS.values()])
+    index.add(ChunkBatch(list(TEXTS), [("annual › Item 7", text) for text in TEXTS.values()], ["v"] * len(TEXTS)))
     yield index
     index.close()
 
@@ -50,7 +51,7 @@ def empty_index(tmp_path: Path) -> Iterator[WordIndex]:
 
 def add(index: WordIndex, *texts: str) -> None:
     """Add texts to an empty index with the ids 1, 2 and so on."""
-    index.add(range(1, len(texts) + 1), [("", text, "v") for text in texts])
+    index.add(ChunkBatch(range(1, len(texts) + 1), [("", text) for text in texts], ["v"] * len(texts)))
 
 
 def ask(index: WordIndex, text: str, k: int = 10) -> list[int]:
@@ -164,7 +165,7 @@ def test_rarer_words_have_higher_idf(index: WordIndex) -> None:
 
 def test_idf_is_never_negative(empty_index: WordIndex) -> None:
     assert empty_index.idf(["word"]) == {"word": pytest.approx(math.log(1 / 0.5))}
-    empty_index.add([1], [("word", "word", "v")])
+    empty_index.add(ChunkBatch([1], [("word", "word")], ["v"]))
     assert empty_index.idf(["word"])["word"] >= 0
 
 
@@ -177,7 +178,7 @@ def test_idf_follows_changes_of_the_index(empty_index: WordIndex) -> None:
     check(0, 0)
     add(empty_index, "a lease", "a loan")
     check(2, 1)
-    empty_index.add([2], [("", "another lease", "w")])
+    empty_index.add(ChunkBatch([2], [("", "another lease")], ["w"]))
     check(2, 2)
     empty_index.delete([1])
     check(1, 1)
@@ -218,13 +219,13 @@ def test_idf_cache_is_limited(empty_index: WordIndex, monkeypatch: pytest.Monkey
 def test_find_words_searches_a_version(
     empty_index: WordIndex, word: str, beginning: str, version: str, expected: bool
 ) -> None:
-    empty_index.add([1, 2], [("", "Boeing sells to Italy.", "v1"), ("", "Nothing of it.", "v2")])
+    empty_index.add(ChunkBatch([1, 2], [("", "Boeing sells to Italy."), ("", "Nothing of it.")], ["v1", "v2"]))
     found = empty_index.find_words([(word, beginning)], {version: (1, 2)})
     assert found == ({(version, word, beginning)} if expected else set())
 
 
 def test_find_words_searches_a_range_of_chunks(empty_index: WordIndex) -> None:
-    empty_index.add([1, 2, 3], [("", "Boeing", "v1"), ("", "Airbus", "v2"), ("", "Embraer", "v1")])
+    empty_index.add(ChunkBatch([1, 2, 3], [("", "Boeing"), ("", "Airbus"), ("", "Embraer")], ["v1", "v2", "v1"]))
     pairs = [("embraer", "embr"), ("airbus", "airb")]
     assert empty_index.find_words(pairs, {"v1": (1, 3), "v2": (2, 2)}) == {("v1", *pairs[0]), ("v2", *pairs[1])}
     assert empty_index.find_words(pairs, {"v1": (1, 2)}) == set()

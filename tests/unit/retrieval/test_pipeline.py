@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from rag_core.retrieval.pipeline import RetrievedHits, rank_chunks
-from rag_core.types import Hit, RankBy
+from rag_core.types import Hit
 from rag_core.types.retrieval import Ranking, Timer
 
 
@@ -17,11 +17,12 @@ def hits(*pairs: tuple[int, float]) -> list[Hit]:
 
 DENSE = hits((1, 0.9), (2, 0.8))
 WORDS = hits((2, 7.0), (3, 3.0))
+BOTH = {"dense": DENSE, "bm25": WORDS}
 RERANKED = hits((3, 0.7), (1, 0.6), (2, 0.5))
 
 
-def rank(reranked: Sequence[Hit], rank_by: RankBy = "rerank") -> Ranking:
-    retrieved = RetrievedHits(DENSE, WORDS, (), reranked)
+def rank(reranked: Sequence[Hit], rank_by: str = "rerank") -> Ranking:
+    retrieved = RetrievedHits(BOTH, (), reranked)
     return rank_chunks(retrieved, rank_by=rank_by, rrf_k=60, timer=Timer())
 
 
@@ -63,20 +64,19 @@ def test_scores_are_stored_by_stage() -> None:
 @pytest.mark.parametrize(
     ("rank_by", "retrieved", "order", "scored"),
     [
-        ("dense", (DENSE, []), (1, 2), {"dense", "rerank"}),
-        ("bm25", ([], WORDS), (2, 3), {"bm25", "rerank"}),
-        ("rrf", (DENSE, WORDS), (2, 1, 3), {"dense", "bm25", "rrf", "rerank"}),
-        ("rerank", (DENSE, WORDS), (3, 1, 2), {"dense", "bm25", "rrf", "rerank"}),
-        ("financials", (DENSE, WORDS), (3, 1, 2), {"dense", "bm25", "rrf", "rerank"}),
+        ("dense", {"dense": DENSE}, (1, 2), {"dense", "rerank"}),
+        ("bm25", {"bm25": WORDS}, (2, 3), {"bm25", "rerank"}),
+        ("rrf", BOTH, (2, 1, 3), {"dense", "bm25", "rrf", "rerank"}),
+        ("rerank", BOTH, (3, 1, 2), {"dense", "bm25", "rrf", "rerank"}),
+        ("financials", BOTH, (3, 1, 2), {"dense", "bm25", "rrf", "rerank"}),
     ],
 )
 def test_selected_stage_determines_the_order(
-    rank_by: RankBy, retrieved: tuple[list[Hit], list[Hit]], order: tuple[int, ...], scored: set[str]
+    rank_by: str, retrieved: dict[str, list[Hit]], order: tuple[int, ...], scored: set[str]
 ) -> None:
-    dense, words = retrieved
-    known = {hit.chunk_id for hit in (*dense, *words)}
+    known = {hit.chunk_id for found in retrieved.values() for hit in found}
     reranked = [hit for hit in RERANKED if hit.chunk_id in known]
-    ranking = rank_chunks(RetrievedHits(dense, words, (), reranked), rank_by=rank_by, rrf_k=60, timer=Timer())
+    ranking = rank_chunks(RetrievedHits(retrieved, (), reranked), rank_by=rank_by, rrf_k=60, timer=Timer())
     assert ranking.order == order
     assert {name for name, by_chunk in ranking.scores.items() if by_chunk} == scored
 
@@ -84,7 +84,7 @@ def test_selected_stage_determines_the_order(
 def test_cross_encoder_orders_the_first_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rag_core.retrieval.pipeline.CROSS_ENCODER_CHUNKS", 2)
     encoder, timer = RecordingCrossEncoder((1, 0.9), (3, 0.2), (2, 0.1)), Timer()
-    retrieved = RetrievedHits(DENSE, WORDS, (), RERANKED)
+    retrieved = RetrievedHits(BOTH, (), RERANKED)
     ranking = rank_chunks(retrieved, rank_by="cross_encoder", rrf_k=60, timer=timer, cross_encode=encoder)
     assert encoder.read == [(3, 1)]
     assert ranking.order == (1, 3, 2)
@@ -96,7 +96,7 @@ def test_cross_encoder_orders_the_first_chunks(monkeypatch: pytest.MonkeyPatch) 
 
 def test_cross_encoder_is_unused_for_another_stage() -> None:
     encoder = RecordingCrossEncoder((1, 0.9))
-    retrieved = RetrievedHits(DENSE, WORDS, (), RERANKED)
+    retrieved = RetrievedHits(BOTH, (), RERANKED)
     ranking = rank_chunks(retrieved, rank_by="rerank", rrf_k=60, timer=Timer(), cross_encode=encoder)
     assert (ranking.order, encoder.read) == ((3, 1, 2), [])
     assert "cross_encoder" not in ranking.scores
@@ -104,7 +104,7 @@ def test_cross_encoder_is_unused_for_another_stage() -> None:
 
 def test_ranking_by_missing_cross_encoder_is_rejected() -> None:
     with pytest.raises(ValueError, match="cross-encoder"):
-        rank_chunks(RetrievedHits(DENSE, WORDS), rank_by="cross_encoder", rrf_k=60, timer=Timer())
+        rank_chunks(RetrievedHits(BOTH), rank_by="cross_encoder", rrf_k=60, timer=Timer())
 
 
 def test_failed_stage_is_timed() -> None:

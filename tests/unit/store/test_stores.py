@@ -14,6 +14,7 @@ from sqlalchemy import insert, text
 
 from rag_core.errors import StoreUnavailable, UnknownDocument
 from rag_core.index.embeddings import EmbeddingStore
+from rag_core.index.retriever import ChunkBatch
 from rag_core.index.words import WordIndex
 from rag_core.store.database import Database, now, split_batches
 from rag_core.store.document_names import NameStore
@@ -93,7 +94,7 @@ def test_file_that_is_not_a_database_is_refused_with_advice(
 
 def test_damaged_page_is_refused_with_advice(tmp_path: Path) -> None:
     index = WordIndex(tmp_path / "words.sqlite")
-    index.add(range(1, 500), [("", f"word{number} " * 50, "v") for number in range(1, 500)])
+    index.add(ChunkBatch(range(1, 500), [("", f"word{number} " * 50) for number in range(1, 500)], ["v"] * 499))
     index.close()
     content = (tmp_path / "words.sqlite").read_bytes()
     (tmp_path / "words.sqlite").write_bytes(content[:8192] + b"\xab" * (len(content) - 8192))

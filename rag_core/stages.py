@@ -1,32 +1,9 @@
-"""The names of the stages of a search, and of the scores that they give to passages."""
+"""The stages of a search, and the scores that they give to passages, with those of each retriever."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class SearchStage:
-    """A stage whose time is measured.
-
-    ``running`` is its label when a plain search reports its stages, ``ended`` the one among the times of an answer, and
-    ``short`` the one among those that the Lab lists. A stage without a label is not listed there.
-    """
-
-    name: str
-    running: str = ""
-    ended: str = ""
-    short: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PassageScore:
-    """A score of a passage; ``label`` says what it compares. ``is_bounded`` says whether it is from 0 to 1."""
-
-    name: str
-    label: str = ""
-    is_bounded: bool = True
-
+from rag_core.index import RETRIEVERS
+from rag_core.types.retrieval import PassageScore, SearchStage
 
 # In the order in which the stages end.
 STAGES = (
@@ -34,11 +11,7 @@ STAGES = (
     SearchStage("plan", ended="Asked the model"),
     SearchStage("notes", ended="Took notes"),
     SearchStage("embed", "Reading the question", "Read the question", "reading the question"),
-    SearchStage("lexical", "Searching by words", "Waited for the search by words", "words (in parallel)"),
-    SearchStage("dense", "Searching by meaning", "Waited for the search by meaning", "meaning (in parallel)"),
-    SearchStage(
-        "sparse", "Searching by learned terms", "Waited for the search by learned terms", "learned terms (in parallel)"
-    ),
+    *(one.stage for one in RETRIEVERS),
     SearchStage("financials", ended="Looked for financial statements", short="financial statements"),
     SearchStage("rerank", "Comparing passages", "Compared passages", "token vectors"),
     SearchStage("cross_encoder", "Reading the best passages", "Read the best passages", "cross-encoder"),
@@ -59,9 +32,9 @@ SCORES = (
     PassageScore("sentence"),
     PassageScore("topic"),
     PassageScore("reading"),
-    PassageScore("dense", "meaning"),
-    PassageScore("bm25", "words", is_bounded=False),
-    PassageScore("sparse", "learned terms", is_bounded=False),
+    *(one.score for one in RETRIEVERS),
     PassageScore("rrf", "words and meaning, merged", is_bounded=False),
 )
 SCORE_LABELS = {one.name: one.label for one in SCORES}
+# The scores by which passages can be ordered, from the last stage to the first.
+RANKINGS = ("cross_encoder", "named", "financials", "rerank", "rrf", *(one.score.name for one in RETRIEVERS))
