@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rag_core.parsing.formats.base import FileFormat, Metadata
 from rag_core.types import Page, PageState, Table, WordBoxes
 from rag_core.types.documents import ParsedPage
 
@@ -35,6 +37,11 @@ def decode_message(line: bytes) -> dict[str, Any]:
     return message
 
 
+def build_opening(file_format: FileFormat, path: Path, password: str | None) -> dict[str, Any]:
+    """Return the request that opens a file."""
+    return {"do": "open", "format": file_format.description.name, "path": str(path.absolute()), "password": password}
+
+
 def pack_array(array: npt.NDArray[Any]) -> dict[str, Any]:
     """Encode an array as little-endian bytes in base64.
 
@@ -50,6 +57,15 @@ def unpack_array(packed: dict[str, Any]) -> npt.NDArray[Any]:
     flat = np.frombuffer(base64.b64decode(packed["data"]), np.dtype(packed["dtype"]))
     native: npt.NDArray[Any] = flat.reshape(packed["shape"]).astype(flat.dtype.newbyteorder("="))
     return native
+
+
+def unpack_metadata(packed: dict[str, Any]) -> Metadata:
+    """Return the metadata of a file; values that are missing are empty."""
+    return Metadata(
+        tuple(map(str, packed.get("labels", ()))),
+        tuple((int(index), str(title)) for index, title in packed.get("outline", ())),
+        tuple((str(name), int(size)) for name, size in packed.get("attachments", ())),
+    )
 
 
 def pack_page(parsed: ParsedPage) -> dict[str, Any]:
