@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rag_core.errors import EmptyDocument, RejectedDocument, UnknownFormat
+from rag_core.errors import RejectedDocument, UnknownFormat
 from rag_core.parsing.formats import accepted
 from rag_core.parsing.formats.accepted import find_format, require_format
 from rag_core.parsing.formats.base import FileFormat
@@ -104,11 +104,6 @@ def test_other_files_are_not_recognized(data: bytes) -> None:
     assert find_format(io.BytesIO(data)) is None
     with pytest.raises(UnknownFormat, match=r"^Report\.pdf is not a .+ file\. Export it"):
         require_format(io.BytesIO(data), "Report.pdf")
-
-
-def test_empty_file_is_refused() -> None:
-    with pytest.raises(EmptyDocument, match=r"^Report\.pdf is empty"):
-        require_format(io.BytesIO(), "Report.pdf")
 
 
 @every_format

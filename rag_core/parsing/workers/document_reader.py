@@ -79,6 +79,7 @@ class DocumentReader:
         self._name = name
         self._password = password
         self._cancelled = cancelled
+        self._advice = f"Download it again, or open it in a {file_format.description.name} reader and save it again."
         self._opening = build_opening(file_format, path, password)
         self._readers = [self._open_reader(max_unpacked=limits.max_decompressed_mb * 1_000_000)]
         # Read the first page with one worker: it shows whether the file is a scan, and only one worker reads a scan.
@@ -97,7 +98,7 @@ class DocumentReader:
         yield header
         labels, attachments = header.metadata.labels, header.metadata.attachments
         assembler = PageAssembler(Sections(header.metadata.outline), self._name)
-        states: dict[PageState, int] = {}
+        states: set[PageState] = set()
         reason = ""
         attached: list[tuple[int | None, int, str, int]]
         attached = [(None, number, *file) for number, file in enumerate(attachments)]
@@ -105,7 +106,7 @@ class DocumentReader:
             page_index = parsed.page.page_index
             attached += [(page_index, *clip) for clip in parsed.paper_clips]
             page = replace(parsed.page, page_label=(labels and labels[page_index]) or str(page_index + 1))
-            states[page.state] = states.get(page.state, 0) + 1
+            states.add(page.state)
             reason = reason or (page.reason if page.state is PageState.FAILED else "")
             yield from assembler.add(replace(parsed, page=page))
         yield from assembler.flush()
@@ -114,27 +115,20 @@ class DocumentReader:
             yield Attachment(name, self._read_attachment(number, place) if is_read else b"")
         self._check_states(states, reason)
 
-    def _check_states(self, states: dict[PageState, int], reason: str) -> None:
-        if set(states) <= {PageState.EMPTY}:
-            raise EmptyDocument(
-                f"{self._name} has no text on any page. "
-                + (
-                    "If it is a scan, turn on text recognition (RAG_OCR=auto)."
-                    if self._limits.ocr == "off"
-                    else "Text recognition found no text either."
-                )
-            )
-        if set(states) <= {PageState.EMPTY, PageState.FAILED} and not self._lost_worker:
-            raise DamagedDocument(f"No page of {self._name} can be read: {reason}. {self._advice}")
-        if set(states) <= {PageState.EMPTY, PageState.FAILED}:
+    def _check_states(self, states: set[PageState], reason: str) -> None:
+        """Raise an error if no page has text; ``reason`` is that of the first page that failed."""
+        if not states <= {PageState.EMPTY, PageState.FAILED}:
+            return
+        if PageState.FAILED not in states:
+            hint = "Text recognition found no text either."
+            if self._limits.ocr == "off":
+                hint = "If it is a scan, turn on text recognition (RAG_OCR=auto)."
+            raise EmptyDocument(f"{self._name} has no text on any page. {hint}")
+        if self._lost_worker:
             raise ExtractionFailed(f"No page of {self._name} could be read: {reason}. Save it again and retry.")
+        raise DamagedDocument(f"No page of {self._name} can be read: {reason}. {self._advice}")
 
     # Opening the file
-
-    @property
-    def _advice(self) -> str:
-        reader = f"{self._format.description.name} reader"
-        return f"Download it again, or open it in a {reader} and save it again."
 
     def _raise_open_error(self, answer: dict[str, Any]) -> None:
         if answer["error"] == "password":

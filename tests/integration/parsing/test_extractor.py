@@ -1,4 +1,4 @@
-"""The PDF parser in the parent process: its pages and its errors, also for hostile files."""
+"""The parser in the parent process: its pages and its errors, also for hostile files."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from rag_core.parsing.formats.pdf import PdfFormat
 from rag_core.parsing.parser import DocumentParser
 from rag_core.parsing.workers import process
 from rag_core.parsing.workers.document_reader import READERS, DocumentHeader
+from rag_core.parsing.workers.messages import build_opening
 from rag_core.types import Page, PageState
 from tests.support.drawn_pdfs import encrypted, lines, make, raw_pdf, three
 
@@ -100,7 +101,6 @@ def test_cyclic_outline_is_read_once(extractor: DocumentParser, tmp_path: Path) 
     ("data", "error", "message"),
     [
         (b"", EmptyDocument, "no bytes"),
-        (b"PK\x03\x04 a word processor's file", UnknownFormat, "not a PDF"),
         (b"x" * 2000 + b"%PDF-1.4", UnknownFormat, "not a PDF"),
         (b"%PDF-1.4\nand then nothing of the sort", DamagedDocument, "cannot be read"),
         (
@@ -225,7 +225,7 @@ def test_closed_iterator_frees_the_worker(extractor: DocumentParser, tmp_path: P
 
 def test_worker_ends_when_its_input_is_closed(tmp_path: Path) -> None:
     worker = process.WorkerProcess(512, "off")
-    worker.ask({"do": "open", "path": str(three(tmp_path / "a.pdf"))}, 20)
+    worker.ask(build_opening(PdfFormat(), three(tmp_path / "a.pdf"), None), 20)
     worker._process.stdin.close()
     assert worker._process.wait(10) == 0
     worker.kill()
@@ -243,7 +243,7 @@ def test_environment_of_worker_has_no_keys(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_import_loads_no_heavy_library() -> None:
     code = (
-        "import sys, rag_core.parsing;"
+        "import sys, rag_core.parsing.parser, rag_core.parsing.rendering;"
         "print(sorted({'pypdfium2', 'pypdf', 'rapidocr', 'PIL', 'cv2', 'onnxruntime'} & set(sys.modules)))"
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
