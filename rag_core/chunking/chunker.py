@@ -95,13 +95,9 @@ class Chunker:
         the top of the next page. Headers and footers (``Page.skip``) are left out. Every other character that is not
         white space is in at least one chunk.
         """
-        document = self.start(name)
+        document = DocumentChunker(self, name)
         spans = [span for page in pages for span in document.add(page)]
         return spans + document.finish()
-
-    def start(self, name: str) -> DocumentChunker:
-        """Return a `DocumentChunker` for one document, which takes the pages of the document one by one."""
-        return DocumentChunker(self, name)
 
     def chunk_page(self, name: str, title: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
         """Return the chunks of one page, numbered from ``first``; the last chunk may continue on page ``following``."""

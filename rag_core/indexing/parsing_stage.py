@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from rag_core.chunking.chunker import DocumentChunker
 from rag_core.errors import (
     DocumentTooLarge,
     EmptyDocument,
@@ -181,7 +182,7 @@ class ParsingStage:
 
         Add the attached files to ``attachments``.
         """
-        chunker = generation.chunker().start(task.name)
+        chunker = DocumentChunker(generation.chunker(), task.name)
         pages: list[Page] = []
         spans: list[ChunkSpan] = []
         header = DocumentHeader(0, "")

@@ -15,5 +15,5 @@ from rag_core.parsing.workers import process
 def hostile(monkeypatch: pytest.MonkeyPatch) -> Iterator[DocumentParser]:
     """Return a parser whose workers run `hostile_worker`."""
     monkeypatch.setattr(process, "WORKER_MODULE", "tests.integration.parsing.hostile_worker")
-    with closing(DocumentParser(ocr="off", page_timeout_s=3, memory_mb=512)) as extractor:
-        yield extractor
+    with closing(DocumentParser(ocr="off", page_timeout_s=3, memory_mb=512)) as parser:
+        yield parser

@@ -27,13 +27,13 @@ def long(path: Path) -> Path:
     return make(path, *(lines("Running header", text, f"tion on part{number}s.") for number, text in enumerate(first)))
 
 
-def pages_of(extractor: DocumentParser, path: Path) -> list[Page]:
+def pages_of(parser: DocumentParser, path: Path) -> list[Page]:
     # Start both workers before the first page is read.
-    workers = [extractor._pool.acquire() for _ in range(2)]
+    workers = [parser._pool.acquire() for _ in range(2)]
     for worker in workers:
         worker.ask({"do": "close"}, 20)
-        extractor._pool.release(worker)
-    return [item for item in extractor.parse(path) if isinstance(item, Page)]
+        parser._pool.release(worker)
+    return [item for item in parser.parse(path) if isinstance(item, Page)]
 
 
 def contents(pages: list[Page]) -> list[object]:
@@ -50,12 +50,12 @@ def test_two_workers_give_the_pages_of_one(tmp_path: Path, monkeypatch: pytest.M
             readers.add(worker.pid)
         send(worker, request)
 
-    with closing(DocumentParser(ocr="off")) as extractor:
+    with closing(DocumentParser(ocr="off")) as parser:
         monkeypatch.setattr(process.WorkerProcess, "send", record)
-        by_two = pages_of(extractor, path)
+        by_two = pages_of(parser, path)
         assert len(readers) == 2
         monkeypatch.setattr(document_reader, "READERS", 1)
-        by_one = pages_of(extractor, path)
+        by_one = pages_of(parser, path)
     assert contents(by_two) == contents(by_one)
     assert [page.page_index for page in by_two] == list(range(PAGES))
     assert "the long-winded information on" in by_two[-1].text
@@ -63,9 +63,9 @@ def test_two_workers_give_the_pages_of_one(tmp_path: Path, monkeypatch: pytest.M
 
 def test_short_document_has_one_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_reader, "_LEAST_PAGES", PAGES)
-    with closing(DocumentParser(ocr="off")) as extractor:
-        list(extractor.parse(long(tmp_path / "short.pdf")))
-        assert len(extractor._pool._idle) == 1
+    with closing(DocumentParser(ocr="off")) as parser:
+        list(parser.parse(long(tmp_path / "short.pdf")))
+        assert len(parser._pool._idle) == 1
 
 
 @pytest.mark.parametrize("name", ["crashes.pdf", "hangs.pdf"])

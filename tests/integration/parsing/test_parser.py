@@ -29,9 +29,9 @@ from tests.support.drawn_pdfs import encrypted, lines, make, raw_pdf, three
 
 
 @pytest.fixture(scope="module")
-def extractor():
-    with closing(DocumentParser(ocr="off", page_timeout_s=20)) as extractor:
-        yield extractor
+def parser():
+    with closing(DocumentParser(ocr="off", page_timeout_s=20)) as parser:
+        yield parser
 
 
 def split(items) -> tuple[DocumentHeader, list[Page]]:
@@ -39,8 +39,8 @@ def split(items) -> tuple[DocumentHeader, list[Page]]:
     return header, pages
 
 
-def test_header_precedes_pages_in_order(extractor: DocumentParser, tmp_path: Path) -> None:
-    header, pages = split(extractor.parse(three(tmp_path / "a.pdf")))
+def test_header_precedes_pages_in_order(parser: DocumentParser, tmp_path: Path) -> None:
+    header, pages = split(parser.parse(three(tmp_path / "a.pdf")))
     assert header.page_count == 3
     assert [page.page_index for page in pages] == [0, 1, 2]
     assert [page.page_label for page in pages] == ["1", "2", "3"]
@@ -49,21 +49,21 @@ def test_header_precedes_pages_in_order(extractor: DocumentParser, tmp_path: Pat
     assert pages[0].width == pytest.approx(595.3, abs=0.1)
 
 
-def idle_workers(extractor: DocumentParser) -> set[int]:
-    return {worker.pid for worker in extractor._pool._idle}
+def idle_workers(parser: DocumentParser) -> set[int]:
+    return {worker.pid for worker in parser._pool._idle}
 
 
 def test_workers_are_started_in_advance_and_reused(tmp_path: Path) -> None:
-    with closing(DocumentParser()) as extractor:
-        extractor.warm_up()
-        workers = idle_workers(extractor)
+    with closing(DocumentParser()) as parser:
+        parser.warm_up()
+        workers = idle_workers(parser)
         assert len(workers) == READERS
         for _ in range(2):
-            list(extractor.parse(three(tmp_path / "a.pdf")))
-            assert idle_workers(extractor) == workers
+            list(parser.parse(three(tmp_path / "a.pdf")))
+            assert idle_workers(parser) == workers
 
 
-def test_page_labels_and_outline(extractor: DocumentParser, tmp_path: Path) -> None:
+def test_page_labels_and_outline(parser: DocumentParser, tmp_path: Path) -> None:
     writer = pypdf.PdfWriter(clone_from=three(tmp_path / "plain.pdf"))
     writer.set_page_label(page_index_from=0, page_index_to=1, style="/r")
     writer.set_page_label(page_index_from=2, page_index_to=2, style="/D", start=7)
@@ -71,13 +71,13 @@ def test_page_labels_and_outline(extractor: DocumentParser, tmp_path: Path) -> N
     writer.add_outline_item(title="Liquidity", page_number=2, parent=part)
     path = tmp_path / "outlined.pdf"
     writer.write(path)
-    header, pages = split(extractor.parse(path))
+    header, pages = split(parser.parse(path))
     assert header.metadata.outline == ((0, "Part I"), (2, "Part I › Liquidity"))
     assert [page.page_label for page in pages] == ["i", "ii", "7"]
     assert [page.heading for page in pages] == ["Part I", "Part I", "Part I › Liquidity"]
 
 
-def test_cyclic_outline_is_read_once(extractor: DocumentParser, tmp_path: Path) -> None:
+def test_cyclic_outline_is_read_once(parser: DocumentParser, tmp_path: Path) -> None:
     path = tmp_path / "loop.pdf"
     path.write_bytes(
         raw_pdf(
@@ -92,7 +92,7 @@ def test_cyclic_outline_is_read_once(extractor: DocumentParser, tmp_path: Path) 
             ]
         )
     )
-    header, pages = split(extractor.parse(path))
+    header, pages = split(parser.parse(path))
     assert header.metadata.outline == ((0, "Round"),)
     assert pages[0].text == "Some words"
 
@@ -115,47 +115,47 @@ def test_cyclic_outline_is_read_once(extractor: DocumentParser, tmp_path: Path) 
         ),
     ],
 )
-def test_unreadable_file_raises_error(extractor: DocumentParser, tmp_path: Path, data, error, message) -> None:
+def test_unreadable_file_raises_error(parser: DocumentParser, tmp_path: Path, data, error, message) -> None:
     path = tmp_path / "stored-under-a-hash"
     path.write_bytes(data)
     with pytest.raises(error, match=message) as caught:
-        list(extractor.parse(path, name="Budget.pdf"))
+        list(parser.parse(path, name="Budget.pdf"))
     assert "Budget.pdf" in str(caught.value)
 
 
-def test_leading_junk_and_missing_trailer_are_accepted(extractor: DocumentParser, tmp_path: Path) -> None:
+def test_leading_junk_and_missing_trailer_are_accepted(parser: DocumentParser, tmp_path: Path) -> None:
     whole = three(tmp_path / "a.pdf").read_bytes()
     (tmp_path / "junk.pdf").write_bytes(b"Received: by mx.example.org\r\n\r\n" + whole)
     (tmp_path / "cut.pdf").write_bytes(whole[: whole.rindex(b"xref")])
     for name in ("junk.pdf", "cut.pdf"):
-        _, pages = split(extractor.parse(tmp_path / name))
+        _, pages = split(parser.parse(tmp_path / name))
         assert "This is page one." in pages[0].text
 
 
-def test_encrypted_file_needs_its_password(extractor: DocumentParser, tmp_path: Path) -> None:
+def test_encrypted_file_needs_its_password(parser: DocumentParser, tmp_path: Path) -> None:
     path = encrypted(tmp_path / "locked.pdf", "open sesame")
     for password in (None, "wrong"):
         with pytest.raises(EncryptedDocument, match=r"locked\.pdf is encrypted"):
-            list(extractor.parse(path, password=password))
-    _, pages = split(extractor.parse(path, password="open sesame"))
+            list(parser.parse(path, password=password))
+    _, pages = split(parser.parse(path, password="open sesame"))
     assert "This is page one." in pages[0].text
-    _, pages = split(extractor.parse(encrypted(tmp_path / "a.pdf", "")))
+    _, pages = split(parser.parse(encrypted(tmp_path / "a.pdf", "")))
     assert len(pages) == 3
 
 
 def test_too_many_pages_raise_error(tmp_path: Path) -> None:
     with (
-        closing(DocumentParser(ocr="off", max_pages=2)) as extractor,
+        closing(DocumentParser(ocr="off", max_pages=2)) as parser,
         pytest.raises(DocumentTooLarge, match=r"3 pages.*2 allowed.*Split it"),
     ):
-        list(extractor.parse(three(tmp_path / "a.pdf")))
+        list(parser.parse(three(tmp_path / "a.pdf")))
 
 
-def test_missing_text_is_reported_after_the_last_page(extractor: DocumentParser, tmp_path: Path) -> None:
+def test_missing_text_is_reported_after_the_last_page(parser: DocumentParser, tmp_path: Path) -> None:
     path = make(tmp_path / "blank.pdf", lambda canvas: canvas.rect(10, 10, 50, 50), lambda canvas: None)
     pages = []
     with pytest.raises(EmptyDocument, match="RAG_OCR=auto"):
-        pages.extend(extractor.parse(path))
+        pages.extend(parser.parse(path))
     assert [page.state for page in pages[1:]] == [PageState.EMPTY] * 2
 
 
@@ -210,17 +210,17 @@ def test_cancellation_stops_a_hanging_page(hostile: DocumentParser, tmp_path: Pa
     assert all(page.state is PageState.TEXT for page in items[1:])
 
 
-def test_cancellation_between_pages(extractor: DocumentParser, tmp_path: Path) -> None:
+def test_cancellation_between_pages(parser: DocumentParser, tmp_path: Path) -> None:
     calls = iter([False] * 4)
     path = make(tmp_path / "many.pdf", *[lines("text")] * 40)
-    assert len(list(extractor.parse(path, cancelled=lambda: next(calls, True)))) < 8
+    assert len(list(parser.parse(path, cancelled=lambda: next(calls, True)))) < 8
 
 
-def test_closed_iterator_frees_the_worker(extractor: DocumentParser, tmp_path: Path) -> None:
-    iterator = extractor.parse(three(tmp_path / "a.pdf"))
+def test_closed_iterator_frees_the_worker(parser: DocumentParser, tmp_path: Path) -> None:
+    iterator = parser.parse(three(tmp_path / "a.pdf"))
     next(iterator)
     iterator.close()
-    assert len(list(extractor.parse(tmp_path / "a.pdf"))) == 4
+    assert len(list(parser.parse(tmp_path / "a.pdf"))) == 4
 
 
 def test_worker_ends_when_its_input_is_closed(tmp_path: Path) -> None:
