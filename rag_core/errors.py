@@ -6,10 +6,10 @@
     ├── SettingsError              a setting is unknown, out of range, or conflicts with another setting
     ├── DocumentError              an error with one file; other files are not affected
     │   ├── RejectedDocument       the content or size of the file prevents indexing
-    │   │   ├── NotAPdf
-    │   │   ├── EncryptedPdf
+    │   │   ├── UnknownFormat          the content has no format that can be read
+    │   │   ├── EncryptedDocument
     │   │   ├── EmptyDocument      no bytes, no pages, or no text on any page
-    │   │   ├── DamagedPdf
+    │   │   ├── DamagedDocument
     │   │   └── DocumentTooLarge
     │   ├── ExtractionFailed       parsing crashed, timed out or ran out of memory
     │   └── UnknownDocument        no document has this name or id
@@ -71,11 +71,11 @@ class RejectedDocument(DocumentError):
     """The content or size of the file prevents indexing."""
 
 
-class NotAPdf(RejectedDocument):
-    """The content of the file is not a PDF, whatever its name is."""
+class UnknownFormat(RejectedDocument):
+    """The content of the file has no format that can be read, whatever its name is."""
 
 
-class EncryptedPdf(RejectedDocument):
+class EncryptedDocument(RejectedDocument):
     """The file needs a password."""
 
 
@@ -83,8 +83,8 @@ class EmptyDocument(RejectedDocument):
     """The file has no bytes, no pages, or no text on any page."""
 
 
-class DamagedPdf(RejectedDocument):
-    """The file starts like a PDF but cannot be parsed."""
+class DamagedDocument(RejectedDocument):
+    """The file has a known format but cannot be parsed."""
 
 
 class DocumentTooLarge(RejectedDocument):

@@ -13,6 +13,7 @@ from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.cli.sources import Source, read_sources
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
+from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, format_count
 
 # Maximum number of files that wait in the engine: enough to keep the engine busy, few enough to fit in memory.
@@ -20,13 +21,17 @@ MAX_PENDING = 64
 
 
 def add(
-    paths: Annotated[list[Path], typer.Argument(help="PDFs, folders or zip archives.", show_default=False)],
+    paths: Annotated[
+        list[Path], typer.Argument(help=f"{ACCEPTED.plurals}, folders or zip archives.", show_default=False)
+    ],
     collection: Annotated[str, typer.Option(help="Collection to add to.")] = DEFAULT_COLLECTION,
     keep: Annotated[bool, typer.Option("--keep", help="Keep an older document of the same name too.")] = False,
-    password: Annotated[str | None, typer.Option(help="Password of encrypted PDFs; never stored.")] = None,
+    password: Annotated[
+        str | None, typer.Option(help=f"Password of encrypted {ACCEPTED.plurals}; never stored.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Index PDFs, folders and zip archives; wait until done.
+    """Index files, folders and zip archives; wait until done.
 
     Subfolders are searched too.
     """
@@ -47,7 +52,7 @@ def add(
             else:
                 console.print_line(_format_row(row))
     if not statuses:
-        console.print_problem("No PDF was found in these paths.")
+        console.print_problem(f"No {ACCEPTED.nouns} was found in these paths.")
     bad = {DocumentStatus.FAILED.value, DocumentStatus.REJECTED.value}
     if bad & set(statuses):
         raise typer.Exit(SOME_FAILED)

@@ -11,7 +11,7 @@ from typing import TypeVar
 from rag_core.errors import RagError
 from rag_core.index.retriever import Retriever
 from rag_core.llm.gguf import find_gguf_problem
-from rag_core.parsing import PARSER_VERSION
+from rag_core.parsing.formats.accepted import PARSER_VERSIONS
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
@@ -112,7 +112,7 @@ def check_health(
         threshold=try_call(lambda: preferences.threshold, settings.threshold),
         generator=try_call(lambda: models.generator, settings.generator_name),
         usage=try_call(stores.usage.totals, []),
-        notices=_notices(len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSION), list[str]()))),
+        notices=_notices(len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSIONS), list[str]()))),
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
     )
 
