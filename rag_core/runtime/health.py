@@ -17,7 +17,7 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import DocumentStatus, Job, Status, describe_outdated
+from rag_core.types import DocumentStatus, Fingerprint, Job, Status, describe_outdated
 
 T = TypeVar("T")
 # Most names of waiting files in a notice.
@@ -68,12 +68,6 @@ def check_health(
     count("files", lambda: -1 if files is None else len(files))
     configured = try_call(generations.configured, None)
     try_call(generations.active, None)
-    # Documents that another version of the parser has parsed still work; a notice says how to re-index them.
-    if built and configured and (differing := [*(built.differences(configured).keys() - {"extractor"})]):
-        problems.append(
-            f"The index was built with other settings ({', '.join(sorted(differing))}). It is used unchanged; "
-            "re-index all documents to apply the new settings."
-        )
     gguf = try_call(lambda: models.settings.gguf, settings.gguf)
     if gguf and (problem := find_gguf_problem(gguf)):
         problems.append(problem)
@@ -117,7 +111,8 @@ def check_health(
         usage=try_call(stores.usage.totals, []),
         notices=[
             *_describe_waiting(try_call(lambda: stores.jobs.all(active=True), [])),
-            *_notices(len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSION), list[str]()))),
+            *_describe_differences(built, configured),
+            *_describe_outdated(len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSION), list[str]()))),
         ],
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
     )
@@ -135,7 +130,21 @@ def _describe_waiting(jobs: Sequence[Job]) -> list[str]:
     ]
 
 
-def _notices(outdated: int) -> list[str]:
+def _describe_differences(built: Fingerprint | None, configured: Fingerprint | None) -> list[str]:
+    """Return a notice about the settings that a re-index would apply, or nothing if there are none."""
+    if built is None or configured is None:
+        return []
+    # Documents that another version of the parser has read have a notice of their own.
+    differing = sorted(built.differences(configured).keys() - {"extractor"})
+    if not differing:
+        return []
+    return [
+        f"The index was built with other settings ({', '.join(differing)}). It is used unchanged; re-index all "
+        "documents to apply the new settings."
+    ]
+
+
+def _describe_outdated(outdated: int) -> list[str]:
     if not outdated:
         return []
     return [f"{describe_outdated(outdated)} To re-index: python -m rag_core reindex"]
