@@ -30,6 +30,7 @@
     ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
     ├── SparseEncoderMissing       the learned sparse encoder is missing or of another type
     ├── IndexMismatch              a model or setting does not match the index; a re-index is needed
+    ├── IndexingStopped            the queue cannot read or change its jobs
     ├── UnknownTheme               no theme has this number, id or title
     ├── UnknownModel               the catalogue of models has no model of this name
     ├── ModelNotDownloaded         the file of a model of the catalogue is not in the data folder
@@ -176,6 +177,10 @@ class SparseEncoderMissing(RagError):
 
 class IndexMismatch(RagError):
     """The embedding model has other weights or vectors than the model that the index was built with."""
+
+
+class IndexingStopped(RagError):
+    """The indexing queue has given up, because each attempt to read or change its jobs failed."""
 
 
 class UnknownModel(RagError):

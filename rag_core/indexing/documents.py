@@ -100,7 +100,8 @@ class Documents:
 
         A problem with the file does not raise an exception. The job's ``result`` and ``reason`` and the document's
         ``status`` and ``reason`` describe the problem. If the library already contains the same content, no document
-        is added, and the job's result is ``duplicate``.
+        is added, and the job's result is ``duplicate``. If that content is still being indexed, the job's detail
+        ``continues`` is the id of the job that indexes it.
 
         Parameters
         ----------
