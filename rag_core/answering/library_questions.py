@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from rag_core.answering.named_documents import NamedDocuments
+from rag_core.embedding.embedder import Embedder
 from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.index_generations import IndexGenerations
@@ -92,6 +93,8 @@ EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
         *("¿Cuánto cuesta el viaje?", "¿Cuántos días hay?", "¿Quién firma el contrato?", "¿Qué cubre la póliza?"),
     ),
 }
+# The vectors of all examples by the weights of the embedder; to compute them takes hundreds of milliseconds.
+_VECTORS: dict[str, FloatArray] = {}
 _FILE_NAME = re.compile(r"[\w.()-]*\w\.[a-z]{2,4}\b", re.IGNORECASE)
 # Cosine from which a question is of the kind of an example.
 MIN_SIMILARITY = 0.68
@@ -124,7 +127,6 @@ class LibraryAnswerer:
     def __init__(self, stores: Stores, generations: IndexGenerations) -> None:
         self._stores = stores
         self._generations = generations
-        self._examples: tuple[str, FloatArray] | None = None
 
     def answer(self, query: Query) -> str:
         """Return the answer to a question about the application or its library; empty for any other question."""
@@ -151,14 +153,19 @@ class LibraryAnswerer:
         # A name has a vector of its own.
         question = _FILE_NAME.sub("the document", question)
         embedder = self._generations.active().embedder
-        if self._examples is None or self._examples[0] != embedder.identity.weights:
-            texts = [text for examples in EXAMPLES.values() for text in examples]
-            self._examples = embedder.identity.weights, np.stack([embedder.embed_question(one).dense for one in texts])
-        similarities = self._examples[1] @ embedder.embed_question(question).dense
+        similarities = _embed_examples(embedder) @ embedder.embed_question(question).dense
         best = int(similarities.argmax())
         kinds = [kind for kind, examples in EXAMPLES.items() for _ in examples]
         least = max(MIN_SIMILARITY, MARGIN + similarities[[kind == "other" for kind in kinds]].max())
         return kinds[best] if similarities[best] >= least and kinds[best] != "other" else None
+
+
+def _embed_examples(embedder: Embedder) -> FloatArray:
+    weights = embedder.identity.weights
+    if weights not in _VECTORS:
+        examples = [one for examples in EXAMPLES.values() for one in examples]
+        _VECTORS[weights] = np.stack([embedder.embed_question(one).dense for one in examples])
+    return _VECTORS[weights]
 
 
 def _list_documents(documents: Sequence[DocumentInfo]) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -14,6 +16,7 @@ from pages.shared import backend as backend_module
 from pages.shared.backend import Backend
 from rag_core.engine import Engine
 from tests.support.app import BRIDGE, CANAL, PAGES, ROOT, SECONDS, OpenPage, add
+from tests.support.engines import opened
 
 
 @pytest.fixture(autouse=True)
@@ -51,20 +54,34 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> OpenPage:
     return opened
 
 
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Index the documents of the fixtures `bridge` and `ids` once; return the data folders by fixture."""
+    folders = {}
+    for name, files in {"bridge": {"bridge": BRIDGE}, "ids": {"bridge": BRIDGE, "canal": CANAL}}.items():
+        folders[name] = tmp_path_factory.mktemp("prepared") / "data"
+        with opened(folders[name]) as engine:
+            add(engine, **files)
+    return folders
+
+
 @pytest.fixture
-def engine() -> Engine:
-    """Return the engine that the pages use."""
+def engine(request: pytest.FixtureRequest, prepared: dict[str, Path], tmp_path: Path) -> Engine:
+    """Return the engine that the pages use; its library is that of `bridge` or `ids` if the test uses one of them."""
+    for name in prepared.keys() & set(request.fixturenames):
+        shutil.copytree(prepared[name], tmp_path / "data")
     shared: Backend = backend_module._open()
     return shared.engine
 
 
 @pytest.fixture
 def bridge(engine: Engine) -> str:
-    """Index the document about the bridge; return its id."""
-    return add(engine, bridge=BRIDGE)["bridge"]
+    """Return the id of the document about the bridge, the only one in the library."""
+    (document,) = engine.documents.list()
+    return document.document_id
 
 
 @pytest.fixture
 def ids(engine: Engine) -> dict[str, str]:
-    """Index the documents about the bridge and the canal; return their ids by name."""
-    return add(engine, bridge=BRIDGE, canal=CANAL)
+    """Return the ids of the documents about the bridge and the canal by name."""
+    return add(engine)

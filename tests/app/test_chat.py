@@ -99,7 +99,9 @@ def test_excerpt_is_a_quote_with_marked_words_below_its_source(open_page: OpenPa
     assert "1931" in "".join(node["s"] for node in quote["c"][0]["c"] if node["t"] == "mark")
 
 
-def test_answer_has_citations_and_a_list_of_passages(open_page: OpenPage, ids: dict[str, str]) -> None:
+def test_answer_has_citations_and_a_list_of_passages_and_survives_a_reload(
+    open_page: OpenPage, ids: dict[str, str]
+) -> None:
     app = ask(open_page(), LENGTH)
     answer = shown(app)[0]
     assert "412 metres" in plain_text(answer["blocks"])
@@ -109,6 +111,9 @@ def test_answer_has_citations_and_a_list_of_passages(open_page: OpenPage, ids: d
     bars = [node for item in shown(app) for node in item["blocks"] if node["t"] == "scores"]
     assert {row["name"] for row in bars[0]["rows"]} >= {"rerank", "dense", "bm25"}
     assert all(0 <= row["share"] <= 1 for bar in bars for row in bar["rows"])
+    reloaded = open_page(c=conversation_of(app))
+    assert LENGTH in texts(reloaded)
+    assert answer_texts(reloaded) == answer_texts(app)
 
 
 def test_copied_text_equals_shown_and_exported_text(open_page: OpenPage, engine: Engine, bridge: str) -> None:
@@ -130,13 +135,6 @@ def test_passage_lists_its_duplicates(open_page: OpenPage, engine: Engine) -> No
     (caption,) = [caption.value for caption in app.caption if "Also in" in caption.value]
     assert caption.replace("\\", "") in ("Also in bridge.pdf p. 1", "Also in copy.pdf p. 2")
     assert sum("412" in text for text in answer_texts(app)[1:]) == 1
-
-
-def test_reload_keeps_question_and_answer(open_page: OpenPage, bridge: str) -> None:
-    conversation_id = conversation_of(ask(open_page(), LENGTH))
-    reloaded = open_page(c=conversation_id)
-    assert LENGTH in texts(reloaded)
-    assert "412 metres" in answer_texts(reloaded)[0]
 
 
 def test_off_topic_question_is_refused_with_closest_passages(open_page: OpenPage, bridge: str) -> None:
@@ -306,14 +304,12 @@ def test_dropped_file_that_is_no_pdf_is_reported(open_page: OpenPage) -> None:
     settle(app, lambda app: "notes" in texts(app) and "Not added" in texts(app))
 
 
-@pytest.mark.parametrize(
-    "shown_as", ["$5|litre", "<img src=x onerror=alert(1)>", "`rm`", "![x](http://evil.example/a.png)"]
-)
-def test_document_text_is_shown_literally(open_page: OpenPage, engine: Engine, shown_as: str) -> None:
+def test_document_text_is_shown_literally(open_page: OpenPage, engine: Engine) -> None:
     add(engine, hostile=HOSTILE)
     app = ask(open_page(), "What is the price of zircon paint?")
-    assert any(shown_as in text for text in answer_texts(app))
-    assert shown_as not in texts(app)
+    for shown_as in ("$5|litre", "<img src=x onerror=alert(1)>", "`rm`", "![x](http://evil.example/a.png)"):
+        assert any(shown_as in text for text in answer_texts(app)), shown_as
+        assert shown_as not in texts(app)
     # The only HTML is the style sheet of the app.
     assert [element.proto.body.startswith("<style>") for element in app.get("html")] == [True]
 
@@ -391,7 +387,8 @@ def test_conversations_can_be_opened_renamed_pinned_and_deleted(
 
 
 def test_failure_to_pin_is_reported(open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = ask(open_page(), LENGTH)
+    engine.conversations.create()
+    app = open_page()
     monkeypatch.setattr(engine.conversations, "set_pinned", raising(StoreUnavailable("The database is locked.")))
     app.get("menu_button")[0].set_value("Pin").run()
     assert "The database is locked" in app.error[0].value

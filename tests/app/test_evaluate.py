@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared import backend
 from rag_core.engine import Engine
 from rag_core.types import Evaluation, Feedback, LabelKind, LabelledPage, RetrievalConfig
-from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, ask, conversation_of, settle, table, texts
+from tests.support.app import LENGTH, OpenPage, ask, conversation_of, settle, table, texts
 from tests.support.judges import judging, verdicts
 from tests.support.servers import ScriptedEndpoint
 
@@ -25,8 +25,8 @@ FILE = ("labels.jsonl", "\n".join(json.dumps(row) for row in ROWS).encode(), "ap
 
 
 @pytest.fixture
-def library(engine: Engine) -> Engine:
-    add(engine, bridge=BRIDGE, canal=CANAL)
+def library(engine: Engine, ids: dict[str, str]) -> Engine:
+    """Return an engine with the documents about the bridge and the canal."""
     return engine
 
 

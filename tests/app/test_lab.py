@@ -24,7 +24,7 @@ from rag_core.types import (
     TokenMatches,
     WeightingConfig,
 )
-from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, metric, shown, texts
+from tests.support.app import BRIDGE, LENGTH, OpenPage, add, metric, shown, texts
 from tests.support.colours import CONFIG, GRAPHIC, TEXT, contrast
 from tests.support.pdfs import make_pdf
 
@@ -32,8 +32,8 @@ MATCHES = "footnote_matches"
 
 
 @pytest.fixture
-def library(engine: Engine) -> Engine:
-    add(engine, bridge=BRIDGE, canal=CANAL)
+def library(engine: Engine, ids: dict[str, str]) -> Engine:
+    """Return an engine with the documents about the bridge and the canal."""
     return engine
 
 

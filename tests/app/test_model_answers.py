@@ -10,14 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
 from rag_core.llm.answer_stream import THINKING
-from tests.support.app import OpenPage, answered, click, conversation_of, plain_text, shown, texts
-from tests.support.engines import add_document, wait_until
-from tests.support.pdfs import make_pdf
+from tests.support.app import LENGTH, OpenPage, answered, click, conversation_of, plain_text, shown, texts
+from tests.support.engines import wait_until
 from tests.support.servers import Exchange, ScriptedEndpoint, complete
-
-BRIDGE = make_pdf("The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway.")
-CANAL = make_pdf("The Lindow Canal was dug between 1803 and 1811. Its nine locks lift boats by 31 metres.")
-LENGTH = "How long is the Harrow Bridge?"
 
 
 def break_off(exchange: Exchange) -> None:
@@ -42,10 +37,8 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEndpoint]:
 
 
 @pytest.fixture
-def library(endpoint: ScriptedEndpoint, engine: Engine) -> Engine:
-    """Connect a model and index two documents."""
-    add_document(engine, "bridge.pdf", BRIDGE)
-    add_document(engine, "canal.pdf", CANAL)
+def library(endpoint: ScriptedEndpoint, engine: Engine, ids: dict[str, str]) -> Engine:
+    """Connect a model; return an engine with the documents about the bridge and the canal."""
     return engine
 
 

@@ -33,10 +33,9 @@ def endpoint(served: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch) -> Scrip
 
 
 @pytest.fixture
-def bridge(engine: Engine) -> str:
-    """Index a document of one page; return its id."""
-    text = "The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway."
-    return add(engine, bridge=make_pdf(text))["bridge"]
+def one_page(engine: Engine) -> None:
+    """Index a document of one page."""
+    add(engine, bridge=make_pdf("The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway."))
 
 
 def chat_with(open_page: OpenPage, strategy: str) -> AppTest:
@@ -51,7 +50,7 @@ def ask(app: AppTest, question: str = LENGTH) -> AppTest:
     )
 
 
-def test_missing_model_offers_no_strategies(open_page: OpenPage, bridge: str) -> None:
+def test_missing_model_offers_no_strategies(open_page: OpenPage, one_page: None) -> None:
     app = open_page()
     assert not app.selectbox
     assert "412 metres" in plain_text(shown(ask(app))[0]["blocks"])
@@ -63,7 +62,7 @@ def test_missing_model_offers_no_strategies(open_page: OpenPage, bridge: str) ->
 
 
 def test_snapshot_offers_no_strategy_that_reads_the_present(
-    endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine, bridge: str
+    endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine, one_page: None
 ) -> None:
     assert {"Search: Step by step", "Search: Compare"} <= set(open_page().selectbox(key="strategy").options)
     engine.snapshots.create("first")
@@ -77,7 +76,7 @@ def test_snapshot_offers_no_strategy_that_reads_the_present(
 
 
 def test_choice_is_ignored_without_the_model(
-    served: ScriptedEndpoint, open_page: OpenPage, engine: Engine, bridge: str
+    served: ScriptedEndpoint, open_page: OpenPage, engine: Engine, one_page: None
 ) -> None:
     engine.models.select("scripted")
     app = chat_with(open_page, "compare")
@@ -88,7 +87,7 @@ def test_choice_is_ignored_without_the_model(
 
 
 def test_chosen_strategy_is_applied_and_shown(
-    endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine, bridge: str
+    endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine, one_page: None
 ) -> None:
     app = open_page()
     assert app.selectbox(key="strategy").options[:2] == ["Search: Automatic", "Search: Compare"]
@@ -110,7 +109,7 @@ def test_chosen_strategy_is_applied_and_shown(
 
 
 def test_answer_can_be_replaced_with_another_strategy(
-    endpoint: ScriptedEndpoint, open_page: OpenPage, bridge: str
+    endpoint: ScriptedEndpoint, open_page: OpenPage, one_page: None
 ) -> None:
     app = ask(open_page())
     endpoint.script = [*([PARTS] * 2), complete("It is 412 metres long [1].")]
@@ -119,7 +118,7 @@ def test_answer_can_be_replaced_with_another_strategy(
     settle(app, lambda app: "When was the Harrow Bridge" in texts(app))
 
 
-def test_lab_answers_with_any_strategy(endpoint: ScriptedEndpoint, open_page: OpenPage, bridge: str) -> None:
+def test_lab_answers_with_any_strategy(endpoint: ScriptedEndpoint, open_page: OpenPage, one_page: None) -> None:
     app = open_page("lab", question=LENGTH)
     options = app.selectbox(key="lab_strategy").options
     assert {"Automatic", "Several queries", "Passage by passage"} <= set(options)
@@ -141,7 +140,9 @@ def test_choice_survives_a_change_of_page(endpoint: ScriptedEndpoint, open_page:
     assert app.selectbox(key="strategy").value == "compare"
 
 
-def test_summary_lists_citations_without_scores(endpoint: ScriptedEndpoint, open_page: OpenPage, bridge: str) -> None:
+def test_summary_lists_citations_without_scores(
+    endpoint: ScriptedEndpoint, open_page: OpenPage, one_page: None
+) -> None:
     app = chat_with(open_page, "summary")
     endpoint.script = [complete("The Harrow Bridge was opened in 1931 [1].")]
     ask(app, "Summarise it.")
@@ -150,7 +151,9 @@ def test_summary_lists_citations_without_scores(endpoint: ScriptedEndpoint, open
     assert not app.exception
 
 
-def test_failing_model_falls_back_to_plain_search(endpoint: ScriptedEndpoint, open_page: OpenPage, bridge: str) -> None:
+def test_failing_model_falls_back_to_plain_search(
+    endpoint: ScriptedEndpoint, open_page: OpenPage, one_page: None
+) -> None:
     app = chat_with(open_page, "compare")
     endpoint.script = [lambda exchange: exchange.error(500)]
     ask(app)

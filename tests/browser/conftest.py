@@ -1,13 +1,31 @@
-"""The app in its own process, and Chromium."""
+"""Two servers of the app that the tests share, one of them with a language model, and Chromium."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.support.browser import ARGUMENTS, PATIENCE_MS, OpenApp, _leaves, chromium, clear_storage, quiet, serve
+from tests.support.browser import (
+    ARGUMENTS,
+    PATIENCE_MS,
+    OpenApp,
+    _leaves,
+    choose_files,
+    chromium,
+    clear_storage,
+    follow,
+    quiet,
+    serve,
+)
+from tests.support.browser_data import QUOTED, WRITTEN, store_hostile_conversations
+from tests.support.file_server import FileServer, write_catalogue
+from tests.support.servers import ScriptedEndpoint, at, complete, listing, sent_json
+
+# What a download offers: large enough to be paused before its end on a busy machine.
+CONTENT = b"GGUF" + bytes(80_000_000)
 
 
 @pytest.fixture(scope="session")
@@ -19,13 +37,6 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start one app for the tests of a module."""
-    with serve(tmp_path_factory.mktemp("app") / "data") as started:
-        yield started
-
-
 @pytest.fixture(scope="session")
 def profile(browser: Browser) -> Iterator[BrowserContext]:
     """Return the browser profile of all tests, so that each page after the first comes from the cache."""
@@ -33,6 +44,70 @@ def profile(browser: Browser) -> Iterator[BrowserContext]:
     context.set_default_timeout(PATIENCE_MS)
     yield context
     context.close()
+
+
+@pytest.fixture(scope="session")
+def ollama() -> Iterator[ScriptedEndpoint]:
+    """Play the Ollama of the machine, with two models."""
+    tags = sent_json({"models": [{"name": "qwen3:4b"}, {"name": "llama3.2"}]})
+    answer = complete("The Harrow Bridge is ", "412 metres ", "long [1].", tokens=(300, 12))
+    chat = {"v1__chat__completions": answer, "v1__models": listing("llama3.2", "qwen3:4b")}
+    with ScriptedEndpoint(at(api__tags=tags, **chat)) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="session")
+def downloads() -> Iterator[FileServer]:
+    """Serve slowly the only model of the catalogue."""
+    with FileServer(CONTENT) as server:
+        server.slow = True
+        yield server
+
+
+@pytest.fixture(scope="session")
+def address(
+    tmp_path_factory: pytest.TempPathFactory, profile: BrowserContext, ollama: ScriptedEndpoint, downloads: FileServer
+) -> Iterator[str]:
+    """Start the app without a language model; its library holds `QUOTED` and what tests add."""
+    folder = tmp_path_factory.mktemp("quoting")
+    catalogue = write_catalogue(folder / "catalogue.toml", downloads.model())
+    with serve(folder / "data", OLLAMA_HOST=ollama.host, RAG_MODEL_CATALOGUE=str(catalogue)) as started:
+        _add_documents(profile, started, QUOTED)
+        yield started
+
+
+@dataclass(frozen=True)
+class WritingApp:
+    """The app with a language model, which plays the script of `endpoint`."""
+
+    address: str
+    endpoint: ScriptedEndpoint
+    hostile_conversations: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def writing_app(tmp_path_factory: pytest.TempPathFactory, profile: BrowserContext) -> Iterator[WritingApp]:
+    """Start the app with a language model; its library holds `WRITTEN`."""
+    folder = tmp_path_factory.mktemp("writing") / "data"
+    conversations = store_hostile_conversations(folder)
+    with (
+        ScriptedEndpoint(complete("")) as endpoint,
+        serve(
+            folder, RAG_OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="small", RAG_OPENAI_ANSWER_TOKENS="2000"
+        ) as started,
+    ):
+        _add_documents(profile, started, WRITTEN)
+        yield WritingApp(started, endpoint, conversations)
+
+
+def _add_documents(profile: BrowserContext, address: str, files: dict[str, bytes]) -> None:
+    page = profile.new_page()
+    page.goto(address)
+    quiet(page)
+    follow(page, "Documents")
+    choose_files(page, files)
+    expect(page.get_by_text(f"{len(files)} documents are ready.")).to_be_visible()
+    page.close()
 
 
 @pytest.fixture

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from reportlab.pdfgen.canvas import Canvas
 
 from tests.support.attacks import HIDDEN, HIDDEN_ORDER
-from tests.support.browser import OpenApp, ask, highlighted_pixels, open_chat, quiet, width_overflow
+from tests.support.browser import OpenApp, ask, highlighted_pixels, open_chat, quiet, start_chat, width_overflow
+from tests.support.browser_data import CANAL_QUESTION
 from tests.support.drawn_pdfs import make
-from tests.support.pdfs import make_pdf
-
-QUESTION = "How long is the Tornea canal?"
-CANAL = make_pdf(
-    "The Tornea canal was dug by hand. Work on it began in the spring of 1811.",
-    "The Tornea canal is 64 kilometres long. It has nineteen locks.",
-)
-
 
 REGIONS = ("Region", *(f"Q{quarter} {year}" for year in (2022, 2023) for quarter in range(1, 5)))
 FERRIES = (
@@ -37,12 +30,22 @@ def check_source(page: Page) -> None:
     expect(drawer).to_be_hidden()
 
 
-def test_citation_opens_its_page_by_click_after_reload_and_later(open_app: OpenApp, address: str) -> None:
-    page = open_chat(open_app, address, {"canal.pdf": CANAL})
-    ask(page, QUESTION)
+def test_citation_opens_its_page_by_click_by_keyboard_after_reload_and_later(open_app: OpenApp, address: str) -> None:
+    page = open_app(address)
+    ask(page, CANAL_QUESTION)
     citation = page.get_by_role("button", name="Source 1: canal.pdf, page 2").first
     citation.click()
     check_source(page)
+
+    page.get_by_test_id("stChatInputTextArea").focus()
+    for _ in range(60):
+        page.keyboard.press("Shift+Tab")
+        if has_focus(citation):
+            break
+    for key in ("Space", "Enter"):
+        expect(page.locator(".tip")).to_have_text("canal.pdf, page 2")
+        page.keyboard.press(key)
+        check_source(page)  # the focus returns to the citation
 
     page.reload()
     quiet(page)
@@ -55,30 +58,6 @@ def test_citation_opens_its_page_by_click_after_reload_and_later(open_app: OpenA
     expect(citation).to_be_visible()
     quiet(page)
     citation.click()
-    check_source(page)
-
-
-def test_citation_opens_its_page_by_keyboard(open_app: OpenApp, address: str) -> None:
-    page = open_app(address)
-    ask(page, QUESTION)
-    citation = page.get_by_role("button", name="Source 1: canal.pdf, page 2").first
-    expect(citation).to_be_visible()
-    quiet(page)
-    page.get_by_test_id("stChatInputTextArea").focus()
-    for _ in range(60):
-        page.keyboard.press("Shift+Tab")
-        if citation.evaluate("element => element.getRootNode().activeElement === element"):
-            break
-    for key in ("Space", "Enter"):
-        expect(page.locator(".tip")).to_have_text("canal.pdf, page 2")
-        page.keyboard.press(key)
-        check_source(page)  # the focus returns to the citation
-
-
-def test_all_controls_of_the_drawer_are_reachable_by_keyboard(open_app: OpenApp, address: str) -> None:
-    page = open_app(address)
-    ask(page, QUESTION)
-    page.get_by_role("button", name="Source 1: canal.pdf, page 2").first.click()
     drawer = page.get_by_role("dialog")
     frame, opener = drawer.get_by_label("Page 2 of canal.pdf").first, drawer.get_by_role("button", name="Open PDF at")
     expect(frame).to_be_visible()
@@ -87,30 +66,21 @@ def test_all_controls_of_the_drawer_are_reachable_by_keyboard(open_app: OpenApp,
     reached = set()
     for _ in range(20):
         page.keyboard.press("Tab")
-        reached |= {
-            control
-            for control in (frame, opener)
-            if control.evaluate("element => element.getRootNode().activeElement === element")
-        }
+        reached |= {control for control in (frame, opener) if has_focus(control)}
     assert reached == {frame, opener}
+    check_source(page)
 
 
-def test_drawer_shows_hidden_text_of_the_page(open_app: OpenApp, address: str, tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        canvas.drawString(72, 700, "The Kemi dam is 71 metres high and was built in 1935.")
+def has_focus(control: Locator) -> bool:
+    return bool(control.evaluate("element => element.getRootNode().activeElement === element"))
+
+
+def test_hidden_text_and_cited_row_of_a_wide_table_are_shown(open_app: OpenApp, address: str, tmp_path: Path) -> None:
+    def draw_hidden(canvas: Canvas) -> None:
+        canvas.drawString(72, 700, "The Ounas dam is 71 metres high and was built in 1935.")
         HIDDEN["white"](canvas)
 
-    page = open_chat(open_app, address, {"dam.pdf": make(tmp_path / "dam.pdf", draw).read_bytes()})
-    ask(page, "How high is the Kemi dam?")
-    page.get_by_role("button", name="Source 1: dam.pdf, page 1").first.click()
-    drawer = page.get_by_role("dialog", name="Source 1 of")
-    expect(drawer.get_by_text("text that a reader cannot see")).to_contain_text(HIDDEN_ORDER)
-    expect(drawer.locator("mark").first).to_contain_text("71 metres")
-    expect(page.get_by_test_id("stChatMessage").last.get_by_text("999").first).to_be_hidden()
-
-
-def test_cited_row_of_a_wide_table_is_shown_on_a_phone(open_app: OpenApp, address: str, tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
+    def draw_table(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 8)
         canvas.drawString(50, 740, "Passengers of the ferries by region (in thousands)")
         for number, row in enumerate((REGIONS, *FERRIES)):
@@ -118,8 +88,22 @@ def test_cited_row_of_a_wide_table_is_shown_on_a_phone(open_app: OpenApp, addres
                 write = canvas.drawRightString if column else canvas.drawString
                 write(130 + 50 * column if column else 50, 715 - 16 * number, cell)
 
-    open_chat(open_app, address, {"ferries.pdf": make(tmp_path / "ferries.pdf", draw).read_bytes()})
-    page = open_app(address, width=380, dark=True)
+    files = {"dam.pdf": draw_hidden, "ferries.pdf": draw_table}
+    page = open_chat(
+        open_app, address, {name: make(tmp_path / name, draw).read_bytes() for name, draw in files.items()}
+    )
+    ask(page, "How high is the Ounas dam?")
+    page.get_by_role("button", name="Source 1: dam.pdf, page 1").first.click()
+    drawer = page.get_by_role("dialog", name="Source 1 of")
+    expect(drawer.get_by_text("text that a reader cannot see")).to_contain_text(HIDDEN_ORDER)
+    expect(drawer.locator("mark").first).to_contain_text("71 metres")
+    expect(page.get_by_test_id("stChatMessage").last.get_by_text("999").first).to_be_hidden()
+    quiet(page)
+    page.keyboard.press("Escape")
+    start_chat(page)
+
+    page.set_viewport_size({"width": 380, "height": 900})
+    page.emulate_media(color_scheme="dark")
     ask(page, "How many passengers did the ferries of the southern coast have in Q1 2023?")
     table = page.get_by_role("region", name="ferries.pdf, page 1")
     expect(table.locator("td.marked")).to_have_text(["777"])
@@ -130,5 +114,4 @@ def test_cited_row_of_a_wide_table_is_shown_on_a_phone(open_app: OpenApp, addres
     assert table.evaluate("frame => frame.scrollWidth > frame.clientWidth && frame.scrollLeft > 0")
     assert width_overflow(page) == 0
     page.get_by_role("button", name="Source 1: ferries.pdf, page 1").first.click()
-    drawer = page.get_by_role("dialog", name="Source 1 of")
     expect(drawer.locator("td.marked")).to_have_text(["Southern coast", "777"])

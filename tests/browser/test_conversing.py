@@ -1,34 +1,19 @@
-"""Conversations: citations, corrected follow-ups, exports, narrow screens and an interrupted model."""
+"""Conversations: citations, corrected follow-ups, exports, and narrow screens."""
 
 from __future__ import annotations
 
 import urllib.request
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from tests.support.browser import OpenApp, ask, open_chat, quiet, serve, width_overflow
-from tests.support.pdfs import make_pdf
-from tests.support.servers import Exchange, ScriptedEndpoint
-
-TOWER = make_pdf(
-    "The town of Vardo lies on an island. Its harbour is free of ice in winter.",
-    "The Vardo tower is 88 metres tall. Lena Holm drew it. Lena Holm lived in Bergen until 1920.",
-    "Boats leave for the mainland every hour.",
-)
-QUESTION = "How tall is the Vardo tower?"
-
-
-def break_off(exchange: Exchange) -> None:
-    """Send part of an answer, then close the connection."""
-    exchange.start()
-    exchange.delta("The Vardo tower is eighty")
-    exchange.drop()
+from tests.support.browser import OpenApp, ask, quiet, width_overflow
+from tests.support.browser_data import TOWER
+from tests.support.browser_data import TOWER_QUESTION as QUESTION
 
 
 def test_conversation_with_sources_follow_ups_and_export(open_app: OpenApp, address: str) -> None:
-    page = open_chat(open_app, address, {"tower.pdf": TOWER})
+    page = open_app(address)
     ask(page, QUESTION)
     citation = page.get_by_role("button", name="Source 1: tower.pdf, page 2").first
     tip = page.get_by_role("tooltip", name="tower.pdf, page 2").or_(page.locator(".tip"))
@@ -89,63 +74,29 @@ def test_conversation_fits_a_narrow_screen(open_app: OpenApp, address: str) -> N
     ask(page, QUESTION)
     expect(page.get_by_role("button", name="Edit question")).to_be_visible()
     quiet(page)
-    for dark in (False, True):
-        page.emulate_media(color_scheme="dark" if dark else "light")
-        page.reload()
-        expect(page.get_by_role("button", name="Edit question")).to_be_visible()
-        quiet(page)
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
         page.get_by_role("button", name="Source 1: tower.pdf, page 2").first.focus()
         expect(page.locator(".tip")).to_be_visible()
         assert width_overflow(page) <= 0
+    for width, height in ((380, 700), (1440, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        check_edited_question(page)
 
 
-@pytest.mark.parametrize(("width", "height"), [(380, 700), (1440, 900)])
-def test_edited_question_is_asked_without_scrolling(open_app: OpenApp, address: str, width: int, height: int) -> None:
-    page = open_app(address, width=width)
-    page.set_viewport_size({"width": width, "height": height})
-    ask(page, QUESTION)
+def check_edited_question(page: Page) -> None:
+    """Check that a question can be edited and asked again without scrolling."""
     page.get_by_role("button", name="Edit question").click()
     dialog = page.get_by_role("dialog", name="Edit question")
     button = dialog.get_by_role("button", name="Ask")
     expect(button).to_be_in_viewport(ratio=1)
     field = dialog.get_by_label("Question")
-    expect(field).to_have_value(QUESTION)
-    field.fill("Who drew the Vardo tower?")
+    before = field.input_value()
+    after = "Who drew the Vardo tower?" if before == QUESTION else QUESTION
+    field.fill(after)
     button.click()
     expect(dialog).to_be_hidden()
-    expect(page.get_by_test_id("stChatMessage").first).to_contain_text("Who drew the Vardo tower?")
+    expect(page.get_by_test_id("stChatMessage").first).to_contain_text(after)
     # While the script runs, the button of the former question may still be there.
     quiet(page)
     expect(page.get_by_role("button", name="Edit question")).to_be_visible()
-
-
-def test_interrupted_answer_is_kept_and_quotes_are_shown_on_demand(
-    open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("broken") / "data"
-    with (
-        ScriptedEndpoint(break_off) as endpoint,
-        serve(folder, RAG_OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="m", RAG_OPENAI_API_KEY="none") as address,
-    ):
-        page = open_chat(open_app, address, {"tower.pdf": TOWER})
-        ask(page, QUESTION)
-        page.get_by_role("button", name="Show quotes").click()
-        expect(page.get_by_text("Quotes from the documents follow the text.")).to_be_visible()
-        expect(page.get_by_role("button", name="Source 1: tower.pdf, page 2").first).to_be_visible()
-        expect(page.get_by_text("eighty").first).to_be_visible()
-
-
-@pytest.mark.parametrize(("width", "collapsed"), [(390, "true"), (1280, "false")])
-def test_sidebar_collapses_on_narrow_screens(open_app: OpenApp, address: str, width: int, collapsed: str) -> None:
-    page = open_app(address, width=width)
-    sidebar = page.get_by_test_id("stSidebar")
-    ask(page, "How tall is the lighthouse of Utsira?")
-    expect(page.get_by_text("How tall is the lighthouse of Utsira?").first).to_be_visible()
-    quiet(page)
-    for name in ("New chat", "How tall is the light", "New chat"):
-        if sidebar.get_attribute("data-collapsed") == "true":
-            page.get_by_test_id("stExpandSidebarButton").click()
-        expect(sidebar).to_have_attribute("data-collapsed", "false")
-        sidebar.get_by_role("button", name=name).first.click()
-        quiet(page)
-        expect(sidebar).to_have_attribute("data-collapsed", collapsed)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.support.browser import OpenApp
+from tests.support.browser import OpenApp, choose_files, quiet
 from tests.support.pdfs import make_pdf
 
 # Records the lines of the files that are being indexed, and the buttons beside them, whenever they stay the same for 50
-# ms. Streamlit sends the elements of a page one by one, so that it changes one line before it removes another.
+# ms. Streamlit sends the elements of a page one by one, so that it changes one line before it removes another. Records
+# also each change of the title and of the icon of the browser tab, and whether Streamlit's status was ever visible.
 WATCH = """() => {
     window.seen = [];
+    window.tabs = [];
     const visible = (selector) =>
         [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility()).map((one) => one.innerText);
     let timer = 0;
@@ -18,8 +20,17 @@ WATCH = """() => {
         const lines = visible("[data-testid=stProgress], [data-testid=stCaptionContainer]");
         window.seen.push([lines.filter((line) => /Indexing|waiting for/.test(line)), visible("button")]);
     };
-    const wait = () => { clearTimeout(timer); timer = setTimeout(look, 50); };
-    new MutationObserver(wait).observe(document, { subtree: true, childList: true, characterData: true });
+    const change = () => {
+        const icon = document.querySelector("link[rel*=icon]").href, status = document.querySelector(
+            "[data-testid=stStatusWidgetRunningIcon]")?.checkVisibility() ?? false;
+        const now = `${document.title} ${icon} ${status}`;
+        if (window.tabs.at(-1) !== now) window.tabs.push(now);
+        clearTimeout(timer);
+        timer = setTimeout(look, 50);
+    };
+    change();
+    new MutationObserver(change).observe(
+        document, { subtree: true, childList: true, attributes: true, characterData: true });
 }"""
 
 
@@ -30,17 +41,16 @@ def long_pdf(topic: str, pages: int) -> bytes:
     return make_pdf(*texts)
 
 
-def test_each_file_has_one_line_and_one_button(open_app: OpenApp, address: str) -> None:
+def test_each_file_has_one_line_and_one_button_and_the_tab_stays_the_same(open_app: OpenApp, address: str) -> None:
     page = open_app(f"{address}/documents")
     page.evaluate(WATCH)
     files = {"fleet.pdf": long_pdf("Ship", 120), "pier.pdf": make_pdf("The pier is 90 metres long.")}
     files["train.pdf"] = long_pdf("Train", 30)
-    page.set_input_files(
-        "input[type=file]",
-        [{"name": name, "mimeType": "application/pdf", "buffer": data} for name, data in files.items()],
-    )
+    choose_files(page, files)
     for name in files:
         expect(page.get_by_text(f"{name} is ready.")).to_be_visible()
+    quiet(page)
+    assert len(page.evaluate("window.tabs")) == 1, page.evaluate("window.tabs")
     seen = page.evaluate("window.seen")
     lines = [line for shown, _ in seen for line in shown]
     assert any("left" in line for line in lines)

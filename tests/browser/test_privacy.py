@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.test_evaluate import ROWS
+from tests.browser.test_every_page import ROWS
 from tests.support.app import LENGTH, ROOT
-from tests.support.browser import OpenApp, ask, quiet, serve, start_evaluation, upload
+from tests.support.browser import OpenApp, ask, evaluate_rows, follow, quiet, serve, upload
 from tests.support.model_form import (
     ask_new,
     choose_kind,
@@ -32,7 +33,7 @@ from tests.support.network_guard import NetworkGuard
 from tests.support.pdfs import make_pdf
 from tests.support.servers import ScriptedEndpoint, complete, guarded, serving
 
-KEY = "sk-5ecret-of-the-operator"
+KEY = "sk-5ecret/with+signs=&more?"
 BRIDGE_TEXT = "The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway over the river Tell."
 CANAL = "The Lindow Canal was dug between 1803 and 1811. Its nine locks lift boats by 31 metres."
 FOLLOW_UP = "When was it opened?"
@@ -81,8 +82,13 @@ def endpoint() -> Iterator[ScriptedEndpoint]:
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Iterator[str]:
-    with serve(tmp_path_factory.mktemp("app") / "data", **environment) as started:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("app")
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path, environment: dict[str, str]) -> Iterator[str]:
+    with serve(folder / "data", **environment) as started:
         yield started
 
 
@@ -112,14 +118,19 @@ def test_guard_and_proxy_notice_what_leaves(
 
 
 def test_only_the_endpoint_is_contacted_and_gets_only_what_is_named(
-    open_app: OpenApp, address: str, endpoint: ScriptedEndpoint, guard: NetworkGuard, proxy: ScriptedEndpoint
+    open_app: OpenApp,
+    address: str,
+    folder: Path,
+    endpoint: ScriptedEndpoint,
+    guard: NetworkGuard,
+    proxy: ScriptedEndpoint,
 ) -> None:
     page = open_app(f"{address}/documents")
-    upload(page, "bridge.pdf", make_pdf(BRIDGE_TEXT))
-    upload(page, "canal.pdf", make_pdf(CANAL))
-    ask_new(page, address, LENGTH)
+    received = record_frames(page)
+    upload(page, {"bridge.pdf": make_pdf(BRIDGE_TEXT), "canal.pdf": make_pdf(CANAL)})
+    ask_new(page, LENGTH)
     assert endpoint.exchanges == []
-    open_form(page, address)
+    open_form(page)
     choose_kind(page, "Any OpenAI-compatible endpoint")
     type_connection(page, endpoint.host, KEY)
     find_models(page, 1)
@@ -128,18 +139,43 @@ def test_only_the_endpoint_is_contacted_and_gets_only_what_is_named(
     expect(page.get_by_text("small answers")).to_be_visible()
     connect(page, endpoint.host)
     assert not any(word in text for text in sent_texts(endpoint) for word in ("Harrow", "Lindow", "bridge.pdf"))
-    ask_new(page, address, LENGTH)
+    expect(page.get_by_label("API key", exact=True)).to_have_value("")
+    shown = [page.content()]
+    ask_new(page, LENGTH)
     ask(page, FOLLOW_UP)
     expect(page.get_by_text("Written by small")).to_have_count(2)
     quiet(page)
+    page.get_by_role("button", name="Export").last.click()
+    exports = [download(page, name) for name in ("Markdown", "PDF")]
     page.goto(f"{address}/lab?question={LENGTH}")
     quiet(page)
-    start_evaluation(page, address, ROWS)
-    expect(page.get_by_text(re.compile("Went wrong|Every question"))).to_be_visible()
-    disconnect(page, address)
+    follow(page, "Evaluate")
+    evaluate_rows(page, ROWS)
+    # A new page shows where the key is, and uses it.
+    page.goto(f"{address}/admin")
+    expect(page.get_by_text("in the file model-key of the data folder")).to_be_visible()
+    expect(page.get_by_label("API key", exact=True)).to_have_value("")
+    press(page, "Test")
+    expect(page.get_by_text("The key was accepted.")).to_be_visible()
+    shown.append(page.content())
+    # This server's error quotes the key, and the answer falls back to quotes.
+    endpoint.script[:] = [lambda exchange: exchange.error(401, {"error": {"message": f"wrong {KEY}"}})]
+    press(page, "Test")
+    expect(page.get_by_text("(HTTP 401)")).to_be_visible()
+    shown.append(page.content())
+    ask_new(page, LENGTH)
+    expect(page.get_by_text("(HTTP 401)")).to_be_visible()
+    shown.append(page.content())
+    files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    disconnect(page)
     asked = len(endpoint.exchanges)
-    ask_new(page, address, LENGTH)
+    ask_new(page, LENGTH)
     assert len(endpoint.exchanges) == asked
+
+    assert {path.name for path, data in files.items() if contains_key(data)} == {"model-key"}
+    assert any(path.suffix == ".log" and data for path, data in files.items())
+    assert sum(map(len, received)) > 10_000
+    assert not any(contains_key(data) for data in (*received, *exports, *(one.encode() for one in shown)))
 
     # The hook runs in the app and in its parser processes, and has seen the app's requests to the endpoint.
     started = guard.started()
@@ -165,6 +201,53 @@ def test_only_the_endpoint_is_contacted_and_gets_only_what_is_named(
     assert find_words(*texts) <= allowed
     for request in endpoint.requests:
         assert set(request) <= {"model", "messages", "stream", "stream_options", "max_tokens", "temperature"}
+
+
+def record_frames(page: Page) -> list[bytes]:
+    """Return a list of the messages that the page gets from now on."""
+    received: list[bytes] = []
+
+    def keep(payload: str | bytes) -> None:
+        received.append(payload if isinstance(payload, bytes) else payload.encode())
+
+    page.on("websocket", lambda socket: socket.on("framereceived", keep))
+    page.reload()
+    quiet(page)
+    return received
+
+
+def download(page: Page, name: str) -> bytes:
+    with page.expect_download() as started:
+        page.get_by_role("button", name=name, exact=True).click()
+    return Path(started.value.path()).read_bytes()
+
+
+def forms_of(key: str) -> set[bytes]:
+    """Return the key as it is, and as it stands in addresses, JSON, UTF-16 and base64 at each offset."""
+    shifted = [base64.b64encode(b"-" * offset + key.encode())[2 * bool(offset) + offset : -4] for offset in range(3)]
+    texts = {key, quote(key), quote(key, safe=""), quote_plus(key), json.dumps(key)[1:-1], repr(key)[1:-1]}
+    return {*(text.encode() for text in texts), *shifted, *(base64.urlsafe_b64encode(key.encode())[:-4],)} | {
+        key.encode("utf-16-le")
+    }
+
+
+def contains_key(data: bytes) -> bool:
+    return any(form in data for form in forms_of(KEY))
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        str.encode,
+        lambda key: quote(f"k={key}").encode(),
+        lambda key: json.dumps({"k": key}).encode(),
+        *(lambda key, before=before: base64.b64encode(f"{before}{key} end".encode()) for before in ("", "a", "ab")),
+        lambda key: key.encode("utf-16"),
+    ],
+)
+def test_search_finds_every_form_of_the_key(encode: Callable[[str], bytes]) -> None:
+    assert contains_key(b"before " + encode(KEY) + b" after")
+    assert not contains_key(b"before " + encode("sk-another-key/of+the=same&length") + b" after")
 
 
 def sent_texts(endpoint: ScriptedEndpoint) -> list[str]:

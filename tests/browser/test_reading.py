@@ -1,22 +1,25 @@
-"""The way from upload to deletion, and properties of all pages."""
+"""The way from upload to deletion, names of files, and a conversation that another window deletes."""
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import OpenApp, ask, highlighted_pixels, open_chat, quiet, serve, upload, width_overflow
+from tests.support.browser import OpenApp, ask, follow, highlighted_pixels, open_chat, quiet, start_chat
 from tests.support.pdfs import make_pdf
 
-QUESTION = "How many visitors did the Brennick lighthouse museum have?"
-LIGHTHOUSE = make_pdf(
-    "The Brennick lighthouse stands on a rock of red sandstone. Its lamp was lit for the first time in 1874.",
-    "The Brennick lighthouse museum had 18,240 visitors last year $5|day <img src=http://evil.example/a.png> "
+QUESTION = "How many visitors did the Orsk observatory have?"
+OBSERVATORY = make_pdf(
+    "The Orsk observatory stands on a hill of red sandstone. Its telescope was built in 1874.",
+    "The Orsk observatory had 18,240 visitors last year $5|day <img src=http://evil.example/a.png> "
     "![x](http://evil.example/b.png) `rm` and [more](http://evil.example/c).",
 )
 
 
-def delete_first_document(page: Page) -> None:
+def delete_document(page: Page, name: str) -> None:
+    page.locator(".st-key-document_search input").fill(name)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 of ").first).to_be_visible()
+    quiet(page)
     # The table is drawn on a canvas: click at the position of the first row's check box.
     page.get_by_test_id("stDataFrame").first.click(position={"x": 17, "y": 52})
     page.get_by_role("button", name="Delete 1").click()
@@ -25,9 +28,9 @@ def delete_first_document(page: Page) -> None:
 
 
 def test_from_upload_to_deleted_source(open_app: OpenApp, address: str) -> None:
-    page = open_chat(open_app, address, {"lighthouse.pdf": LIGHTHOUSE})
+    page = open_chat(open_app, address, {"observatory.pdf": OBSERVATORY})
     ask(page, QUESTION)
-    citation = page.get_by_role("button", name="Source 1: lighthouse.pdf, page 2").first
+    citation = page.get_by_role("button", name="Source 1: observatory.pdf, page 2").first
     expect(citation).to_have_text("[1]")
     for written in ("18,240 visitors", "$5|day", "<img src=http://evil.example/a.png>"):
         expect(page.get_by_text(written).first).to_be_visible()
@@ -36,10 +39,10 @@ def test_from_upload_to_deleted_source(open_app: OpenApp, address: str) -> None:
     citation.focus()
     page.keyboard.press("Enter")
     drawer = page.get_by_role("dialog", name="Source 1 of")
-    expect(drawer.locator("img[alt='Page 2 of lighthouse.pdf']")).to_be_visible()
+    expect(drawer.locator("img[alt='Page 2 of observatory.pdf']")).to_be_visible()
     assert highlighted_pixels(page) > 300
     drawer.get_by_role("button", name="Previous").click()
-    expect(drawer.locator("img[alt='Page 1 of lighthouse.pdf']")).to_be_visible()
+    expect(drawer.locator("img[alt='Page 1 of observatory.pdf']")).to_be_visible()
     assert highlighted_pixels(page) == 0
     drawer.get_by_role("button", name="Larger").click()
     expect(drawer.locator("img")).to_have_attribute("style", "width: 150%;")
@@ -51,60 +54,24 @@ def test_from_upload_to_deleted_source(open_app: OpenApp, address: str) -> None:
     quiet(page)
     assert page.url == where
     expect(page.get_by_text(QUESTION).last).to_be_visible()
-    page.get_by_test_id("stExpander").filter(has_text="lighthouse.pdf · p. 2").first.click()
+    page.get_by_test_id("stExpander").filter(has_text="observatory.pdf · p. 2").first.click()
     expect(page.get_by_role("img", name="rerank").first).to_be_visible()
 
-    page.get_by_role("link", name="Documents").click()
-    quiet(page)
-    delete_first_document(page)
-    page.get_by_role("link", name="Chat").click()
+    follow(page, "Documents")
+    delete_document(page, "observatory")
+    follow(page, "Chat")
     expect(page.get_by_text(QUESTION).last).to_be_visible()
-    page.get_by_role("button", name="Source 1: lighthouse.pdf, page 2").first.click()
+    page.get_by_role("button", name="Source 1: observatory.pdf, page 2").first.click()
     expect(drawer.get_by_text("no longer in the library")).to_be_visible()
     expect(drawer.locator("mark").first).to_have_text("18,240")
     expect(drawer.get_by_text("18,240 visitors last year").first).to_be_visible()
     page.keyboard.press("Escape")
     expect(drawer).to_be_hidden()
-    ask(page, QUESTION)
-    expect(page.get_by_text("There are no documents to search.")).to_be_visible()
-
-
-def test_deep_link_shows_the_navigation(open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory) -> None:
-    with serve(tmp_path_factory.mktemp("cold") / "data") as address:
-        page = open_app(f"{address}/documents")
-        expect(page.get_by_role("heading", name="Documents")).to_be_visible()
-        expect(page).to_have_title("Documents · Footnote")
-        expect(page.get_by_text("Page not found")).to_be_hidden()
-        page.get_by_role("link", name="Admin").click()
-        expect(page.get_by_text("Everything works.")).to_be_visible()
-        for name in ("Chat", "Documents", "Admin"):
-            expect(page.get_by_role("link", name=name)).to_be_visible()
-
-
-def test_narrow_screen_needs_no_horizontal_scrolling(open_app: OpenApp, address: str) -> None:
-    page = open_app(address, width=380)
-    for path in ("", "documents", "admin"):
-        page.goto(f"{address}/{path}")
-        quiet(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 380, path
-        assert width_overflow(page) <= 0, path
-
-
-def test_theme_follows_the_system(open_app: OpenApp, address: str) -> None:
-    backgrounds = [
-        open_app(address, dark=dark)
-        .get_by_test_id("stApp")
-        .evaluate("element => getComputedStyle(element).backgroundColor")
-        for dark in (False, True)
-    ]
-    assert backgrounds == ["rgb(255, 255, 255)", "rgb(20, 24, 28)"]
 
 
 def test_file_name_is_shown_literally(open_app: OpenApp, address: str) -> None:
     name = "_a_ *b* $x$ $y$ :smile: :red[c] `d` ~~e~~ www.evil.example -- f.pdf"
-    page = open_app(f"{address}/documents")
-    upload(page, name, make_pdf("The village of Quenby has a windmill with eleven sails."))
-    page.get_by_role("link", name="Chat").click()
+    page = open_chat(open_app, address, {name: make_pdf("The village of Quenby has a windmill with eleven sails.")})
     ask(page, "How many sails has the windmill of Quenby?")
     passage = page.get_by_test_id("stExpander").filter(has_text="· cited").first
     expect(passage).to_be_visible()
@@ -118,7 +85,7 @@ def test_dialog_of_deleted_conversation_reports_it(open_app: OpenApp, address: s
     row = page.get_by_test_id("stSidebar").get_by_role("button", name="Which conversation is", exact=False)
     expect(row).to_be_visible()
     quiet(page)
-    page.get_by_role("button", name="New chat").click()
+    start_chat(page)
     other = open_app(address)
     for window, action in ((page, "Rename"), (other, "Delete")):
         window.get_by_role("button", name="Edit", exact=True).first.click()

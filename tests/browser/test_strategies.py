@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.support.browser import OpenApp, add_document, ask, quiet, serve
-from tests.support.pdfs import make_pdf
+from tests.browser.conftest import WritingApp
+from tests.support.browser import OpenApp, ask, quiet
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
 
-TOWER = make_pdf("The Vardo tower is 88 metres tall. Lena Holm drew it.")
-CANAL = make_pdf("The Lindow Canal was dug between 1803 and 1811. It is 31 kilometres long.")
 QUESTION = "Which is longer, the Vardo tower or the Lindow Canal?"
 PARTS = complete("How tall is the Vardo tower?\nHow long is the Lindow Canal?")
 WRITTEN = "The Vardo tower is 88 metres tall [1]. The Lindow Canal is 31 kilometres long [2]."
@@ -45,29 +42,15 @@ def choose(page: Page, name: str, what: str) -> None:
     quiet(page)
 
 
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint(complete(WRITTEN)) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(scope="module")
-def address(endpoint: ScriptedEndpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("app") / "data"
-    with serve(folder, OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="slow") as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def library(profile: BrowserContext, address: str) -> None:
-    add_document(profile, address, "tower.pdf", TOWER)
-    add_document(profile, address, "canal.pdf", CANAL)
+@pytest.fixture
+def page(open_app: OpenApp, writing_app: WritingApp) -> Page:
+    """Open a new chat."""
+    return open_app(writing_app.address)
 
 
 @pytest.fixture
-def page(open_app: OpenApp, address: str, library: None) -> Page:
-    """Open a new chat."""
-    return open_app(address)
+def endpoint(writing_app: WritingApp) -> ScriptedEndpoint:
+    return writing_app.endpoint
 
 
 def test_comparison_shows_its_parts_and_survives_reload(page: Page, endpoint: ScriptedEndpoint) -> None:

@@ -1,20 +1,20 @@
-"""Answers that a language model writes slowly: display, reload and stop."""
+"""Answers that a language model writes slowly: display, reload, stop and an end half-way."""
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.support.browser import OpenApp, add_document, ask, quiet, serve
-from tests.support.pdfs import make_pdf
-from tests.support.servers import Exchange, ScriptedEndpoint
+from tests.browser.conftest import WritingApp
+from tests.support.browser import OpenApp, ask, quiet
+from tests.support.browser_data import TOWER_QUESTION as QUESTION
+from tests.support.servers import Exchange, complete
 
-QUESTION = "How tall is the Vardo tower?"
-TOWER = make_pdf("The Vardo tower is 88 metres tall and was finished in 1902 by the architect Lena Holm.")
 HOSTILE = "![x](http://evil.example/a.png) <img src=http://evil.example/b.png> $x|y$"
 
 
@@ -38,45 +38,22 @@ class SlowModel:
             exchange.drop()
 
 
-@pytest.fixture(scope="module")
-def writer() -> SlowModel:
-    return SlowModel()
-
-
 @pytest.fixture
-def model(writer: SlowModel) -> Iterator[SlowModel]:
+def model(writing_app: WritingApp) -> Iterator[SlowModel]:
     """Return the model, which waits; let it finish after the test."""
-    writer.go_on.clear()
+    writer = SlowModel()
+    writing_app.endpoint.restart(writer)
     yield writer
     writer.go_on.set()
 
 
-@pytest.fixture(scope="module")
-def address(writer: SlowModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with (
-        ScriptedEndpoint(writer) as endpoint,
-        serve(
-            tmp_path_factory.mktemp("app") / "data",
-            RAG_OPENAI_BASE_URL=endpoint.url,
-            RAG_OPENAI_MODEL="slow",
-            RAG_OPENAI_API_KEY="none",
-        ) as started,
-    ):
-        yield started
-
-
-@pytest.fixture(scope="module")
-def library(profile: BrowserContext, address: str) -> None:
-    add_document(profile, address, "tower.pdf", TOWER)
-
-
 @pytest.fixture
-def page(open_app: OpenApp, address: str, library: None, model: SlowModel) -> Page:
+def page(open_app: OpenApp, writing_app: WritingApp) -> Page:
     """Open a new chat about the tower."""
-    return open_app(address)
+    return open_app(writing_app.address)
 
 
-def test_streamed_answer_survives_reload(page: Page, model: SlowModel) -> None:
+def test_streamed_answer_survives_reload_and_is_followed_by_others(page: Page, model: SlowModel) -> None:
     ask(page, QUESTION)
     expect(page.get_by_text("88 metres tall [1]. " + HOSTILE)).to_be_visible()
     expect(page.get_by_text("Lena Holm")).to_be_hidden()
@@ -89,21 +66,20 @@ def test_streamed_answer_survives_reload(page: Page, model: SlowModel) -> None:
     expect(page.get_by_text(HOSTILE)).to_be_visible()
     expect(page.get_by_text("Lena Holm finished it in 1902").first).to_be_visible()
     expect(page.get_by_test_id("stChatMessage").locator("strong", has_text="The Vardo tower")).to_be_visible()
-    expect(page.get_by_text("Written by slow")).to_be_visible()
+    expect(page.get_by_text("Written by small")).to_be_visible()
 
-
-def test_next_question_can_be_asked_after_slow_answer(page: Page, model: SlowModel) -> None:
-    for number in range(1, 4):
+    for number in (1, 2):
         model.go_on.clear()
         ask(page, QUESTION)
         expect(page.get_by_text("88 metres tall [1]. " + HOSTILE).last).to_be_visible()
-        expect(page.get_by_text("Written by slow")).to_have_count(number - 1)  # none below the text
+        expect(page.get_by_text("Written by small")).to_have_count(number)  # none below the text
         page.wait_for_timeout(1500)  # the page polls for the answer in this time
         model.go_on.set()
-        expect(page.get_by_text("Written by slow")).to_have_count(number)
+        expect(page.get_by_text("Written by small")).to_have_count(number + 1)
         expect(page.get_by_test_id("stChatInputTextArea")).to_be_enabled()
 
 
+@pytest.mark.usefixtures("model")
 def test_stopped_answer_keeps_its_text(page: Page) -> None:
     ask(page, QUESTION)
     expect(page.get_by_text("88 metres tall [1].").first).to_be_visible()
@@ -119,14 +95,25 @@ def test_stopped_answer_keeps_its_text(page: Page) -> None:
     page.get_by_role("button", name="Ask again").click()
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Ask again")).to_be_visible()
-    expect(page.get_by_text("Stopped before the end.")).to_have_count(1)
+    # It may have been stopped before its first words.
+    expect(page.get_by_text(re.compile("Stopped before (the end|there was an answer)"))).to_have_count(1)
 
 
-def test_source_stays_open_when_an_answer_ends(page: Page, model: SlowModel) -> None:
-    model.go_on.set()
+def test_open_source_and_dialog_stay_open_when_an_answer_ends(page: Page, model: SlowModel) -> None:
     ask(page, QUESTION)
-    expect(page.get_by_text("Written by slow")).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.get_by_role("button", name="Edit", exact=True).first.click()
+    page.get_by_role("menuitem", name="Rename").click()
+    dialog = page.get_by_role("dialog", name="Rename conversation")
+    dialog.get_by_label("Title").fill("The tower of Vardo")
+    model.go_on.set()
+    expect(page.get_by_text("Written by small")).to_be_visible()
     quiet(page)
+    dialog.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("button", name="The tower of Vardo", exact=True)).to_be_visible()
+    quiet(page)
+    expect(dialog).to_be_hidden()
+
     model.go_on.clear()
     ask(page, QUESTION)
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
@@ -134,7 +121,7 @@ def test_source_stays_open_when_an_answer_ends(page: Page, model: SlowModel) -> 
     drawer = page.get_by_role("dialog", name="Source 1 of")
     expect(drawer.get_by_alt_text("Page 1 of tower.pdf")).to_be_visible()
     model.go_on.set()
-    expect(page.get_by_text("Written by slow")).to_have_count(2)
+    expect(page.get_by_text("Written by small")).to_have_count(2)
     quiet(page)
     expect(drawer.get_by_alt_text("Page 1 of tower.pdf")).to_be_visible()
     page.keyboard.press("Escape")
@@ -143,17 +130,22 @@ def test_source_stays_open_when_an_answer_ends(page: Page, model: SlowModel) -> 
     expect(drawer).to_be_hidden()
 
 
-def test_title_dialog_stays_open_when_an_answer_ends(page: Page, model: SlowModel) -> None:
+def test_interrupted_answer_is_kept_quoted_on_demand_and_continued(page: Page, writing_app: WritingApp) -> None:
+    def break_off(exchange: Exchange) -> None:
+        exchange.start()
+        exchange.delta("The Vardo tower is 88 metres tall [1]. Lena")
+        exchange.drop()
+
+    writing_app.endpoint.restart(break_off, complete("Holm finished ", "it in 1902 [1]."))
     ask(page, QUESTION)
-    expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    page.get_by_role("button", name="Edit", exact=True).first.click()
-    page.get_by_role("menuitem", name="Rename").click()
-    dialog = page.get_by_role("dialog", name="Rename conversation")
-    dialog.get_by_label("Title").fill("The tower of Vardo")
-    model.go_on.set()
-    expect(page.get_by_text("Written by slow")).to_be_visible()
+    expect(page.get_by_text("stopped half-way")).to_be_visible()
+    page.get_by_role("button", name="Show quotes").click()
+    expect(page.get_by_text("Quotes from the documents follow the text.")).to_be_visible()
+    expect(page.get_by_role("button", name="Source 1: tower.pdf, page 1").first).to_be_visible()
     quiet(page)
-    dialog.get_by_role("button", name="Rename").click()
-    expect(page.get_by_role("button", name="The tower of Vardo", exact=True)).to_be_visible()
-    quiet(page)
-    expect(dialog).to_be_hidden()
+    page.reload()
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("Lena Holm finished it in 1902").first).to_be_visible()
+    expect(page.get_by_text("The Vardo tower is 88 metres tall").first).to_be_visible()
+    expect(page.get_by_role("button", name="Continue")).to_have_count(0)
+    expect(page.get_by_text("stopped half-way")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""The model beside the input, and instructions: chosen in the browser, kept after a reload and a restart."""
+"""The model beside the input, and instructions: chosen in the browser, and kept after a restart by a first visit."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import OpenApp, ask, open_chat, quiet, serve, width_overflow
-from tests.support.pdfs import make_pdf
+from tests.browser.conftest import WritingApp
+from tests.support.browser import OpenApp, ask, follow, open_chat, quiet, serve, width_overflow
+from tests.support.browser_data import TOWER
+from tests.support.browser_data import TOWER_QUESTION as QUESTION
 from tests.support.servers import ScriptedEndpoint, complete, serving
 
-TOWER = make_pdf("The Vardo tower is 88 metres tall. Lena Holm drew it.")
-QUESTION = "How tall is the Vardo tower?"
 WRITTEN = serving("large", "small", answer=complete("The Vardo tower is 88 metres tall [1]."))
 ANSWERS = "Next answers in this conversation"
 
@@ -64,7 +64,19 @@ def test_model_and_instructions_are_chosen_and_kept(open_app: OpenApp, tmp_path:
         assert [request["model"] for request in endpoint.requests] == ["small", "large"]
         assert "Answer in German." in endpoint.requests[1]["messages"][-1]["content"]
         with serve(tmp_path / "data", **served) as address:
-            page = open_app(f"{address}{conversation}")
+            # The first visit of a process leads to the page of its address.
+            page = open_app(f"{address}/lab?question=How+tall+is+the+Vardo+tower%3F&document=tower.pdf")
+            expect(page.get_by_role("button", name="rerank rank 1: passage A, tower.pdf, p. 2")).to_be_visible()
+            expect(page.get_by_role("textbox", name="Question")).to_have_value(QUESTION)
+            expect(page).to_have_title("Lab · Footnote")
+            expect(page.get_by_text("Page not found")).to_be_hidden()
+            quiet(page)
+            follow(page, "Admin")
+            expect(page.get_by_text("Everything works.")).to_be_visible()
+            for name in ("Chat", "Documents", "Admin"):
+                expect(page.get_by_role("link", name=name)).to_be_visible()
+            page.goto(f"{address}{conversation}")
+            quiet(page)
             expect(page.get_by_test_id("stPopover").get_by_role("button", name="large")).to_be_visible()
             expect(page.get_by_test_id("stPopover").get_by_role("button", name="Instructions: on")).to_be_visible()
             open_popover(page, "large")
@@ -81,29 +93,23 @@ def test_model_and_instructions_are_chosen_and_kept(open_app: OpenApp, tmp_path:
         assert len(endpoint.requests) == 2
 
 
-def test_choosers_fit_the_screen(open_app: OpenApp, tmp_path: Path) -> None:
-    with (
-        ScriptedEndpoint(WRITTEN) as endpoint,
-        serve(tmp_path / "data", RAG_OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="small") as address,
-    ):
-        page = open_app(address)
-        for width, theme in product((1440, 380), ("light", "dark")):
-            page.set_viewport_size({"width": width, "height": 900})
-            page.emulate_media(color_scheme=theme)
-            page.reload()
-            quiet(page)
-            for label, inside in (
-                ("small", page.get_by_text("Quotes only", exact=True)),
-                ("Instructions", page.get_by_label("Instructions for answers in this conversation")),
-            ):
-                open_popover(page, label)
-                expect(inside).to_be_in_viewport()
-                assert width_overflow(page) == 0
-                page.keyboard.press("Escape")
+def test_choosers_fit_the_screen(open_app: OpenApp, writing_app: WritingApp) -> None:
+    page = open_app(writing_app.address)
+    for width, theme in product((1440, 380), ("light", "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
+        for label, inside in (
+            ("small", page.get_by_text("Quotes only", exact=True)),
+            ("Instructions", page.get_by_label("Instructions for answers in this conversation")),
+        ):
+            open_popover(page, label)
+            expect(inside).to_be_in_viewport()
+            assert width_overflow(page) == 0
+            page.keyboard.press("Escape")
+            expect(inside).to_be_hidden()
 
 
-def test_missing_model_leads_to_the_form(open_app: OpenApp, tmp_path: Path) -> None:
-    with serve(tmp_path / "data") as address:
-        page = open_app(address)
-        page.get_by_role("link", name="Quotes only").click()
-        expect(page.get_by_role("heading", name="Language model")).to_be_in_viewport()
+def test_missing_model_leads_to_the_form(open_app: OpenApp, address: str) -> None:
+    page = open_app(address)
+    page.get_by_role("link", name="Quotes only").click()
+    expect(page.get_by_role("heading", name="Language model")).to_be_in_viewport()

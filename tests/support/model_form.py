@@ -5,13 +5,14 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from rag_core.llm.presets import PRESETS
-from tests.support.browser import ask, quiet
+from tests.support.browser import ask, follow, quiet, start_chat
 
 
-def open_form(page: Page, address: str) -> None:
-    page.goto(f"{address}/admin")
+def open_form(page: Page) -> None:
+    """Open the Admin page, unless it is open."""
+    if not page.url.endswith("/admin"):
+        follow(page, "Admin")
     expect(page.get_by_label("Kind of model")).to_be_visible()
-    quiet(page)
 
 
 def choose_kind(page: Page, kind: str) -> None:
@@ -54,17 +55,15 @@ def connect(page: Page, host: str) -> None:
     expect(page.get_by_text(f"Sent for answers to {host}")).to_be_visible()
 
 
-def disconnect(page: Page, address: str) -> None:
-    if not page.url.endswith("/admin"):
-        open_form(page, address)
+def disconnect(page: Page) -> None:
+    open_form(page)
     press(page, "Disconnect")
     expect(page.get_by_text("None: answers are quoted from the documents.")).to_be_visible()
 
 
-def ask_new(page: Page, address: str, question: str) -> None:
+def ask_new(page: Page, question: str) -> None:
     """Ask a question in a new chat, and wait for its answer."""
-    page.goto(address)
-    quiet(page)
+    start_chat(page)
     ask(page, question)
     expect(page.get_by_role("button", name="Source 1").first).to_be_visible()
     quiet(page)
