@@ -112,7 +112,7 @@ def _send_request(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Us
     except RequestError as failed:
         failure = failed
     if report.written or report.tokens:
-        on_usage(estimate_usage(settings, _MESSAGES, report.written, report.tokens))
+        on_usage(estimate_usage(settings.price, _MESSAGES, report.written, report.tokens))
     # The limit of the reply includes the reasoning.
     if thought and endpoint.make_room_for_reasoning() and report.finish == "length" and not moments:
         return _send_request(endpoint, settings, on_usage)
@@ -201,7 +201,7 @@ def _ask(
     except RequestError as failed:
         problem = str(failed)
     if report.written or report.tokens:
-        on_usage(estimate_usage(settings, messages, report.written, report.tokens))
+        on_usage(estimate_usage(settings.price, messages, report.written, report.tokens))
     return strip_unopened_reasoning("".join(pieces)), problem
 
 

@@ -21,7 +21,7 @@ from rag_core.llm.addresses import (
 from rag_core.llm.context_length import DEFAULT_CONTEXT_TOKENS, adopt_context_length
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.presets import ModelPreset
-from rag_core.llm.prices import apply_price, load_prices
+from rag_core.llm.pricing import apply_price, load_prices
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, FORM_NAMES, SettingNames
 from rag_core.runtime.model_connection import (

@@ -537,7 +537,7 @@ def test_incomplete_answer_has_a_notice(play, api: str, finish: str, source: Pas
 
 class TestUsage:
     def test_usage_is_reported_by_the_endpoint(self, play, api: str) -> None:
-        model, _ = play(complete("Yes.", tokens=(321, 7)), openai_api=api, price_input=1.0, price_output=10.0)
+        model, _ = play(complete("Yes.", tokens=(321, 7)), openai_api=api, price="1/10 USD")
         pieces = model.stream_answer(QUESTION, [passage()])
         list(pieces)
         assert pieces.usage == Usage(1, 321, 7, False, pytest.approx(0.000391), "USD")

@@ -286,7 +286,7 @@ def test_usage_is_reported_with_answer_and_in_status(run: Run, library: Path, mo
     with ScriptedEndpoint(answer) as endpoint:
         monkeypatch.setenv("RAG_OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("RAG_OPENAI_MODEL", "small")
-        monkeypatch.setenv("RAG_PRICE_OUTPUT", "100")
+        monkeypatch.setenv("RAG_PRICE", "0/100 USD")
         _, [row], _ = run("ask", QUESTION)
         usage = {"calls": 1, "input_tokens": 900, "output_tokens": 12, "estimated": False, "cost": 0.0012}
         assert row["usage"] == usage | {"currency": "USD"}
