@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from rag_core.errors import GeneratorAuthError
+from rag_core.errors import GeneratorAuthError, GeneratorError
 from rag_core.llm.capability_test import QUESTIONS
 from rag_core.llm.context_length import DEFAULT_CONTEXT_TOKENS, describe_ollama_remedy
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.model_profile import CAPABLE_TOKENS, ModelProfile
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
-from rag_core.llm.request import RequestError, RequestReport
+from rag_core.llm.request import RequestReport
 from rag_core.llm.setting_names import SettingNames
 from rag_core.settings import Settings
 from rag_core.types import ModelCheck, Usage, format_count
@@ -43,7 +43,7 @@ class _Reply:
 
     moments: tuple[float, ...]
     thought: bool
-    failure: RequestError | None
+    failure: GeneratorError | None
 
 
 def check_connection(
@@ -65,7 +65,7 @@ def check_connection(
         return
     reply = _send_request(endpoint, settings, on_usage)
     if reply.failure is not None and not reply.moments:
-        name = KEY if isinstance(reply.failure.error, GeneratorAuthError) else MODEL
+        name = KEY if isinstance(reply.failure, GeneratorAuthError) else MODEL
         other = f" The endpoint lists {_shorten(listed)}." if name == MODEL and listed else ""
         yield ModelCheck(name, False, f"{reply.failure}{other if settings.model not in (listed or ()) else ''}")
         return
@@ -87,8 +87,8 @@ def _check_reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
     try:
         endpoint.warm_up()
         models = endpoint.models()
-    except RequestError as failed:
-        if isinstance(failed.error, GeneratorAuthError):
+    except GeneratorError as failed:
+        if isinstance(failed, GeneratorAuthError):
             return ModelCheck(KEY, False, str(failed)), None
         if failed.status:
             words = f"It answers, but has no list of models (HTTP {failed.status}). Type the name of the model."
@@ -109,7 +109,7 @@ def _send_request(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Us
                 moments.append(time.perf_counter() - started)
                 if len(moments) == _MAX_PIECES:
                     break
-    except RequestError as failed:
+    except GeneratorError as failed:
         failure = failed
     if report.written or report.tokens:
         on_usage(estimate_usage(settings.price, _MESSAGES, report.written, report.tokens))
@@ -198,7 +198,7 @@ def _ask(
                 pieces += [piece] if piece else []
                 if sum(map(len, pieces)) > _MAX_REPLY_CHARS:
                     break
-    except RequestError as failed:
+    except GeneratorError as failed:
         problem = str(failed)
     if report.written or report.tokens:
         on_usage(estimate_usage(settings.price, messages, report.written, report.tokens))
