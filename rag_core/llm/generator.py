@@ -12,7 +12,7 @@ from typing import Any
 
 from rag_core.errors import GeneratorError, SettingsError
 from rag_core.llm.answer_stream import AnswerStream, Pieces, read_in_background
-from rag_core.llm.connection_test import check_connection
+from rag_core.llm.connection_test import ConnectionTest
 from rag_core.llm.context_budget import count_tokens, fit_context
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.endpoint_errors import EndpointErrors
@@ -299,8 +299,8 @@ class LanguageModel:
         self._endpoint.warm_up()
 
     def test_connection(self) -> Iterator[ModelCheck]:
-        """Test the endpoint with a small request; see `rag_core.llm.connection_test.check_connection`."""
-        return check_connection(self._endpoint, self.profile, self._settings, self._names, self._on_usage)
+        """Test the endpoint with a small request; see `ConnectionTest`."""
+        return ConnectionTest(self._endpoint, self.profile, self._settings, self._names, self._on_usage).run()
 
     def close(self) -> None:
         """Close idle connections; the model stays usable."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -94,16 +95,14 @@ def find_file(name: str) -> Path:
 
 def require_accepted_key(settings: Settings) -> None:
     """Raise `GeneratorAuthError` if the endpoint refuses the key when it is asked for its models."""
-    model = LanguageModel(settings, names=FORM_NAMES)
-    try:
-        model.models()
-    except GeneratorAuthError:
-        raise
-    except GeneratorError:
-        # An endpoint without a list of models can still have the model.
-        return
-    finally:
-        model.close()
+    with closing(LanguageModel(settings, names=FORM_NAMES)) as model:
+        try:
+            model.models()
+        except GeneratorAuthError:
+            raise
+        except GeneratorError:
+            # An endpoint without a list of models can still have the model.
+            return
 
 
 def explain_missing_model(purpose: str, alternative: str = "", *, quotes_only: bool = False) -> str:

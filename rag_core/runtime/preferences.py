@@ -78,8 +78,7 @@ class Preferences:
     @property
     def context_budget(self) -> int:
         """Most tokens of pages in the prompt of a capable model."""
-        stored = self._stores.preferences.get(CONTEXT_BUDGET)
-        return int(self._settings.context_budget if stored is None else stored)
+        return self._models.context_budget
 
     @property
     def instructions(self) -> str:

@@ -122,25 +122,35 @@ def test_other_endpoints_get_no_azure_header() -> None:
     assert endpoint.exchanges[0].headers["Authorization"] == f"Bearer {KEY}"
 
 
-def test_running_servers_are_found_with_their_models() -> None:
+def test_running_servers_of_this_machine_are_found_with_their_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    (ollama,) = (one for one in PRESETS if one.id == "ollama")
+    (studio,) = (one for one in PRESETS if one.id == "lmstudio")
+    assert (ollama.list_path, studio.list_path) == ("/api/tags", "/v1/models")
     tags = sent_json({"models": [{"name": "qwen3:4b"}, {"name": "llama3.2"}]})
     with (
-        ScriptedEndpoint(at(api__tags=tags)) as ollama,
-        ScriptedEndpoint(at(v1__models=listing("gemma"))) as studio,
+        ScriptedEndpoint(at(api__tags=tags)) as first,
+        ScriptedEndpoint(at(v1__models=listing("gemma"))) as second,
         ScriptedEndpoint(sent_json(["other"])) as other,
+        ScriptedEndpoint() as stopped,
     ):
-        found = find_local_servers(
+        urls = (first.url, "http://192.0.2.1:11434/v1", stopped.url)
+        stopped.__exit__()
+        monkeypatch.delenv("OLLAMA_HOST", raising=False)
+        monkeypatch.setattr(addresses, "_LOCAL_TIMEOUT_S", 5.0)
+        # Other programs may use the usual ports of this machine, so the test listens on free ports.
+        monkeypatch.setattr(
+            addresses,
+            "PRESETS",
             [
-                ("ollama", ollama.url, "/api/tags"),
-                ("lmstudio", studio.url, "/v1/models"),
-                ("lmstudio", other.url, "/v1/models"),
-                ("ollama", "http://192.0.2.1:11434/v1", "/api/tags"),
-            ]
+                *(replace(ollama, base_url=url) for url in urls),
+                *(replace(studio, base_url=url) for url in (second.url, other.url)),
+                *(one for one in PRESETS if not one.list_path),
+            ],
         )
-    assert found == (
-        LocalServer("ollama", ollama.url, ("llama3.2", "qwen3:4b")),
-        LocalServer("lmstudio", studio.url, ("gemma",)),
-    )
+        assert find_local_servers() == (
+            LocalServer("ollama", first.url, ("llama3.2", "qwen3:4b")),
+            LocalServer("lmstudio", second.url, ("gemma",)),
+        )
 
 
 @pytest.mark.parametrize(
@@ -167,15 +177,6 @@ def test_ollama_is_found_at_the_address_of_its_variable(monkeypatch: pytest.Monk
     assert found["ollama"] == LocalServer("ollama", ollama.url, ("llama3.2",))
 
 
-def test_lm_studio_is_found_at_the_address_of_its_preset(monkeypatch: pytest.MonkeyPatch) -> None:
-    (preset,) = [preset for preset in PRESETS if preset.id == "lmstudio"]
-    assert preset.base_url == "http://localhost:1234/v1"
-    with ScriptedEndpoint(at(v1__models=listing("gemma"))) as studio:
-        # Another program may use port 1234 of this machine, so the test listens on a free port.
-        monkeypatch.setattr(addresses, "PRESETS", [replace(preset, base_url=studio.url)])
-        assert find_local_servers() == (LocalServer("lmstudio", studio.url, ("gemma",)),)
-
-
 @pytest.mark.parametrize(
     ("address", "host"),
     [
@@ -189,12 +190,6 @@ def test_lm_studio_is_found_at_the_address_of_its_preset(monkeypatch: pytest.Mon
 )
 def test_host_of_an_address_is_told_without_a_request(address: str, host: ModelHost | None) -> None:
     assert find_host(address) == host
-
-
-def test_stopped_servers_are_not_offered() -> None:
-    with ScriptedEndpoint() as endpoint:
-        url = endpoint.url
-    assert find_local_servers([("ollama", url, "/api/tags")]) == ()
 
 
 @pytest.mark.parametrize(
