@@ -42,10 +42,7 @@ def add(
         }
         for row in _index_files(engine, read_sources(paths, engine.settings.max_file_mb * 1_000_000), options, bars):
             statuses.append(row["status"])
-            if as_json:
-                console.print_json(row)
-            else:
-                console.print_line(_format_row(row))
+            console.print_row(row, _format_row(row), as_json)
     if not statuses:
         console.print_problem("No PDF was found in these paths.")
     bad = {DocumentStatus.FAILED.value, DocumentStatus.REJECTED.value}
