@@ -256,7 +256,26 @@ def test_other_reply_is_no_refusal(reply: str) -> None:
 FRAGMENTS = st.sampled_from(
     [
         *("SEARCH", "OPEN", "COMPUTE", "NOT STATED", "NOT ", "STATED", "SEAR", "Search", "open", "Not stated"),
-        *(":", ": ", " ", "\n", "\n\n", "\r\n", "**", "- ", "> ", "`", "_", "fee", "5 euros [1].", "é", "\u2028", "ſ", "1", "2. "),
+        *(
+            ":",
+            ": ",
+            " ",
+            "\n",
+            "\n\n",
+            "\r\n",
+            "**",
+            "- ",
+            "> ",
+            "`",
+            "_",
+            "fee",
+            "5 euros [1].",
+            "é",
+            "\u2028",
+            "ſ",
+            "1",
+            "2. ",
+        ),
     ]
 )
 
