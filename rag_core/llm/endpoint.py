@@ -59,6 +59,10 @@ class Endpoint:
         How errors name the settings.
     key_problem : str
         Why the API key cannot be read; every request then fails with this error. Empty if there is no problem.
+
+    Attributes
+    ----------
+    errors : EndpointErrors
     """
 
     def __init__(
@@ -73,7 +77,7 @@ class Endpoint:
         self._profile = profile
         self._names = names
         self._key_problem = key_problem
-        self._errors = EndpointErrors(settings, names)
+        self.errors = EndpointErrors(settings, names)
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
         self._gguf_server = GgufServer(settings, names) if settings.gguf else None
@@ -153,7 +157,7 @@ class Endpoint:
             return sorted(str(model.id) for model in client.models.list(extra_headers={**headers, **unwanted}))
         except (OpenAIError, ValueError, AttributeError) as error:
             failure = self._convert_error(error, connected=False, started=False)
-        raise self._errors.no_list(failure.status) if failure.status in _NO_LIST else failure
+        raise self.errors.no_list(failure.status) if failure.status in _NO_LIST else failure
 
     def warm_up(self) -> None:
         """Create the client, and load a model that runs in this process; may raise `GeneratorError`."""
@@ -191,16 +195,16 @@ class Endpoint:
         url, key = self._find_address()
         host = parse_host(url)
         if not host:
-            raise self._errors.unreachable("it does not begin with http:// or https:// and a host")
+            raise self.errors.unreachable("it does not begin with http:// or https:// and a host")
         if not is_sendable(key):
-            raise self._errors.unusable_key()
+            raise self.errors.unusable_key()
         timeout = Timeout(settings.openai_timeout_s, connect=CONNECT_TIMEOUT_S)
         # Documents may only be sent to the configured address, so redirects are not followed. For an address on this
         # machine, proxies in the environment are ignored.
         try:
             http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not is_loopback(host))
         except (ImportError, OSError, ValueError) as error:
-            problem = self._errors.unusable_environment(str(error))
+            problem = self.errors.unusable_environment(str(error))
         else:
             return OpenAI(
                 api_key=key or _NO_KEY,
@@ -274,13 +278,13 @@ class Endpoint:
 
         if isinstance(error, openai.APITimeoutError):
             unconnected = type(error.__cause__).__name__ == "ConnectTimeout"
-            return self._errors.no_connection() if unconnected else self._errors.timeout()
+            return self.errors.no_connection() if unconnected else self.errors.timeout()
         if isinstance(error, openai.APIStatusError):
-            return self._errors.status(
+            return self.errors.status(
                 error.status_code, *extract_error_details(error), parse_retry_after_s(error.response.headers)
             )
         if isinstance(error, openai.APIConnectionError) and not connected:
-            return self._errors.unreachable(str(error.__cause__ or ""), is_temporary=True)
+            return self.errors.unreachable(str(error.__cause__ or ""), is_temporary=True)
         if isinstance(error, openai.APIConnectionError):
             return self._stream_error("the connection was lost", started)
         if isinstance(error, openai.APIError):
@@ -292,10 +296,10 @@ class Endpoint:
         status = int(code) if code.isdecimal() else STATUS_BY_ERROR_CODE.get(code)
         if status is None or started:
             return self._stream_error(f"the endpoint reported “{message or code}”", started)
-        return self._errors.status(status, code, message)
+        return self.errors.status(status, code, message)
 
     def _stream_error(self, why: str, started: bool) -> GeneratorError:
-        return self._errors.interrupted(why) if started else self._errors.empty(why)
+        return self.errors.interrupted(why) if started else self.errors.empty(why)
 
 
 def _disconnect(events: Any) -> None:

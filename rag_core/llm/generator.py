@@ -15,7 +15,6 @@ from rag_core.llm.answer_stream import AnswerStream, Pieces, read_in_background
 from rag_core.llm.connection_test import ConnectionTest
 from rag_core.llm.context_budget import count_tokens, fit_context
 from rag_core.llm.endpoint import Endpoint
-from rag_core.llm.endpoint_errors import EndpointErrors
 from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.message_parts import count_images
 from rag_core.llm.model_profile import ModelProfile
@@ -44,7 +43,6 @@ _ABOUT_TOOLS = re.compile(r"\btools?\b|\bfunction[_ ]call", re.IGNORECASE)
 # How they say that a model takes no images. Some name the type of a content, since they expect a text.
 _IMAGES_REJECTED = (*_TOOLS_REJECTED, 415)
 _ABOUT_IMAGES = re.compile(r"image|\bvision\b|multi-?modal|\bcontent\b.*\b(?:type|string|str)\b", re.IGNORECASE)
-_WRITTEN = "So the model wrote its calls as text."
 
 
 class _ToolsRejected(Exception):
@@ -105,15 +103,14 @@ class LanguageModel:
     ) -> None:
         self._settings = settings
         self._names = names
-        self._errors = EndpointErrors(settings, names)
         self.profile = profile or ModelProfile(settings)
         self._find_budget = find_budget or (lambda: settings.context_budget)
         self._endpoint = Endpoint(settings, self.profile, names, key_problem=key_problem)
+        self._errors = self._endpoint.errors
         self._on_usage = on_usage
         self._sleep = sleep
         self._writes_calls = settings.gguf is not None
         self._has_called = False
-        self._rejects_tools = False
         self._rejects_images = False
         self.tools_problem = ""
 
@@ -216,12 +213,12 @@ class LanguageModel:
         """
 
         def write(stream: AnswerStream) -> Pieces:
-            if tools and not self._writes_calls and not self._rejects_tools:
+            if tools and not self._writes_calls:
                 try:
                     yield from self._stream_with_retries(stream, messages, tools, schema)
                     return
-                except _ToolsRejected:
-                    self._rejects_tools = True
+                except _ToolsRejected as rejected:
+                    self._stop_calling(str(rejected))
             yield from self._stream_with_retries(stream, messages, schema=schema)
 
         return AnswerStream(write)
@@ -271,15 +268,14 @@ class LanguageModel:
             try:
                 reply = self._read(messages, tools, must_call=True)
             except _ToolsRejected as rejected:
-                self.tools_problem = f"{rejected} {_WRITTEN}"
+                self._stop_calling(str(rejected))
             else:
                 calls = reply.calls or find_written_call(reply.text, tools)
                 if calls or self._has_called:
                     self._has_called = True
                     return Completion(reply.text if reply.calls or not calls else "", reply.usage, calls)
                 usage = reply.usage
-                self.tools_problem = f"The model called none of the tools that were offered to it. {_WRITTEN}"
-            self._writes_calls = True
+                self._stop_calling("The model called none of the tools that were offered to it.")
         reply = self._read(write_as_text(messages, tools), schema=build_call_schema(tools))
         calls = find_written_call(reply.text, tools)
         return Completion("" if calls else reply.text, usage + reply.usage, calls)
@@ -305,6 +301,10 @@ class LanguageModel:
     def close(self) -> None:
         """Close idle connections; the model stays usable."""
         self._endpoint.close()
+
+    def _stop_calling(self, problem: str) -> None:
+        self._writes_calls = True
+        self.tools_problem = f"{problem} So the model wrote its calls as text."
 
     def _read(
         self,
