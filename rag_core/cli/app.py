@@ -211,26 +211,20 @@ def _run() -> int:
             raise KeyboardInterrupt
         return code or 0
     except TyperException as error:
-        return _report_error(RagError(error.format_message()), WRONG_USE)
-    except _USER_ERRORS as error:
-        return _report_error(error, WRONG_USE)
+        return _report_error(error, WRONG_USE, error.format_message())
     except RagError as error:
-        return _report_error(error, FAILED)
-    except KeyboardInterrupt:
-        return _report_error(RagError("Stopped. Unfinished jobs continue at the next start."), FAILED)
-    except Exception as error:  # a user gets a traceback only with --debug
-        if options.get("debug"):
-            raise
-        return _report_error(
-            RagError(f"An internal error: {type(error).__name__}: {error}. Run with --debug for details."),
-            FAILED,
-        )
+        return _report_error(error, WRONG_USE if isinstance(error, _USER_ERRORS) else FAILED, str(error))
+    except KeyboardInterrupt as error:
+        return _report_error(error, FAILED, "Stopped. Unfinished jobs continue at the next start.")
+    except Exception as error:  # noqa: BLE001 - a user gets a traceback only with --debug
+        message = f"An internal error: {type(error).__name__}: {error}. Run with --debug for details."
+        return _report_error(error, FAILED, message)
 
 
-def _report_error(error: Exception, code: int) -> int:
+def _report_error(error: BaseException, code: int, message: str) -> int:
     if options.get("debug"):
         raise error
-    console.print_problem(str(error))
+    console.print_problem(message)
     return code
 
 
