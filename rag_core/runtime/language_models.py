@@ -31,6 +31,7 @@ from rag_core.runtime.model_connection import (
     build_profile,
     explain_missing_model,
     find_file,
+    read_context_budget,
     require_accepted_key,
     sets_model,
 )
@@ -41,8 +42,6 @@ from rag_core.types import ModelCheck, ModelChoice, ModelHost, Usage, UsageTotal
 log = logging.getLogger(__name__)
 # Name of the preference that stores another model of the same endpoint.
 _MODEL = "model"
-# Name of the preference that overrides the setting of the same name.
-CONTEXT_BUDGET = "context_budget"
 
 
 class LanguageModels:
@@ -141,12 +140,6 @@ class LanguageModels:
     def predicts_tokens(self) -> bool:
         """Whether the model in use gives the probabilities of single tokens, which only a GGUF file does."""
         return self.settings.gguf is not None
-
-    @property
-    def context_budget(self) -> int:
-        """Most tokens of pages in the prompt of a capable model."""
-        stored = self._stores.preferences.get(CONTEXT_BUDGET)
-        return self._from_environment.context_budget if stored is None else int(stored)
 
     @property
     def endpoint(self) -> str:
@@ -309,7 +302,7 @@ class LanguageModels:
                     names=self.names,
                     key_problem=self.key_problem,
                     profile=build_profile(settings, self.choice),
-                    find_budget=lambda: self.context_budget,
+                    find_budget=lambda: read_context_budget(self._from_environment, self._stores.preferences),
                     on_usage=partial(self._record_usage, settings.generator_name),
                 )
             return self._generators[model]

@@ -20,6 +20,8 @@ from rag_core.types import ModelChoice
 
 # Name of the preference that stores the connection.
 CONNECTION = "model_connection"
+# Name of the preference that overrides the setting of the same name.
+CONTEXT_BUDGET = "context_budget"
 
 
 def read_connection(settings: Settings) -> ModelChoice | None:
@@ -72,6 +74,12 @@ def build_profile(settings: Settings, choice: ModelChoice | None) -> ModelProfil
         return ModelProfile(settings)
     reported = choice.context_tokens if choice.context_reported else None
     return ModelProfile(settings, reported, choice.tested_capability)
+
+
+def read_context_budget(settings: Settings, preferences: PreferenceStore) -> int:
+    """Return the most tokens of pages in the prompt of a capable model: the chosen number, or else the setting."""
+    stored = preferences.get(CONTEXT_BUDGET)
+    return settings.context_budget if stored is None else int(stored)
 
 
 def find_file(name: str) -> Path:
