@@ -224,7 +224,27 @@ class CallLimit(RagError):
 
 
 class GeneratorError(RagError):
-    """The endpoint gave no answer."""
+    """The endpoint gave no answer.
+
+    Raise it outside of exception handlers; otherwise its ``__context__`` refers to the client's request, which contains
+    the API key.
+
+    Attributes
+    ----------
+    status : int
+        HTTP status of the endpoint's reply, or the equivalent of an error event; 0 if there is none.
+    is_temporary : bool
+        Whether a retry may succeed.
+    retry_after_s : float
+        Seconds that the endpoint demands to wait before a retry; 0 if it demands no wait.
+    reply : str
+        What the endpoint says about the error; empty if it says nothing.
+    """
+
+    status = 0
+    is_temporary = False
+    retry_after_s = 0.0
+    reply = ""
 
 
 class GeneratorAuthError(GeneratorError):

@@ -6,7 +6,7 @@ import logging
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from dotenv.parser import parse_stream
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
@@ -14,11 +14,13 @@ from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
     EnvSettingsSource,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
 
 from rag_core.errors import SettingsError
+from rag_core.types import Price
 
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
@@ -44,6 +46,9 @@ REMOVED_SETTINGS = frozenset(
         "RAG_OPENAI_CONNECT_TIMEOUT_S",
         "RAG_OPENAI_TEMPERATURE",
         "RAG_PAGE_TIMEOUT_S",
+        "RAG_PRICE_CURRENCY",
+        "RAG_PRICE_INPUT",
+        "RAG_PRICE_OUTPUT",
         "RAG_RERANK_TOP",
         "RAG_RRF_K",
         "RAG_STRATEGY_CALLS",
@@ -56,6 +61,7 @@ REMOVED_SETTINGS = frozenset(
         "RAG_WORKER_MEMORY_MB",
     }
 )
+_PRICE = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*([^\s\d./]{1,8})", re.ASCII)
 log = logging.getLogger(__name__)
 
 
@@ -208,23 +214,15 @@ class Settings(BaseSettings):
         le=4,
         description="Most pictures of pages that a capable model gets beside their text; 0 sends none",
     )
-    price_input: float | None = Field(
+    price: Annotated[Price | None, NoDecode] = Field(
         None,
-        ge=0,
-        le=1_000_000,
-        description="Price of a million input tokens; default: that of the model in `RAG_PRICES`",
-    )
-    price_output: float | None = Field(
-        None,
-        ge=0,
-        le=1_000_000,
-        description="Price of a million output tokens; default: that of the model in `RAG_PRICES`",
+        description="Prices of a million input and of a million output tokens, such as `0.15/0.60 USD`; default: those "
+        "of the model in `RAG_PRICES`",
     )
     prices: Path | None = Field(
         None,
         description="TOML file with prices by model, like `rag_core/llm/prices.toml`, which is the default",
     )
-    price_currency: str = Field("USD", min_length=1, max_length=8, description="Currency of both prices")
 
     max_file_mb: int = Field(200, ge=1, le=10_000, description="Maximum size of a file in megabytes")
     ocr: Literal["auto", "on", "off"] = Field(
@@ -238,6 +236,15 @@ class Settings(BaseSettings):
             return value.expanduser().absolute() if value else None
         except RuntimeError as error:
             raise ValueError(str(error).rstrip(".")) from None
+
+    @field_validator("price", mode="before")
+    @classmethod
+    def _parse_price(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        if not (match := _PRICE.fullmatch(value.strip())):
+            raise ValueError("write the two prices and the currency, such as 0.15/0.60 USD")
+        return Price(float(match[1]), float(match[2]), match[3])
 
     @field_validator("openai_model")
     @classmethod
@@ -258,27 +265,12 @@ class Settings(BaseSettings):
         file = _KnownKeysSource(settings_cls, env_file=getattr(dotenv_settings, "env_file", None))
         return init_settings, _EnvironmentSource(settings_cls, file), file
 
-    @field_validator(
-        *(
-            "data_dir",
-            "gguf",
-            "model_catalogue",
-            "prices",
-            "openai_base_url",
-            "openai_api_key",
-            "openai_model",
-            "chroma_host",
-            "files_url",
-            "database_url",
-            "reranker",
-            "sparse",
-        ),
-        mode="before",
-    )
+    @field_validator("*", mode="before")
     @classmethod
     def _replace_blank(cls, value: object, field: ValidationInfo) -> object:
         default = cls.model_fields[str(field.field_name)].default
-        return default if isinstance(value, str) and not value.strip() else value
+        may_be_blank = default is None or isinstance(default, Path)
+        return default if may_be_blank and isinstance(value, str) and not value.strip() else value
 
     @property
     def model(self) -> str:

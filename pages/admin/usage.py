@@ -55,7 +55,7 @@ def show_usage(engine: Engine) -> None:
         if any(one.usage.cost is None for one in totals):
             notes.append(
                 "Requests have no cost if the model ran on this machine, or if its price was unknown at the time. "
-                "Set `RAG_PRICE_INPUT` and `RAG_PRICE_OUTPUT`, or add the model to a table of prices (`RAG_PRICES`)."
+                "Set `RAG_PRICE`, or add the model to a table of prices (`RAG_PRICES`)."
             )
         if notes:
             st.caption(" ".join(notes))

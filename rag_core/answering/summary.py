@@ -136,7 +136,7 @@ class Summarizer:
             query.writer.instructions,
         )
         calls = min(CallBudget.max_calls, CallBudget.max_tokens // tokens)
-        context = self._models.names.show_context(tokens)
+        context = self._models.names.context_value.format(tokens)
         if count_notes_per_prompt(capacity) < 2:
             raise CallLimit(
                 f"{start_sentence(context)} leaves too little room for a summary's "

@@ -55,10 +55,7 @@ def add(
         sources = read_sources(paths or [], engine.settings.max_file_mb * 1_000_000)
         for row in additions.run(sources, resume=resume):
             statuses.append(row["status"])
-            if as_json:
-                console.print_json(row)
-            else:
-                console.print_line(_format_row(row))
+            console.print_row(row, _format_row(row), as_json)
         waiting = additions.finish()
     if not statuses and not resume:
         console.print_problem(f"No {ACCEPTED.nouns} was found in these paths.")

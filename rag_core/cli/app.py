@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -15,11 +16,19 @@ from typer.exceptions import TyperException
 from rag_core.cli import console, json_rows
 from rag_core.cli.add import add
 from rag_core.cli.ask import ask, search
-from rag_core.cli.common import FAILED, SOME_FAILED, WRONG_USE, Json, open_engine, options
+from rag_core.cli.common import (
+    FAILED,
+    SOME_FAILED,
+    WRONG_USE,
+    DocumentNames,
+    Json,
+    exit_unless_done,
+    open_engine,
+    options,
+)
+from rag_core.cli.contents import outline, pages
 from rag_core.cli.evaluate import evaluate
 from rag_core.cli.model import model_app
-from rag_core.cli.outline import outline
-from rag_core.cli.pages import pages
 from rag_core.cli.snapshot import snapshot_app
 from rag_core.cli.themes import themes_app
 from rag_core.cli.train import pseudo_questions, train
@@ -37,7 +46,7 @@ from rag_core.errors import (
     UnknownTheme,
 )
 from rag_core.parsing.formats.accepted import ACCEPTED
-from rag_core.types import DEFAULT_COLLECTION, JobState, format_count
+from rag_core.types import DEFAULT_COLLECTION, format_count
 
 # Typer's return value for a command that was interrupted from the keyboard.
 INTERRUPTED = 130
@@ -81,17 +90,13 @@ def list_documents(as_json: Json = False) -> None:
         documents = engine.documents.list()
     listed = [(one, name) for one in documents for name in (one.name, *one.aliases)]
     rows = [json_rows.build_document_row(document, name) for document, name in listed]
-    if as_json:
-        for row in rows:
-            console.print_json(row)
-    elif not documents:
-        console.print_note(f"The library is empty. Use the command add to add {ACCEPTED.plurals}.")
-    else:
+    if not as_json:
         rows = [row | {"added_at": one.added_at} for row, (one, _) in zip(rows, listed, strict=True)]
-        # Most libraries have only the default collection, so the column is shown only if there are other collections.
-        collection_column = ["collection"] if any(one.collection != DEFAULT_COLLECTION for one in documents) else []
-        columns = ("document", *collection_column, "pages", "chunks", "status", "added_at", "reason")
-        console.print_table(rows, columns, numeric=("pages", "chunks"))
+    # Most libraries have only the default collection, so the column is shown only if there are other collections.
+    collection_column = ["collection"] if any(one.collection != DEFAULT_COLLECTION for one in documents) else []
+    columns = ("document", *collection_column, "pages", "chunks", "status", "added_at", "reason")
+    empty = f"The library is empty. Use the command add to add {ACCEPTED.plurals}."
+    console.print_rows(rows, columns, as_json, numeric=("pages", "chunks"), if_empty=empty)
 
 
 app.command()(pages)
@@ -99,27 +104,20 @@ app.command()(outline)
 
 
 @app.command()
-def delete(
-    documents: Annotated[list[str], typer.Argument(help="Names or ids.", show_default=False)],
-    as_json: Json = False,
-) -> None:
+def delete(documents: DocumentNames, as_json: Json = False) -> None:
     """Delete documents from every store. Prints how many chunks were removed, and how many remain."""
     with open_engine() as engine:
         # Documents are deleted one by one: if a store fails, the output still shows which documents are gone.
         for receipt in engine.documents.delete_named(documents):
-            row = json_rows.build_deletion_row(receipt)
-            if as_json:
-                console.print_json(row)
-            else:
-                removed = format_count(receipt.chunks_removed, "chunk")
-                kept = f"; the same content stays in the library as {receipt.kept_as}" if receipt.kept_as else ""
-                line = f"{receipt.document}: {removed} removed, {receipt.chunks_remaining:,} remaining{kept}"
-                console.print_line(line)
+            removed = format_count(receipt.chunks_removed, "chunk")
+            kept = f"; the same content stays in the library as {receipt.kept_as}" if receipt.kept_as else ""
+            line = f"{receipt.document}: {removed} removed, {receipt.chunks_remaining:,} remaining{kept}"
+            console.print_row(json_rows.build_deletion_row(receipt), line, as_json)
 
 
 @app.command()
 def move(
-    documents: Annotated[list[str], typer.Argument(help="Names or ids.", show_default=False)],
+    documents: DocumentNames,
     collection: Annotated[str, typer.Option(help="Collection to move them to.", show_default=False)],
     as_json: Json = False,
 ) -> None:
@@ -129,10 +127,8 @@ def move(
         engine.collections.move_documents(moved, collection)
         for document_id in moved:
             document = engine.documents.get(document_id)
-            if as_json:
-                console.print_json(json_rows.build_document_row(document))
-            else:
-                console.print_line(f"{document.name}: now in {document.collection}")
+            row = json_rows.build_document_row(document)
+            console.print_row(row, f"{document.name}: now in {document.collection}", as_json)
 
 
 app.command()(search)
@@ -157,16 +153,9 @@ def reindex(
         **{name: ended.details.get(name, 0) for name in ("chunks", "embeddings_reused", "embeddings_computed")},
         "seconds": round(ended.seconds, 3),
     }
-    if as_json:
-        for row in done:
-            console.print_json(row)
-        console.print_json(summary)
-    else:
-        console.print_table(done, ("document", "status", "chunks", "reason"), numeric=("chunks",))
-        console.print_table([summary], tuple(summary), numeric=tuple(summary))
-    if ended.state is not JobState.DONE:
-        console.print_problem(ended.reason)
-        raise typer.Exit(SOME_FAILED if done else FAILED)
+    console.print_rows(done, ("document", "status", "chunks", "reason"), as_json, numeric=("chunks",))
+    console.print_rows([summary], tuple(summary), as_json, numeric=tuple(summary))
+    exit_unless_done(ended, SOME_FAILED if done else FAILED)
 
 
 app.command()(watch)
@@ -183,7 +172,7 @@ def status(as_json: Json = False) -> None:
     """Show what is stored, how it was built, and any problems."""
     with open_engine() as engine:
         current = engine.status()
-    row = json_rows.build_status(current)
+    row = asdict(current)
     if as_json:
         console.print_json(row)
     else:
@@ -191,14 +180,11 @@ def status(as_json: Json = False) -> None:
             console.print_problem(problem)
         for notice in current.notices:
             console.print_note(notice)
-        shown_separately = ("problems", "notices", "healthy", "usage")
-        flat = [
-            {"what": name.replace("_", " "), "value": value}
-            for name, value in row.items()
-            if name not in shown_separately
-        ]
+        values = {name: value for name, value in row.items() if name not in ("problems", "notices", "healthy", "usage")}
+        flat = [{"what": name.replace("_", " "), "value": value} for name, value in values.items()]
         flat += [{"what": f"usage of {one.generator}", "value": one.usage.label} for one in current.usage]
-        console.print_table([{"what": "healthy", "value": current.healthy}, *flat], ("what", "value"))
+        flat = [{"what": "healthy", "value": current.healthy}, *flat]
+        console.print_table(flat, ("what", "value"))
     if not current.healthy:
         raise typer.Exit(FAILED)
 
@@ -228,26 +214,20 @@ def _run() -> int:
             raise KeyboardInterrupt
         return code or 0
     except TyperException as error:
-        return _report_error(RagError(error.format_message()), WRONG_USE)
-    except _USER_ERRORS as error:
-        return _report_error(error, WRONG_USE)
+        return _report_error(error, WRONG_USE, error.format_message())
     except RagError as error:
-        return _report_error(error, FAILED)
-    except KeyboardInterrupt:
-        return _report_error(RagError("Stopped. Unfinished jobs continue at the next start."), FAILED)
-    except Exception as error:  # a user gets a traceback only with --debug
-        if options.get("debug"):
-            raise
-        return _report_error(
-            RagError(f"An internal error: {type(error).__name__}: {error}. Run with --debug for details."),
-            FAILED,
-        )
+        return _report_error(error, WRONG_USE if isinstance(error, _USER_ERRORS) else FAILED, str(error))
+    except KeyboardInterrupt as error:
+        return _report_error(error, FAILED, "Stopped. Unfinished jobs continue at the next start.")
+    except Exception as error:  # noqa: BLE001 - a user gets a traceback only with --debug
+        message = f"An internal error: {type(error).__name__}: {error}. Run with --debug for details."
+        return _report_error(error, FAILED, message)
 
 
-def _report_error(error: Exception, code: int) -> int:
+def _report_error(error: BaseException, code: int, message: str) -> int:
     if options.get("debug"):
         raise error
-    console.print_problem(str(error))
+    console.print_problem(message)
     return code
 
 

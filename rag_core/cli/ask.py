@@ -13,7 +13,7 @@ from rag_core.cli import console, json_rows
 from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import CollectionError, QuestionError, SettingsError, UnknownDocument
-from rag_core.types import Answer, RetrievalConfig, Scope, SearchResult
+from rag_core.types import Answer, RetrievalConfig, Scope
 
 # The value of --model that stands for no language model.
 QUOTES = "quotes"
@@ -65,16 +65,15 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find passages for a question, without an answer."""
-
-    def run(engine: Engine, text: str, scope: Scope) -> SearchResult:
-        how = RetrievalConfig(strategy=strategy)
-        return engine.search(text, **asdict(scope), top_k=top_k, configuration=how)
-
-    def show(row: dict[str, Any], result: SearchResult) -> None:
-        console.print_passages(row)
-
+    how = RetrievalConfig(strategy=strategy)
     _run_questions(
-        run, json_rows.build_search_row, show, question, questions, _scope(document, collection, as_of), as_json
+        lambda engine, text, scope: engine.search(text, **asdict(scope), top_k=top_k, configuration=how),
+        json_rows.build_search_row,
+        lambda row, result: console.print_passages(row),
+        question,
+        questions,
+        _scope(document, collection, as_of),
+        as_json,
     )
 
 
@@ -163,9 +162,8 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
         try:
             row = json.loads(line)
             names = row.get("documents") or []
-            if not isinstance(row["question"], str) or not isinstance(names, list):
-                raise TypeError
-            if not all(isinstance(name, str) for name in names):
+            texts = [row["question"], *names]
+            if not isinstance(names, list) or not all(isinstance(text, str) for text in texts):
                 raise TypeError
             questions.append({"id": row["id"], "question": row["question"], "documents": tuple(names)})
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
+from rag_core.cli import console
 from rag_core.engine import Engine
+from rag_core.errors import RagError
 from rag_core.settings import Settings, load_settings
-from rag_core.types import Label
+from rag_core.types import Job, JobState, Label
 
+T = TypeVar("T")
 WRONG_USE, SOME_FAILED, FAILED = 2, 3, 1
 
 options: dict[str, Any] = {}
 
+DocumentNames = Annotated[list[str], typer.Argument(help="Names or ids.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line on standard output.")]
 
 
@@ -30,6 +34,36 @@ def open_engine() -> Iterator[Engine]:
     """Yield the engine for the data folder in ``options``, and close it at the end."""
     with Engine(read_settings()) as engine:
         yield engine
+
+
+def exit_unless_done(job: Job, code: int = FAILED) -> None:
+    """Print why a job was not done, and end the command with an exit code; return if the job was done."""
+    if job.state is not JobState.DONE:
+        console.print_problem(job.reason)
+        raise typer.Exit(code)
+
+
+def wait_for_result(events: Generator[Any, None, None], result: type[T], name: str, if_stopped: str) -> T:
+    """Return the last event of a long run, and show the progress of the others.
+
+    Raises
+    ------
+    RagError
+        The run is interrupted from the keyboard; ``if_stopped`` tells the consequence.
+    """
+    stage = ""
+    try:
+        with closing(events), console.counter(name) as count:
+            for event in events:
+                if isinstance(event, result):
+                    return event
+                if getattr(event, "stage", stage) != stage:
+                    stage = event.stage
+                    console.print_note(f"{stage} …")
+                count(event.done, event.total)
+    except KeyboardInterrupt:
+        raise RagError(f"Stopped before the end. {if_stopped}") from None
+    raise RagError(f"The run of {name} ended without a result.")
 
 
 def read_labels(engine: Engine, path: Path) -> Sequence[Label]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -68,6 +68,31 @@ def print_table(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, numer
     for row in rows:
         shown.add_row(*(Text(_cell(row.get(column))) for column in columns))
     print_wide(shown)
+
+
+def print_rows(
+    rows: Sequence[dict[str, Any]],
+    columns: Sequence[str],
+    as_json: bool,
+    *,
+    numeric: Sequence[str] = (),
+    if_empty: str = "",
+) -> None:
+    """Print each row as a JSON object, or all of them as a table, or a note that there are none."""
+    for row in rows if as_json else ():
+        print_json(row)
+    if if_empty and not rows and not as_json:
+        print_note(if_empty)
+    elif not as_json:
+        print_table(rows, columns, numeric=numeric)
+
+
+def print_row(row: dict[str, Any], line: str, as_json: bool) -> None:
+    """Print a JSON object, or a line that says the same."""
+    if as_json:
+        print_json(row)
+    else:
+        print_line(line)
 
 
 def print_passages(row: dict[str, Any]) -> None:
@@ -144,16 +169,14 @@ def _format_runs(runs: Sequence[Run]) -> Text:
 
 
 class JobBars:
-    """A progress bar for each running job; no bars are shown if ``progress`` is ``None``."""
+    """A progress bar for each running job."""
 
-    def __init__(self, progress: Progress | None) -> None:
+    def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._tasks: dict[str, TaskID] = {}
 
     def show(self, job: Job) -> None:
         """Update the bar of a job, or remove it if the job has ended."""
-        if self._progress is None:
-            return
         if job.state not in (JobState.QUEUED, JobState.RUNNING):
             if job.job_id in self._tasks:
                 self._progress.remove_task(self._tasks.pop(job.job_id))
@@ -171,44 +194,30 @@ class JobBars:
 @contextmanager
 def job_bars() -> Iterator[JobBars]:
     """Yield progress bars, which are shown only if standard error is a terminal."""
-    if not err.is_terminal:
-        yield JobBars(None)
-        return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[stage]}"),
-    )
-    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress:
+    with _show_progress(TextColumn("{task.fields[stage]}")) as progress:
         yield JobBars(progress)
 
 
 @contextmanager
-def counter(name: str) -> Iterator[Callable[[int, int], None]]:
+def counter(name: str, *columns: ProgressColumn) -> Iterator[Callable[[int, int], None]]:
     """Yield a function that takes the number of finished items and the total number.
 
-    A progress bar shows these numbers if standard error is a terminal.
+    A progress bar shows these numbers, or other columns, if standard error is a terminal.
     """
-    with _bar(name, TextColumn("{task.completed}/{task.total}")) as show:
-        yield show
-
-
-@contextmanager
-def download_bar(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that takes the number of downloaded bytes and the total number, as `counter` does for items."""
-    with _bar(name, DownloadColumn(), TransferSpeedColumn()) as show:
-        yield show
-
-
-@contextmanager
-def _bar(name: str, *columns: ProgressColumn) -> Iterator[Callable[[int, int], None]]:
-    if not err.is_terminal:
-        yield lambda done, total: None
-        return
-    all_columns = TextColumn("{task.description}", markup=False), BarColumn(), *columns, TimeRemainingColumn()
-    with Progress(*all_columns, console=err, transient=True) as progress:
+    with _show_progress(*(columns or (TextColumn("{task.completed}/{task.total}"),))) as progress:
         task = progress.add_task(name, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def download_bar(name: str) -> AbstractContextManager[Callable[[int, int], None]]:
+    """Return a `counter` of downloaded bytes."""
+    return counter(name, DownloadColumn(), TransferSpeedColumn())
+
+
+def _show_progress(*columns: ProgressColumn) -> Progress:
+    name = TextColumn("{task.description}", markup=False)
+    shown = err.is_terminal
+    return Progress(name, BarColumn(), *columns, TimeRemainingColumn(), console=err, transient=True, disable=not shown)
 
 
 def _cell(value: Any) -> str:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rag_core.cli import console, json_rows
-from rag_core.cli.common import Json, open_engine, read_labels
+from rag_core.cli.common import Json, open_engine, read_labels, wait_for_result
 from rag_core.engine import Engine
-from rag_core.errors import RagError
 from rag_core.types import (
     SIGNIFICANCE_LEVEL,
     TABLE_METRICS,
     Baseline,
     Evaluation,
     JudgeConfig,
-    Label,
     MethodRow,
     RetrievalConfig,
 )
@@ -87,19 +84,34 @@ def evaluate(
             _check_writable(out)
         chosen = engine.evaluations.list_methods(k, b) if as_table else choices
         engine.evaluations.check(chosen)
-        measured = not no_answers, judge_config, not as_table
-        evaluations = [_run(engine, parsed_labels, one, labels.name, *measured) for one in chosen]
+        evaluations = [
+            wait_for_result(
+                engine.evaluations.run(
+                    parsed_labels,
+                    one,
+                    name=labels.name,
+                    answers=not no_answers,
+                    judge=judge_config,
+                    with_context=not as_table,
+                ),
+                Evaluation,
+                one.label,
+                "This evaluation is not stored.",
+            )
+            for one in chosen
+        ]
         methods = engine.evaluations.tabulate(evaluations) if as_table else ()
         pseudo = evaluations[0].pseudo_questions
         rows = list(_method_rows(methods, pseudo) if as_table else _metric_rows(engine, evaluations, most))
         is_pair = len(evaluations) == 2 and not as_table
         check = engine.evaluations.check_release(*evaluations) if is_pair else None
-        for row in rows if as_json else []:
-            console.print_json(row)
-        if as_json and check:
-            first, second = (one.configuration for one in evaluations)
-            row = {"configuration": f"{second} minus {first}", "release": check.verdict, "reason": check.reason}
-            console.print_json(row)
+        if as_json:
+            for row in rows:
+                console.print_json(row)
+            if check:
+                first, second = (one.configuration for one in evaluations)
+                row = {"configuration": f"{second} minus {first}", "release": check.verdict, "reason": check.reason}
+                console.print_json(row)
         if pseudo:
             console.print_note(f"{pseudo:,} of the questions are pseudo-questions from sentences of the documents.")
         if as_table and not as_json:
@@ -135,29 +147,6 @@ def _check_writable(folder: Path) -> None:
         tempfile.TemporaryFile(dir=nearest).close()
     except OSError as error:
         raise typer.BadParameter(f"{folder} cannot be written ({error.strerror}). Name another folder.") from None
-
-
-def _run(
-    engine: Engine,
-    labels: Sequence[Label],
-    configuration: RetrievalConfig | Baseline,
-    name: str,
-    answers: bool,
-    judge: JudgeConfig | None,
-    with_context: bool,
-) -> Evaluation:
-    stream = engine.evaluations.run(
-        labels, configuration, name=name, answers=answers, judge=judge, with_context=with_context
-    )
-    try:
-        with closing(stream) as events, console.counter(configuration.label) as count:
-            for event in events:
-                if isinstance(event, Evaluation):
-                    return event
-                count(event.done, event.total)
-    except KeyboardInterrupt:
-        raise RagError("Stopped before the end. This evaluation is not stored.") from None
-    raise RagError("The evaluation ended without a result.")
 
 
 def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Iterator[dict[str, Any]]:

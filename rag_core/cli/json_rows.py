@@ -13,7 +13,6 @@ from rag_core.runtime.model_downloads import build_offer
 from rag_core.types import (
     Answer,
     AnswerState,
-    Capability,
     Citation,
     Comparison,
     ContextValue,
@@ -31,13 +30,11 @@ from rag_core.types import (
     Passage,
     SearchResult,
     Snapshot,
-    Status,
     SyncResult,
     Table,
     TableCell,
     ThresholdAdvice,
     Training,
-    WatchedFolder,
 )
 from rag_core.types.answers import strip_markers
 
@@ -48,27 +45,31 @@ def build_addition_row(shown: str, job: Job, document: DocumentInfo | None) -> d
     version_id = job.details.get("version_id")
     if document is not None and version_id not in (None, document.version_id):
         document = None
-    counts = ("pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed")
-    return {
-        "file": shown,
-        "document_id": job.document_id,
-        "status": (job.result or DocumentStatus.FAILED).value,
-        **{name: getattr(document, name) if document else 0 for name in counts},
-        "reason": job.reason,
-        "seconds": round(job.seconds, 3),
-    }
+    status = job.result or DocumentStatus.FAILED
+    return _addition(shown, job.document_id, status, document, job.reason, job.seconds)
 
 
 def build_refusal_row(shown: str, reason: str) -> dict[str, Any]:
     """Return the row that ``add`` prints for a file that could not be read."""
-    zeros = dict.fromkeys(("pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed"), 0)
+    return _addition(shown, None, DocumentStatus.REJECTED, None, reason, 0.0)
+
+
+def _addition(
+    shown: str,
+    document_id: str | None,
+    status: DocumentStatus,
+    document: DocumentInfo | None,
+    reason: str,
+    seconds: float,
+) -> dict[str, Any]:
+    counts = ("pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed")
     return {
         "file": shown,
-        "document_id": None,
-        "status": DocumentStatus.REJECTED.value,
-        **zeros,
+        "document_id": document_id,
+        "status": status.value,
+        **(pick(document, *counts) if document else dict.fromkeys(counts, 0)),
         "reason": reason,
-        "seconds": 0.0,
+        "seconds": round(seconds, 3),
     }
 
 
@@ -79,10 +80,7 @@ def build_document_row(document: DocumentInfo, name: str = "") -> dict[str, Any]
     return {
         "document_id": document.document_id,
         "document": name or document.name,
-        "collection": document.collection,
-        "pages": document.pages,
-        "chunks": document.chunks,
-        "size": document.size,
+        **pick(document, "collection", "pages", "chunks", "size"),
         "status": document.status.value,
         "reason": " ".join(filter(None, reason)),
         "added_at": document.added_at.isoformat(),
@@ -94,9 +92,7 @@ def build_page_row(document: str, found: Page) -> dict[str, Any]:
     """Return the row that ``pages`` prints for a page."""
     return {
         "document": document,
-        "page_index": found.page_index,
-        "page_label": found.page_label,
-        "text": found.text,
+        **pick(found, "page_index", "page_label", "text"),
         "state": found.state.value,
         "reason": found.reason,
         "tables": [_table(table, found) for table in found.tables],
@@ -105,8 +101,7 @@ def build_page_row(document: str, found: Page) -> dict[str, Any]:
 
 def build_outline_row(document: str, entry: OutlineEntry) -> dict[str, Any]:
     """Return the row that ``outline`` prints for a section."""
-    names = ("level", "title", "page_index", "page_label", "page_index_end")
-    return {"document": document, **{name: getattr(entry, name) for name in names}}
+    return {"document": document, **pick(entry, "level", "title", "page_index", "page_label", "page_index_end")}
 
 
 def _table(table: Table, found: Page) -> dict[str, Any]:
@@ -136,14 +131,8 @@ def _cell_box(cell: TableCell | None, found: Page) -> list[float] | None:
 
 def build_deletion_row(receipt: DeleteReceipt) -> dict[str, Any]:
     """Return the row that ``delete`` prints for a document."""
-    return {
-        "document_id": receipt.document_id,
-        "document": receipt.document,
-        "chunks_removed": receipt.chunks_removed,
-        "chunks_remaining": receipt.chunks_remaining,
-        "remaining": dict(receipt.remaining),
-        "kept_as": receipt.kept_as,
-    }
+    names = ("document_id", "document", "chunks_removed", "chunks_remaining", "kept_as")
+    return {**pick(receipt, *names), "remaining": dict(receipt.remaining)}
 
 
 def build_search_row(result: SearchResult | Answer, question_id: str | None) -> dict[str, Any]:
@@ -172,13 +161,7 @@ def build_answer_row(answer: Answer, question_id: str | None) -> dict[str, Any]:
         "citations": [] if is_refusal else [_citation(citation) for citation in answer.citations],
         "more": [_citation(citation) for citation in answer.more],
         "statements": [
-            {
-                "text": answer.text[one.start : one.end],
-                "supported": one.supported,
-                "reason": one.reason,
-                "mark": one.mark,
-                "mark_text": one.mark_text,
-            }
+            {"text": answer.text[one.start : one.end], **pick(one, "supported", "reason", "mark", "mark_text")}
             for one in answer.statements
         ],
         "generator": answer.generator,
@@ -190,11 +173,6 @@ def build_snapshot_row(one: Snapshot) -> dict[str, Any]:
     """Return the row that ``snapshot`` prints for a snapshot."""
     row = asdict(one)
     return {**row, "as_of": one.as_of.date().isoformat(), "created_at": one.created_at.isoformat()}
-
-
-def build_watch_row(watch: WatchedFolder) -> dict[str, Any]:
-    """Return the row that ``watch`` prints for a watched folder."""
-    return asdict(watch)
 
 
 def build_sync_row(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
@@ -210,15 +188,9 @@ def build_sync_row(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
 
 def build_metric_row(metric: Metric, configuration: str, pseudo_questions: int = 0) -> dict[str, Any]:
     """Return the row that ``evaluate`` prints for a metric, with the number of pseudo-questions if there are any."""
-    value = asdict(metric.interval)
-    return {
-        "metric": metric.metric,
-        "value": value.pop("value"),
-        "n": metric.n,
-        **value,
-        "configuration": configuration,
-        **_count_pseudo_questions(pseudo_questions),
-    }
+    interval = asdict(metric.interval)
+    first = {"metric": metric.metric, "value": interval.pop("value"), "n": metric.n}
+    return {**first, **interval, "configuration": configuration, **_count_pseudo_questions(pseudo_questions)}
 
 
 def _count_pseudo_questions(number: int) -> dict[str, int]:
@@ -283,15 +255,12 @@ def build_training_metric_rows(trained: Training) -> list[dict[str, Any]]:
     """Return a row of ``train`` for each held-out metric; ``low`` and ``high`` are the interval of the difference."""
     return [
         {
-            "stage": one.stage,
-            "metric": one.metric,
+            **pick(one, "stage", "metric", "p_value", "n"),
             "before": one.before.value,
             "after": one.after.value,
             "difference": one.difference.value,
             "low": one.difference.low,
             "high": one.difference.high,
-            "p_value": one.p_value,
-            "n": one.n,
         }
         for one in trained.figures
     ]
@@ -310,50 +279,23 @@ def build_pseudo_question_row(label: Label) -> dict[str, Any]:
         "id": label.label_id,
         "question": label.question,
         "answers": list(label.answers),
-        "evidence": [{"document": one.document, "page_index": one.page_index} for one in label.evidence],
+        "evidence": [pick(one, "document", "page_index") for one in label.evidence],
         "pseudo": label.is_pseudo,
     }
-
-
-def build_status(current: Status) -> dict[str, Any]:
-    """Return the object that ``status`` prints."""
-    return asdict(current)
 
 
 def build_catalogue_row(model: CatalogueModel, folder: Path, used: str) -> dict[str, Any]:
     """Return the row that ``model list`` prints for a model; see `build_offer`."""
     offer = build_offer(model, folder, used)
     return {
-        "name": offer.name,
+        **pick(model, "name", "memory_bytes", "licence", "capability", "url", "sha256"),
         "file": str(build_model_path(model, folder)),
         "downloaded": is_downloaded(model, folder),
-        "in_use": offer.in_use,
-        "downloaded_bytes": offer.downloaded_bytes,
+        **pick(offer, "in_use", "downloaded_bytes"),
         "bytes": offer.size_bytes,
-        "memory_bytes": offer.memory_bytes,
-        "licence": offer.licence,
-        "capability": model.capability,
-        "url": model.url,
-        "sha256": model.sha256,
         "fits": not offer.problem,
         "reason": offer.problem,
     }
-
-
-def build_download_row(model: CatalogueModel, path: Path, package_installed: bool, seconds: float) -> dict[str, Any]:
-    """Return the row that ``model add`` prints."""
-    return {
-        "name": model.name,
-        "file": str(path),
-        "bytes": model.size_bytes,
-        "package_installed": package_installed,
-        "seconds": round(seconds, 3),
-    }
-
-
-def build_used_model_row(file: Path, capability: Capability) -> dict[str, Any]:
-    """Return the row that ``model use`` prints."""
-    return {"model": file.stem, "file": str(file), "capability": capability}
 
 
 def build_model_check_row(check: ModelCheck) -> dict[str, Any]:
@@ -365,25 +307,21 @@ def build_model_check_row(check: ModelCheck) -> dict[str, Any]:
 
 
 def _passage(passage: Passage) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "rank": passage.rank,
-        "document": passage.document,
-        "document_id": passage.document_id,
-        "page_index": passage.page_index,
-        "page_label": passage.page_label,
-        "chunk_id": passage.chunk_id,
-        "text": passage.text,
-        "scores": dict(passage.scores),
-    }
+    names = ("rank", "document", "document_id", "page_index", "page_label", "chunk_id", "text")
+    row = {**pick(passage, *names), "scores": dict(passage.scores)}
     if passage.page_index_end != passage.page_index:
         row["page_index_end"] = passage.page_index_end
     if passage.duplicates:
-        row["duplicates"] = [{"document": one.document, "page_label": one.page_label} for one in passage.duplicates]
+        row["duplicates"] = [pick(one, "document", "page_label") for one in passage.duplicates]
     if passage.hidden:
         row["hidden_on_page"] = passage.hidden
     return row
 
 
 def _citation(citation: Citation) -> dict[str, Any]:
-    names = ("marker", "passage_rank", "document", "page_index", "page_label", "quote", "added")
-    return {name: getattr(citation, name) for name in names}
+    return pick(citation, "marker", "passage_rank", "document", "page_index", "page_label", "quote", "added")
+
+
+def pick(source: object, *names: str) -> dict[str, Any]:
+    """Return attributes of a value by their names."""
+    return {name: getattr(source, name) for name in names}

@@ -29,21 +29,14 @@ def list_models(as_json: Json = False) -> None:
     choice = read_connection(settings)
     folder, used = settings.data_dir / "models", choice.gguf if choice else ""
     rows = [json_rows.build_catalogue_row(model, folder, used) for model in load_catalogue(settings.model_catalogue)]
-    if as_json:
+    if not as_json:
         for row in rows:
-            console.print_json(row)
-        return
-    shown = [
-        row
-        | {
-            "downloaded": f"{row['downloaded_bytes'] / row['bytes']:.0%}" if row["downloaded_bytes"] else "no",
-            "size": format_size(row["bytes"]),
-            "memory": format_size(row["memory_bytes"]),
-        }
-        for row in rows
-    ]
+            row["downloaded"] = f"{row['downloaded_bytes'] / row['bytes']:.0%}" if row["downloaded_bytes"] else "no"
+            row["size"], row["memory"] = format_size(row["bytes"]), format_size(row["memory_bytes"])
     columns = ("name", "in_use", "downloaded", "size", "memory", "capability", "licence", "fits", "reason")
-    console.print_table(shown, columns, numeric=("size", "memory"))
+    console.print_rows(rows, columns, as_json, numeric=("size", "memory"))
+    if as_json:
+        return
     if choice is None:
         console.print_note("No model is in use: answers are quoted from the documents.")
     elif not any(row["in_use"] for row in rows):
@@ -66,11 +59,12 @@ def add_model(
             raise DownloadCancelled(
                 f"The download of {name} was stopped. Run model add {name} again to continue it."
             ) from None
+    has_package, seconds = is_gguf_installed(), round(time.monotonic() - started, 3)
+    row = {"name": name, "file": str(path), "bytes": model.size_bytes, "package_installed": has_package}
+    console.print_row({**row, "seconds": seconds}, f"{name}: downloaded to {path}", as_json)
     if as_json:
-        console.print_json(json_rows.build_download_row(model, path, is_gguf_installed(), time.monotonic() - started))
         return
-    console.print_line(f"{name}: downloaded to {path}")
-    if not is_gguf_installed():
+    if not has_package:
         console.print_note(f"GGUF files need the package xllamacpp. Install it: {GGUF_INSTALL_COMMAND}")
     console.print_note(
         f"To use the model: model use {name}. Or set it in the environment or in .env: RAG_GGUF={path.absolute()}"
@@ -94,10 +88,8 @@ def use_model(
         chosen = "" if capability == "auto" else capability
         engine.models.connect(ModelChoice("gguf", gguf=str(path), capability=chosen))
         file, used = engine.models.endpoint, engine.models.get(engine.models.current).capability
-    if as_json:
-        console.print_json(json_rows.build_used_model_row(Path(file), used))
-    else:
-        console.print_line(f"All answers now use {file} (capability: {used})")
+    row = {"model": Path(file).stem, "file": file, "capability": used}
+    console.print_row(row, f"All answers now use {file} (capability: {used})", as_json)
 
 
 @model_app.command("test")
@@ -108,11 +100,9 @@ def check_model(as_json: Json = False) -> None:
         is_stored = engine.models.choice is not None
         for check in engine.models.test():
             failed = failed or check.passed is False
-            if as_json:
-                console.print_json(json_rows.build_model_check_row(check))
-            else:
-                result = {True: "passed", False: "failed", None: "unclear"}[check.passed]
-                console.print_line(f"{check.name}: {result}. {check.words}")
+            result = {True: "passed", False: "failed", None: "unclear"}[check.passed]
+            line = f"{check.name}: {result}. {check.words}"
+            console.print_row(json_rows.build_model_check_row(check), line, as_json)
     if failed and is_stored:
         console.print_note(
             "The model was connected on the Admin page of the app. Correct the connection there, or set "

@@ -9,14 +9,13 @@ from typing import Annotated
 import typer
 
 from rag_core.cli import console, json_rows
-from rag_core.cli.common import FAILED, Json, open_engine
-from rag_core.types import JobState, Snapshot
+from rag_core.cli.common import Json, exit_unless_done, open_engine
+from rag_core.types import Snapshot
 
 snapshot_app = typer.Typer(
     help="Keep what documents say now, to ask about it later.", no_args_is_help=True, rich_markup_mode=None
 )
 _COLUMNS = ("name", "collection", "as_of", "documents", "searchable", "superseded")
-_NUMERIC = ("documents", "searchable", "superseded")
 Name = Annotated[str, typer.Argument(help="Name of the snapshot.", show_default=False)]
 
 
@@ -36,9 +35,8 @@ def create_snapshot(
         ended = engine.jobs.wait([job.job_id], bars.show)[0] if job else None
         shown = next(one for one in engine.snapshots.list() if one.snapshot_id == created.snapshot_id)
     _show([shown], as_json)
-    if ended is not None and ended.state is not JobState.DONE:
-        console.print_problem(ended.reason)
-        raise typer.Exit(FAILED)
+    if ended is not None:
+        exit_unless_done(ended)
 
 
 @snapshot_app.command("list")
@@ -46,10 +44,7 @@ def list_snapshots(as_json: Json = False) -> None:
     """List the snapshots, newest date first."""
     with open_engine() as engine:
         snapshots = engine.snapshots.list()
-    if not snapshots and not as_json:
-        console.print_note("There are no snapshots. Use the command snapshot create to create one.")
-    else:
-        _show(snapshots, as_json)
+    _show(snapshots, as_json)
 
 
 @snapshot_app.command("delete")
@@ -57,20 +52,15 @@ def delete_snapshot(name: Name, as_json: Json = False) -> None:
     """Delete a snapshot; the documents and their files stay."""
     with open_engine() as engine:
         engine.snapshots.delete(name)
-    if as_json:
-        console.print_json({"deleted": name})
-    else:
-        console.print_line(f"{name}: deleted")
+    console.print_row({"deleted": name}, f"{name}: deleted", as_json)
 
 
 def _show(snapshots: Sequence[Snapshot], as_json: bool) -> None:
     rows = [json_rows.build_snapshot_row(one) for one in snapshots]
-    if as_json:
-        for row in rows:
-            console.print_json(row)
-    else:
+    if not as_json:
         rows = [row | {"collection": row["collection"] or "whole library"} for row in rows]
-        console.print_table(rows, _COLUMNS, numeric=_NUMERIC)
+    empty = "There are no snapshots. Use the command snapshot create to create one."
+    console.print_rows(rows, _COLUMNS, as_json, numeric=_COLUMNS[3:], if_empty=empty)
 
 
 def _parse_date(text: str) -> date | None:

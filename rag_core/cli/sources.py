@@ -27,7 +27,7 @@ class Source:
 
     shown: str
     name: str
-    data: bytes
+    data: bytes = b""
     problem: str = ""
     folder: str = ""
 
@@ -70,14 +70,14 @@ def _list_folder(folder: Path) -> tuple[list[Path], list[Source]]:
             files += [path] if is_wanted and path.is_file() else []
         elif path.is_dir():
             reason = f"{path} is a link to the folder {path.resolve()}, which is not followed. Add that folder itself."
-            problems.append(Source(str(path), path.name, b"", reason))
+            problems.append(Source(str(path), path.name, problem=reason))
         elif is_wanted and path.is_file():
             target = path.resolve()
             # A store of files by content may name them without the ending.
             linked.append(target if target.suffix.lower() in _READ_KINDS else path)
         elif is_wanted:
             reason = f"{path} is a link to {path.readlink()}, which does not exist."
-            problems.append(Source(str(path), path.name, b"", reason))
+            problems.append(Source(str(path), path.name, problem=reason))
     return [*files, *linked], problems
 
 
@@ -88,13 +88,13 @@ def _read_file(path: Path, max_bytes: int) -> Source:
             # A device file may report size 0 but never end, so the read is limited.
             data = b"" if size > max_bytes else file.read(max_bytes + 1)
     except OSError as error:
-        return Source(str(path), path.name, b"", f"{path} cannot be read ({error.strerror}).")
+        return Source(str(path), path.name, problem=f"{path} cannot be read ({error.strerror}).")
     size = max(size, len(data))
     if size <= max_bytes:
         return Source(str(path), path.name, data, folder=path.resolve().parent.as_posix())
     limit = f"{max_bytes / 1e6:.0f} MB"
     problem = f"{path.name} has {size / 1e6:.0f} MB; the limit is {limit}. Split it, or raise RAG_MAX_FILE_MB."
-    return Source(str(path), path.name, b"", problem)
+    return Source(str(path), path.name, problem=problem)
 
 
 def _unpack_archive(path: Path, max_bytes: int) -> Iterator[Source]:
@@ -104,7 +104,7 @@ def _unpack_archive(path: Path, max_bytes: int) -> Iterator[Source]:
                 if not entry.is_dir() and not _is_macos_metadata(entry.filename):
                     yield _read_entry(path, archive, entry, max_bytes)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        yield Source(str(path), path.name, b"", f"{path.name} is not a zip archive that can be read ({error}).")
+        yield Source(str(path), path.name, problem=f"{path.name} is not a zip archive that can be read ({error}).")
 
 
 def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int) -> Source:
@@ -112,29 +112,24 @@ def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, ma
     name = inner.name or entry.filename
     shown = f"{path}/{entry.filename}"
     if name.lower().endswith(".zip"):
-        return Source(shown, name, b"", f"{name} is an archive within {path.name}. Unpack it and add its files.")
+        return Source(shown, name, problem=f"{name} is an archive within {path.name}. Unpack it and add its files.")
     if not ACCEPTED.has_suffix(name):
-        return Source(shown, name, b"", f"{name} is not a {ACCEPTED.nouns}. Only {ACCEPTED.plurals} can be added.")
+        return Source(shown, name, problem=f"{name} is not a {ACCEPTED.nouns}. Only {ACCEPTED.plurals} can be added.")
     limit = f"{max_bytes / 1e6:.0f} MB"
     too_large = f"{name} unpacks to more than {limit}. Split it, or raise RAG_MAX_FILE_MB."
     if entry.file_size > max_bytes:
-        return Source(shown, name, b"", too_large)
+        return Source(shown, name, problem=too_large)
     if entry.file_size > max(MAX_RATIO * entry.compress_size, MIN_SUSPICIOUS_BYTES):
-        return Source(
-            shown,
-            name,
-            b"",
-            f"{name} unpacks to more than {MAX_RATIO} times its size in {path.name}, like a zip bomb. "
-            "If you trust it, unpack it and add it as a file.",
-        )
+        problem = f"{name} unpacks to more than {MAX_RATIO} times its size in {path.name}, like a zip bomb."
+        return Source(shown, name, problem=f"{problem} If you trust it, unpack it and add it as a file.")
     try:
         with archive.open(entry) as stream:
             # An entry can be larger than the size in its header, so the read is limited.
             data = stream.read(max_bytes + 1)
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, OSError, EOFError, ValueError) as error:
-        return Source(shown, name, b"", f"{name} cannot be unpacked from {path.name} ({error}).")
+        return Source(shown, name, problem=f"{name} cannot be unpacked from {path.name} ({error}).")
     if len(data) > max_bytes:
-        return Source(shown, name, b"", too_large)
+        return Source(shown, name, problem=too_large)
     return Source(shown, name, data, folder=f"{path.resolve().as_posix()}/{inner.parent}")
 
 

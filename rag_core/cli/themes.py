@@ -38,12 +38,9 @@ def build(model_use: Uses = "none", as_json: Json = False) -> None:
         state = engine.theme_builder.state()
         count = len(engine.themes.list())
     row = {"themes": count, "documents": state.documents, "seconds": round(state.seconds, 3), "problem": ended.reason}
-    if as_json:
-        console.print_json(row)
-    elif ended.state is JobState.DONE:
-        console.print_line(
-            f"{format_count(count, 'theme')} over {format_count(state.documents, 'document')}, {state.seconds:.1f} s"
-        )
+    if as_json or ended.state is JobState.DONE:
+        built = f"{format_count(count, 'theme')} over {format_count(state.documents, 'document')}"
+        console.print_row(row, f"{built}, {state.seconds:.1f} s", as_json)
     if ended.reason and not as_json:
         console.print_problem(ended.reason)
     if ended.state is not JobState.DONE:
@@ -59,15 +56,9 @@ def list_themes(as_json: Json = False) -> None:
         {"number": number, "theme": one.title, "entities": len(one.entities), "documents": one.documents}
         for number, one in enumerate(themes, 1)
     ]
-    if as_json:
-        for row in rows:
-            console.print_json(row)
-        return
-    if not themes:
-        console.print_note(NOT_BUILT)
-        return
-    console.print_table(rows, ("number", "theme", "entities", "documents"), numeric=("number", "entities", "documents"))
-    if not state.is_current:
+    columns = ("number", "theme", "entities", "documents")
+    console.print_rows(rows, columns, as_json, numeric=("number", "entities", "documents"), if_empty=NOT_BUILT)
+    if themes and not state.is_current and not as_json:
         console.print_note(
             f"Since the build, {format_count(state.added, 'document was', 'documents were')} added, and "
             f"{state.removed:,} removed or replaced. Run the command themes build to update the themes."
@@ -87,17 +78,13 @@ def show(
     linked = [
         {"entity": names[one.source], "linked to": names[one.target], "statements": one.statements} for one in links
     ]
-    entities = [
-        {"entity": one.name, "kind": one.kind, "mentions": one.mentions, "documents": one.documents}
-        for one in found.entities
-    ]
+    counted = ("mentions", "documents")
+    entities = [{"entity": one.name, **json_rows.pick(one, "kind", *counted)} for one in found.entities]
     row = json_rows.build_answer_row(found.summary, None)
     if as_json:
         console.print_json({"theme": found.title, "summary": row, "entities": entities, "links": linked})
         return
     console.print_line(f"{found.title} ({format_count(found.documents, 'document')})")
     console.print_answer(row, found.summary)
-    console.print_table(
-        entities[:_SHOWN], ("entity", "kind", "mentions", "documents"), numeric=("mentions", "documents")
-    )
+    console.print_table(entities[:_SHOWN], ("entity", "kind", *counted), numeric=counted)
     console.print_table(linked[:_SHOWN], ("entity", "linked to", "statements"), numeric=("statements",))

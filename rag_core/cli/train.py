@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,10 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from rag_core.cli import console, json_rows
-from rag_core.cli.common import Json, open_engine, read_labels
-from rag_core.engine import Engine
-from rag_core.errors import RagError
-from rag_core.types import DEFAULT_PSEUDO_QUESTIONS, Label, Training, TrainingConfig
+from rag_core.cli.common import Json, open_engine, read_labels, wait_for_result
+from rag_core.types import DEFAULT_PSEUDO_QUESTIONS, Training, TrainingConfig
 
 
 class ObjectiveName(str, Enum):
@@ -64,18 +60,17 @@ def train(
     with open_engine() as engine:
         if switch is not None:
             engine.learning.set_on(switch)
-            row = {"adapter": "on" if switch else "off"}
-            console.print_json(row) if as_json else console.print_line(f"The adapter is {row['adapter']}.")
+            state = "on" if switch else "off"
+            console.print_row({"adapter": state}, f"The adapter is {state}.", as_json)
             return
         chosen = engine.labels.list() if labels is None else read_labels(engine, labels)
         config = TrainingConfig(objective.value, pseudo_questions)
-        training = _train(engine, chosen, config, labels.name if labels else "labels from the app")
+        events = engine.learning.train(chosen, config, name=labels.name if labels else "labels from the app")
+        training = wait_for_result(events, Training, "training", "Nothing was trained.")
     rows = json_rows.build_training_metric_rows(training)
-    for row in (*rows, json_rows.build_training_row(training)) if as_json else ():
-        console.print_json(row)
-    if not as_json:
-        columns = ("stage", "metric", "before", "after", "difference", "interval", "p", "n")
-        console.print_table([_format_row(row) for row in rows], columns, numeric=columns[2:5])
+    columns = ("stage", "metric", "before", "after", "difference", "interval", "p", "n")
+    rows = [*rows, json_rows.build_training_row(training)] if as_json else list(map(_format_row, rows))
+    console.print_rows(rows, columns, as_json, numeric=columns[2:5])
     if training.measured_on_pseudo:
         console.print_note("Without labels, the metrics are of pseudo-questions, which are closer to the text.")
     console.print_note("The adapter is switched on." if training.accepted else training.reason)
@@ -88,26 +83,8 @@ def pseudo_questions(count: Count = 100, as_json: Json = False) -> None:
     """
     with open_engine() as engine:
         rows = [json_rows.build_pseudo_question_row(label) for label in engine.learning.write_pseudo_questions(count)]
-    if not as_json:
-        console.print_table([{**row, **row["evidence"][0]} for row in rows], ("question", "answers", "document"))
-    for row in rows if as_json else ():
-        console.print_json(row)
-
-
-def _train(engine: Engine, labels: Sequence[Label], config: TrainingConfig, name: str) -> Training:
-    stage = ""
-    try:
-        with closing(engine.learning.train(labels, config, name=name)) as events, console.counter("training") as count:
-            for event in events:
-                if isinstance(event, Training):
-                    return event
-                if event.stage != stage:
-                    stage = event.stage
-                    console.print_note(f"{stage} …")
-                count(event.done, event.total)
-    except KeyboardInterrupt:
-        raise RagError("Stopped before the end. Nothing was trained.") from None
-    raise RagError("The training ended without a result.")
+    shown = rows if as_json else [{**row, **row["evidence"][0]} for row in rows]
+    console.print_rows(shown, ("question", "answers", "document"), as_json)
 
 
 def _format_row(row: dict[str, Any]) -> dict[str, Any]:

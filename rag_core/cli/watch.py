@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -26,13 +27,10 @@ def watch(
     """
     with open_engine() as engine:
         if folder is None:
-            rows = [json_rows.build_watch_row(one) for one in engine.watches.list()]
-            for row in rows if as_json else []:
-                console.print_json(row)
-            if not as_json and not rows:
-                console.print_note("No folder is watched. To watch one, give its path.")
-            elif not as_json:
-                console.print_table(rows, ("url", "collection", "files", "checked_at", "problem"), numeric=("files",))
+            rows = [asdict(one) for one in engine.watches.list()]
+            columns = ("url", "collection", "files", "checked_at", "problem")
+            empty = "No folder is watched. To watch one, give its path."
+            console.print_rows(rows, columns, as_json, numeric=("files",), if_empty=empty)
             return
         if remove:
             watched = engine.watches.find(folder)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from rag_core.errors import GeneratorUnavailable, SettingsError
 from rag_core.llm.presets import PRESETS, ModelPreset
 from rag_core.llm.request import DEFAULT_BASE_URL, is_loopback, parse_host
 from rag_core.types import ModelHost
+
+if TYPE_CHECKING:
+    import httpx
 
 # Seconds to wait for a server on this machine, which answers at once if it runs.
 _LOCAL_TIMEOUT_S = 0.5
@@ -135,22 +137,11 @@ def find_presets() -> tuple[ModelPreset, ...]:
     )
 
 
-def find_local_servers(addresses: Sequence[tuple[str, str, str]] | None = None) -> tuple[LocalServer, ...]:
-    """Return the running model servers of this machine.
-
-    Parameters
-    ----------
-    addresses : Sequence[tuple[str, str, str]], optional
-        Preset, base URL and path of the list of models; by default those of `find_presets` for Ollama and LM Studio.
-    """
-    if addresses is None:
-        addresses = [(preset.id, preset.base_url, preset.list_path) for preset in find_presets() if preset.list_path]
-    loopback = [entry for entry in addresses if is_loopback(parse_host(entry[1]))]
-    if not loopback:
-        return ()
-    with ThreadPoolExecutor(len(loopback)) as pool:
-        found = pool.map(lambda entry: _find_local_server(*entry), loopback)
-        return tuple(server for server in found if server is not None)
+def find_local_servers() -> tuple[LocalServer, ...]:
+    """Return the model servers that run on this machine at the addresses of `find_presets`."""
+    presets = [one for one in find_presets() if one.list_path and is_loopback(parse_host(one.base_url))]
+    with ThreadPoolExecutor() as pool:
+        return tuple(filter(None, pool.map(_find_local_server, presets)))
 
 
 def is_openai_address(address: str) -> bool:
@@ -185,28 +176,51 @@ def find_known_context(base_url: str) -> int | None:
     return next(known, None) if host else None
 
 
-def _find_local_server(preset: str, base_url: str, list_path: str) -> LocalServer | None:
-    parts = urlsplit(base_url)
+def open_client(url: str, key: str, timeout_s: float) -> httpx.Client:
+    """Return a client for questions to an endpoint about its models; it follows no redirect.
+
+    For an address on this machine, proxies in the environment are ignored.
+
+    Raises
+    ------
+    SettingsError
+        The key cannot be sent.
+    """
+    import httpx
+
+    if not is_sendable(key):
+        raise SettingsError("The API key contains white space or invalid characters. Enter it without other text.")
+    return httpx.Client(
+        timeout=timeout_s,
+        follow_redirects=False,
+        trust_env=not is_loopback(parse_host(url)),
+        headers=build_list_headers(_ENDPOINT_PATH.sub("", url), key),
+    )
+
+
+def is_sendable(key: str) -> bool:
+    """Return whether an HTTP header can contain an API key."""
+    return all(33 <= ord(char) <= 126 for char in key)
+
+
+def _find_local_server(preset: ModelPreset) -> LocalServer | None:
+    parts = urlsplit(preset.base_url)
     try:
-        status, body = _request("GET", f"{parts.scheme}://{parts.netloc}{list_path}", "", _LOCAL_TIMEOUT_S)
+        status, body = _request("GET", f"{parts.scheme}://{parts.netloc}{preset.list_path}", "", _LOCAL_TIMEOUT_S)
     except GeneratorUnavailable:
         return None
     names = _parse_names(body)
-    return None if status != 200 or names is None else LocalServer(preset, base_url, tuple(sorted(names)))
+    return None if status != 200 or names is None else LocalServer(preset.id, preset.base_url, tuple(sorted(names)))
 
 
 def _request(method: str, url: str, key: str, timeout_s: float) -> tuple[int, Any]:
     """Return the status and the JSON body of a reply; the body is ``None`` if it is not JSON."""
     import httpx
 
-    if not all(33 <= ord(char) <= 126 for char in key):
-        raise SettingsError("The API key contains white space or invalid characters. Enter it without other text.")
-    headers = build_list_headers(_ENDPOINT_PATH.sub("", url), key)
-    local = is_loopback(parse_host(url))
     reply, cause = None, ""
     try:
-        with httpx.Client(timeout=timeout_s, follow_redirects=False, trust_env=not local) as client:
-            reply = client.request(method, url, headers=headers, json={} if method == "POST" else None)
+        with open_client(url, key, timeout_s) as client:
+            reply = client.request(method, url, json={} if method == "POST" else None)
     except (httpx.HTTPError, OSError, ValueError) as error:
         cause = type(error).__name__ if isinstance(error, httpx.TimeoutException) else str(error)
     # The error is raised outside of the handler, because the client's error refers to the request with the key.

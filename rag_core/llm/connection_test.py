@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from rag_core.errors import GeneratorAuthError
+from rag_core.errors import GeneratorAuthError, GeneratorError
+from rag_core.llm.answer_stream import Pieces
 from rag_core.llm.capability_test import QUESTIONS
 from rag_core.llm.context_length import DEFAULT_CONTEXT_TOKENS, describe_ollama_remedy
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.model_profile import CAPABLE_TOKENS, ModelProfile
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
-from rag_core.llm.request import RequestError, RequestReport
+from rag_core.llm.request import RequestReport
 from rag_core.llm.setting_names import SettingNames
 from rag_core.settings import Settings
 from rag_core.types import ModelCheck, Usage, format_count
@@ -22,11 +23,9 @@ from rag_core.types import ModelCheck, Usage, format_count
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
 CONTEXT, CAPABILITY = "Context length", "Capability"
 _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
-# Number of pieces of text after which the request is cancelled; further pieces would not change the result.
-_MAX_PIECES = 12
+# Lengths of the text, and of an answer to a question about the capability, after which the rest is not read.
+_MAX_TEXT_CHARS, _MAX_ANSWER_CHARS = 50, 1000
 _MAX_LISTED = 5
-# Length of a reply to a question about the capability after which the rest is not read.
-_MAX_REPLY_CHARS = 1000
 # A proxy buffers the stream if all pieces arrive within `_BURST_S` seconds after a wait of more than `_LONG_S` seconds.
 _LONG_S, _BURST_S = 3.0, 0.02
 # A reader waits longer than this for the first text only if told why.
@@ -35,88 +34,149 @@ SLOW_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """The reply to the test request.
+    """The reply to a request.
 
-    ``moments`` are the times at which the pieces of text arrived, in seconds after the start of the request.
-    ``thought`` tells whether the model reasoned before. ``failure`` is the error of the request, if any.
+    ``moments`` are the times at which the pieces of ``text`` arrived, in seconds after the start of the request.
+    ``thought`` tells whether the model reasoned before. ``failure`` is the error of the request, if any, and ``finish``
+    why the text ended.
     """
 
+    text: str
     moments: tuple[float, ...]
     thought: bool
-    failure: RequestError | None
+    failure: GeneratorError | None
+    finish: str
 
 
-def check_connection(
-    endpoint: Endpoint,
-    profile: ModelProfile,
-    settings: Settings,
-    names: SettingNames,
-    on_usage: Callable[[Usage], None],
-) -> Iterator[ModelCheck]:
-    """Request the list of models and short texts, without retries, and yield the result of each check.
+@dataclass(frozen=True, slots=True)
+class ConnectionTest:
+    """A test of an endpoint and its model with small requests, without retries.
 
-    The checks tell whether the endpoint is reachable, accepts the key, has the model and streams the text, how long the
-    first text takes, what context length the endpoint reports, and what the model is capable of. Checks that depend on
-    a failed check are skipped.
+    Attributes
+    ----------
+    endpoint : Endpoint
+    profile : ModelProfile
+    settings : Settings
+    names : SettingNames
+        How messages name the settings.
+    on_usage : Callable[[Usage], None]
+        Called with the usage of each request.
     """
-    reachable, listed = _check_reachable(endpoint)
-    yield reachable
-    if not reachable.passed:
-        return
-    reply = _send_request(endpoint, settings, on_usage)
-    if reply.failure is not None and not reply.moments:
-        name = KEY if isinstance(reply.failure.error, GeneratorAuthError) else MODEL
-        other = f" The endpoint lists {_shorten(listed)}." if name == MODEL and listed else ""
-        yield ModelCheck(name, False, f"{reply.failure}{other if settings.model not in (listed or ()) else ''}")
-        return
-    if not settings.gguf:
-        yield ModelCheck(
-            KEY, True, "The key was accepted." if settings.openai_api_key else "No key is set, and none is required."
-        )
-    yield _check_model(settings.model, listed)
-    yield _check_streaming(reply)
-    if reply.moments:
-        yield _check_speed(reply.moments[0], thought=reply.thought)
-    yield _check_context(profile, settings, names)
-    if reply.moments:
-        yield _check_capability(endpoint, profile, settings, on_usage)
 
+    endpoint: Endpoint
+    profile: ModelProfile
+    settings: Settings
+    names: SettingNames
+    on_usage: Callable[[Usage], None]
 
-def _check_reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
-    """Return the result of the check, and the endpoint's list of models; ``None`` if it has no such list."""
-    try:
-        endpoint.warm_up()
-        models = endpoint.models()
-    except RequestError as failed:
-        if isinstance(failed.error, GeneratorAuthError):
-            return ModelCheck(KEY, False, str(failed)), None
-        if failed.status:
-            words = f"It answers, but has no list of models (HTTP {failed.status}). Type the name of the model."
-            return ModelCheck(REACHABLE, True, words), None
-        return ModelCheck(REACHABLE, False, str(failed)), None
-    return ModelCheck(REACHABLE, True, f"It answers and lists {format_count(len(models), 'model')}."), models
+    def run(self) -> Iterator[ModelCheck]:
+        """Request the list of models and short texts, and yield the result of each check.
 
+        The checks tell whether the endpoint is reachable, accepts the key, has the model and streams the text, how long
+        the first text takes, what context length the endpoint reports, and what the model is capable of. Checks that
+        depend on a failed check are skipped.
+        """
+        reachable, listed = self._check_reachable()
+        yield reachable
+        if not reachable.passed:
+            return
+        settings, reply = self.settings, self._request_text()
+        if reply.failure is not None and not reply.moments:
+            name = KEY if isinstance(reply.failure, GeneratorAuthError) else MODEL
+            other = f" The endpoint lists {_shorten(listed)}." if name == MODEL and listed else ""
+            yield ModelCheck(name, False, f"{reply.failure}{other if settings.model not in (listed or ()) else ''}")
+            return
+        if not settings.gguf:
+            accepted = "The key was accepted." if settings.openai_api_key else "No key is set, and none is required."
+            yield ModelCheck(KEY, True, accepted)
+        yield _check_model(settings.model, listed)
+        yield _check_streaming(reply)
+        if reply.moments:
+            yield _check_speed(reply.moments[0], thought=reply.thought)
+        yield self._check_context()
+        if reply.moments:
+            yield self._check_capability()
 
-def _send_request(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> _Reply:
-    report, moments, thought, failure = RequestReport(), list[float](), False, None
-    started = time.perf_counter()
-    try:
-        with closing(endpoint.stream(_MESSAGES, report)) as pieces:
-            for piece in pieces:
-                if piece is None:
-                    thought = True
-                    continue
-                moments.append(time.perf_counter() - started)
-                if len(moments) == _MAX_PIECES:
-                    break
-    except RequestError as failed:
-        failure = failed
-    if report.written or report.tokens:
-        on_usage(estimate_usage(settings, _MESSAGES, report.written, report.tokens))
-    # The limit of the reply includes the reasoning.
-    if thought and endpoint.make_room_for_reasoning() and report.finish == "length" and not moments:
-        return _send_request(endpoint, settings, on_usage)
-    return _Reply(tuple(moments), thought, failure)
+    def _check_reachable(self) -> tuple[ModelCheck, list[str] | None]:
+        """Return the result of the check, and the endpoint's list of models; ``None`` if it has no such list."""
+        try:
+            self.endpoint.warm_up()
+            models = self.endpoint.models()
+        except GeneratorAuthError as refused:
+            return ModelCheck(KEY, False, str(refused)), None
+        except GeneratorError as failed:
+            missing = f"It answers, but has no list of models (HTTP {failed.status}). Type the name of the model."
+            return ModelCheck(REACHABLE, bool(failed.status), missing if failed.status else str(failed)), None
+        return ModelCheck(REACHABLE, True, f"It answers and lists {format_count(len(models), 'model')}."), models
+
+    def _request_text(self) -> _Reply:
+        reply = self._request(_MESSAGES, _MAX_TEXT_CHARS, lambda pieces: pieces)
+        # The limit of the reply includes the reasoning.
+        is_used_up = reply.finish == "length" and not reply.moments
+        if reply.thought and self.endpoint.make_room_for_reasoning() and is_used_up:
+            return self._request_text()
+        return reply
+
+    def _request(self, messages: list[dict[str, str]], most_chars: int, convert: Callable[[Pieces], Pieces]) -> _Reply:
+        report, text, moments, thought, failure = RequestReport(), "", list[float](), False, None
+        started = time.perf_counter()
+        try:
+            with closing(convert(self.endpoint.stream(messages, report))) as pieces:
+                for piece in pieces:
+                    if piece is None:
+                        thought = True
+                        continue
+                    moments.append(time.perf_counter() - started)
+                    text += piece
+                    if len(text) > most_chars:
+                        break
+        except GeneratorError as failed:
+            failure = failed
+        if report.written or report.tokens:
+            self.on_usage(estimate_usage(self.settings.price, messages, report.written, report.tokens))
+        return _Reply(text, tuple(moments), thought, failure, report.finish)
+
+    def _check_context(self) -> ModelCheck:
+        profile, names, entered = self.profile, self.names, self.settings.openai_context_tokens
+        # The test request has loaded a model that is loaded on demand.
+        profile.refresh()
+        used, found = profile.context_tokens, profile.reported
+        if self.settings.gguf:
+            return ModelCheck(CONTEXT, True, f"{used:,} tokens, with which the model runs in this process.")
+        reported = found.limit(entered or DEFAULT_CONTEXT_TOKENS)
+        if reported is None:
+            known = "are known of its host" if used != DEFAULT_CONTEXT_TOKENS and not entered else "are assumed"
+            words = f"Not reported by the endpoint; {used:,} tokens {known}. If the model takes fewer, lower"
+            return ModelCheck(CONTEXT, True, f"{words} {names.context}.")
+        if entered and reported < entered:
+            words = f"{reported:,} tokens, as the endpoint reports, but up to {entered:,} are sent. Lower"
+            return ModelCheck(CONTEXT, False, f"{words} {names.context} to {reported}.")
+        if remedy := describe_ollama_remedy(found):
+            return ModelCheck(CONTEXT, None, f"{reported:,} tokens, as the endpoint reports. {remedy}")
+        rest = "" if reported == used else f"; {used:,} of them are used, which {names.context} changes"
+        return ModelCheck(CONTEXT, True, f"{reported:,} tokens, as the endpoint reports{rest}.")
+
+    def _check_capability(self) -> ModelCheck:
+        """Return whether the model answers questions as capable models do, and has the context for whole pages."""
+        if self.settings.gguf:
+            capability = self.profile.capability
+            words = "It gets whole pages" if capability == "capable" else "It gets a few passages and simple rules"
+            return ModelCheck(CAPABILITY, True, f"{capability.capitalize()}. {words}.", capability)
+        failures = []
+        for one in QUESTIONS:
+            reply = self._request(one.messages, _MAX_ANSWER_CHARS, strip_reasoning)
+            if reply.failure:
+                failures.append(f"gave no answer ({reply.failure})")
+                break
+            failures += [] if one.is_right(strip_unopened_reasoning(reply.text)) else [one.failure]
+        if self.profile.context_tokens < CAPABLE_TOKENS:
+            failures.append(f"has a context of less than {CAPABLE_TOKENS:,} tokens")
+        if not failures:
+            words = "Capable. It cites its sources, answers in the language of the question, and refuses missing facts."
+            return ModelCheck(CAPABILITY, True, f"{words} It gets whole pages.", "capable")
+        reasons = " and ".join(filter(None, (", ".join(failures[:-1]), failures[-1])))
+        words = f"Small, because it {reasons}. It gets a few passages and simple rules."
+        return ModelCheck(CAPABILITY, None, words, "small")
 
 
 def _check_model(model: str, listed: list[str] | None) -> ModelCheck:
@@ -134,75 +194,8 @@ def _check_speed(first_s: float, *, thought: bool) -> ModelCheck:
     shown += ", because the model reasons first" if thought else ""
     if first_s <= SLOW_S:
         return ModelCheck(SPEED, True, f"It arrived after {shown}.")
-    return ModelCheck(
-        SPEED,
-        None,
-        f"It arrived after {shown}. Test again: a server that had to load the model is faster now. If it stays slow, "
-        "choose a smaller model or a faster machine.",
-    )
-
-
-def _check_context(profile: ModelProfile, settings: Settings, names: SettingNames) -> ModelCheck:
-    # The test request has loaded a model that is loaded on demand.
-    profile.refresh()
-    used, entered, found = profile.context_tokens, settings.openai_context_tokens, profile.reported
-    if settings.gguf:
-        return ModelCheck(CONTEXT, True, f"{used:,} tokens, with which the model runs in this process.")
-    reported = found.limit(entered or DEFAULT_CONTEXT_TOKENS)
-    if reported is None:
-        known = "are known of its host" if used != DEFAULT_CONTEXT_TOKENS and not entered else "are assumed"
-        words = f"Not reported by the endpoint; {used:,} tokens {known}. If the model takes fewer, lower"
-        return ModelCheck(CONTEXT, True, f"{words} {names.context}.")
-    if entered and reported < entered:
-        words = f"{reported:,} tokens, as the endpoint reports, but up to {entered:,} are sent. Lower"
-        return ModelCheck(CONTEXT, False, f"{words} {names.context} to {reported}.")
-    if remedy := describe_ollama_remedy(found):
-        return ModelCheck(CONTEXT, None, f"{reported:,} tokens, as the endpoint reports. {remedy}")
-    rest = "" if reported == used else f"; {used:,} of them are used, which {names.context} changes"
-    return ModelCheck(CONTEXT, True, f"{reported:,} tokens, as the endpoint reports{rest}.")
-
-
-def _check_capability(
-    endpoint: Endpoint, profile: ModelProfile, settings: Settings, on_usage: Callable[[Usage], None]
-) -> ModelCheck:
-    """Return whether the model answers three questions as capable models do, and has the context for whole pages."""
-    if settings.gguf:
-        capability = profile.capability
-        words = "It gets whole pages" if capability == "capable" else "It gets a few passages and simple rules"
-        return ModelCheck(CAPABILITY, True, f"{capability.capitalize()}. {words}.", capability)
-    failures = []
-    for one in QUESTIONS:
-        text, problem = _ask(endpoint, settings, one.messages, on_usage)
-        if problem:
-            failures.append(f"gave no answer ({problem})")
-            break
-        failures += [] if one.is_right(text) else [one.failure]
-    if profile.context_tokens < CAPABLE_TOKENS:
-        failures.append(f"has a context of less than {CAPABLE_TOKENS:,} tokens")
-    if not failures:
-        words = "Capable. It cites its sources, answers in the language of the question, and refuses missing facts."
-        return ModelCheck(CAPABILITY, True, f"{words} It gets whole pages.", "capable")
-    reasons = " and ".join(filter(None, (", ".join(failures[:-1]), failures[-1])))
-    words = f"Small, because it {reasons}. It gets a few passages and simple rules."
-    return ModelCheck(CAPABILITY, None, words, "small")
-
-
-def _ask(
-    endpoint: Endpoint, settings: Settings, messages: list[dict[str, str]], on_usage: Callable[[Usage], None]
-) -> tuple[str, str]:
-    """Return the reply to a request, and the error if it fails."""
-    report, pieces, problem = RequestReport(), list[str](), ""
-    try:
-        with closing(strip_reasoning(endpoint.stream(messages, report))) as stream:
-            for piece in stream:
-                pieces += [piece] if piece else []
-                if sum(map(len, pieces)) > _MAX_REPLY_CHARS:
-                    break
-    except RequestError as failed:
-        problem = str(failed)
-    if report.written or report.tokens:
-        on_usage(estimate_usage(settings, messages, report.written, report.tokens))
-    return strip_unopened_reasoning("".join(pieces)), problem
+    remedy = "Test again: a server that had to load the model is faster now. If it stays slow, choose a smaller model"
+    return ModelCheck(SPEED, None, f"It arrived after {shown}. {remedy} or a faster machine.")
 
 
 def _check_streaming(reply: _Reply) -> ModelCheck:
@@ -210,22 +203,12 @@ def _check_streaming(reply: _Reply) -> ModelCheck:
     if reply.failure is not None:
         return ModelCheck(STREAMING, False, str(reply.failure))
     if not moments:
-        return ModelCheck(
-            STREAMING,
-            None,
-            "No text arrived. A reasoning model may need more tokens: raise RAG_OPENAI_ANSWER_TOKENS.",
-        )
+        words = "No text arrived. A reasoning model may need more tokens: raise RAG_OPENAI_ANSWER_TOKENS."
+        return ModelCheck(STREAMING, None, words)
     if len(moments) == 1:
-        return ModelCheck(
-            STREAMING,
-            False,
-            "The text arrived in one piece, so users see nothing until it is complete. Let the server stream.",
-        )
+        words = "The text arrived in one piece, so users see nothing until it is complete. Let the server stream."
+        return ModelCheck(STREAMING, False, words)
     if moments[-1] > _LONG_S and moments[-1] - moments[0] < _BURST_S:
-        return ModelCheck(
-            STREAMING,
-            False,
-            "All pieces arrived at the same moment, so a proxy in front of the endpoint buffers them. Turn off its "
-            "buffering.",
-        )
+        words = "All pieces arrived at the same moment, so a proxy in front of the endpoint buffers them."
+        return ModelCheck(STREAMING, False, f"{words} Turn off its buffering.")
     return ModelCheck(STREAMING, True, "The text arrives in pieces.")

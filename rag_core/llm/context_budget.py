@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -89,10 +90,11 @@ def fit_context(
     fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
     room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
     if room < _MIN_TOKENS:
+        context = start_sentence(names.context_value.format(context_tokens))
         raise GeneratorError(
-            f"{start_sentence(names.show_context(context_tokens))} leaves no room for passages in addition to the "
-            f"question and RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or "
-            f"shorten the question{' or the instructions for answers' if instructions else ''}."
+            f"{context} leaves no room for passages in addition to the question and "
+            f"RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or shorten the question"
+            f"{' or the instructions for answers' if instructions else ''}."
         )
     kept_history, spent = fit_newest_exchanges(history, int(room * HISTORY_SHARE))
     room -= spent
@@ -147,11 +149,9 @@ def _count_turn_tokens(message: Message) -> int:
 
 def _shorten_message(message: Message, room: int) -> Message:
     """Cut a message after the last sentence that fits into ``room`` tokens; its text is empty if no sentence fits."""
-    for _, end in reversed(find_sentence_spans(message.text)):
-        shorter = replace(message, text=message.text[:end])
-        if _count_turn_tokens(shorter) <= room:
-            return shorter
-    return replace(message, text="")
+    shorter = [replace(message, text=message.text[:end]) for _, end in find_sentence_spans(message.text)]
+    fitting = bisect_right(shorter, room, key=_count_turn_tokens)
+    return shorter[fitting - 1] if fitting else replace(message, text="")
 
 
 def _shorten_passage(passage: Passage, room: int) -> Passage:
@@ -159,23 +159,14 @@ def _shorten_passage(passage: Passage, room: int) -> Passage:
 
     The text of the result is empty if fewer than `_MIN_TOKENS` tokens would remain.
     """
-    ends = [end for _, end in find_sentence_spans(passage.text)]
-    for cuts in (ends, _word_ends(passage.text)):
-        # Binary search, since counting tokens is slow.
-        low, high = 0, len(cuts)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if count_prompt_tokens(replace(passage, text=passage.text[: cuts[middle - 1]])) <= room:
-                low = middle
-            else:
-                high = middle - 1
-        if low and count_tokens(passage.text[: cuts[low - 1]]) >= _MIN_TOKENS:
-            return _cut_passage(passage, cuts[low - 1])
+    sentence_ends = [end for _, end in find_sentence_spans(passage.text)]
+    for ends in (sentence_ends, [word.end() for word in re.finditer(r"\S+", passage.text)]):
+        fitting = bisect_right(
+            ends, room, key=lambda end: count_prompt_tokens(replace(passage, text=passage.text[:end]))
+        )
+        if fitting and count_tokens(passage.text[: ends[fitting - 1]]) >= _MIN_TOKENS:
+            return _cut_passage(passage, ends[fitting - 1])
     return replace(passage, text="")
-
-
-def _word_ends(text: str) -> list[int]:
-    return [word.end() for word in re.finditer(r"\S+", text)]
 
 
 def _cut_passage(passage: Passage, length: int) -> Passage:

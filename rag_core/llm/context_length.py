@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from rag_core.llm.addresses import build_list_headers, is_private_host
-from rag_core.llm.request import is_loopback, parse_host
-from rag_core.types import ModelChoice
+from rag_core.errors import SettingsError
+from rag_core.llm.addresses import is_private_host, open_client
+from rag_core.llm.request import parse_host
 
 # Context with which Ollama runs a model on most machines if neither the model nor the server sets one.
 OLLAMA_TOKENS = 4096
@@ -77,27 +77,6 @@ def describe_ollama_remedy(found: ReportedContext) -> str:
     )
 
 
-def adopt_context_length(choice: ModelChoice, key: str, assumed: int) -> ModelChoice:
-    """Return a connection with the context length that its endpoint reports, unless one was entered.
-
-    ``key`` and ``assumed`` are as in `find_context_length`.
-    """
-    if choice.gguf or not choice.model or (choice.context_tokens and not choice.context_reported):
-        return choice
-    found = find_context_length(choice.base_url, choice.model, key, assumed)
-    tokens = None if found is None else min(found, max(assumed, MAX_REPORTED_TOKENS))
-    return replace(choice, context_tokens=tokens, context_reported=tokens is not None)
-
-
-def find_context_length(base_url: str, model: str, key: str, assumed: int) -> int | None:
-    """Return the context length with which an endpoint runs a model; ``None`` if the endpoint does not tell it.
-
-    If the endpoint tells only the largest context that the model supports, return that number if it is smaller than
-    ``assumed``, which would be too much. The other parameters are as in `ask_context_length`.
-    """
-    return ask_context_length(base_url, model, key).limit(assumed)
-
-
 def ask_context_length(base_url: str, model: str, key: str, *, timeout_s: float = _TIMEOUT_S) -> ReportedContext:
     """Return what an endpoint reports about the context of a model; nothing if it does not answer.
 
@@ -112,20 +91,16 @@ def ask_context_length(base_url: str, model: str, key: str, *, timeout_s: float 
     """
     import httpx
 
-    host = parse_host(base_url)
-    if not host or not all(33 <= ord(char) <= 126 for char in key):
-        return ReportedContext()
-    headers, largest, is_final = build_list_headers(base_url, key), 0, True
+    largest, is_final = 0, True
     try:
-        with httpx.Client(
-            timeout=timeout_s, follow_redirects=False, trust_env=not is_loopback(host), headers=headers
-        ) as client:
-            for source in _ask(client, base_url.rstrip("/"), model, local=is_private_host(host)):
+        with open_client(base_url, key, timeout_s) as client:
+            for source in _ask(client, base_url.rstrip("/"), model, local=is_private_host(parse_host(base_url))):
                 largest, is_final = largest or source.largest, is_final and source.is_final
                 if source.tokens:
                     return replace(source, largest=source.largest or largest)
-    # A proxy or certificates of the environment cannot be used, or the server did not answer the first request.
-    except (httpx.HTTPError, OSError, ValueError, ImportError):
+    # The address or the key is invalid, a proxy or certificates of the environment cannot be used, or the server did
+    # not answer the first request.
+    except (httpx.HTTPError, OSError, ValueError, ImportError, SettingsError):
         return ReportedContext()
     return ReportedContext(largest=largest, is_final=is_final)
 

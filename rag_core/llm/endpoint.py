@@ -1,4 +1,4 @@
-"""Send requests to an OpenAI-compatible endpoint, and convert its errors to `RequestError`.
+"""Send requests to an OpenAI-compatible endpoint, and convert its errors to `GeneratorError`.
 
 Only this module imports ``openai``, and it does so only when the endpoint is first used.
 """
@@ -12,9 +12,9 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from rag_core.errors import GeneratorAuthError, GeneratorError
-from rag_core.llm.addresses import build_key_headers, build_list_headers
+from rag_core.llm.addresses import build_key_headers, build_list_headers, is_sendable
 from rag_core.llm.answer_stream import Pieces
-from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, EndpointErrors, is_retryable
+from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, EndpointErrors
 from rag_core.llm.gguf import GgufServer
 from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.message_parts import drop_images
@@ -25,7 +25,6 @@ from rag_core.llm.request import (
     DEFAULT_BASE_URL,
     REASONING_FACTOR,
     STATUS_BY_ERROR_CODE,
-    RequestError,
     RequestReport,
     drop_rejected_option,
     extract_error_details,
@@ -38,7 +37,7 @@ from rag_core.llm.tool_calls import Tool
 from rag_core.settings import Settings
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, OpenAI
+    from openai import OpenAI
 
 # Sent if no key is set, because the client requires a key.
 _NO_KEY = "no-key-needed"
@@ -60,6 +59,10 @@ class Endpoint:
         How errors name the settings.
     key_problem : str
         Why the API key cannot be read; every request then fails with this error. Empty if there is no problem.
+
+    Attributes
+    ----------
+    errors : EndpointErrors
     """
 
     def __init__(
@@ -74,7 +77,7 @@ class Endpoint:
         self._profile = profile
         self._names = names
         self._key_problem = key_problem
-        self._errors = EndpointErrors(settings, names)
+        self.errors = EndpointErrors(settings, names)
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
         self._gguf_server = GgufServer(settings, names) if settings.gguf else None
@@ -102,12 +105,12 @@ class Endpoint:
 
         Raises
         ------
-        RequestError
+        GeneratorError
         """
         from openai import OpenAIError
 
         connected = False
-        failure = None
+        failure: GeneratorError | None = None
         try:
             with closing(self._open(messages, tools, schema, must_call=must_call)) as events:
                 connected = True
@@ -143,7 +146,7 @@ class Endpoint:
 
         Raises
         ------
-        RequestError
+        GeneratorError
         """
         from openai import Omit, OpenAIError
 
@@ -154,12 +157,10 @@ class Endpoint:
             return sorted(str(model.id) for model in client.models.list(extra_headers={**headers, **unwanted}))
         except (OpenAIError, ValueError, AttributeError) as error:
             failure = self._convert_error(error, connected=False, started=False)
-        if failure.status in _NO_LIST:
-            failure = RequestError(self._errors.no_list(failure.status), status=failure.status)
-        raise failure
+        raise self.errors.no_list(failure.status) if failure.status in _NO_LIST else failure
 
     def warm_up(self) -> None:
-        """Create the client, and load a model that runs in this process; may raise `RequestError`."""
+        """Create the client, and load a model that runs in this process; may raise `GeneratorError`."""
         self._api.load_resource(self._connect())
 
     def make_room_for_reasoning(self) -> bool:
@@ -194,37 +195,33 @@ class Endpoint:
         url, key = self._find_address()
         host = parse_host(url)
         if not host:
-            raise RequestError(self._errors.unreachable("it does not begin with http:// or https:// and a host"))
-        if not all(33 <= ord(char) <= 126 for char in key):
-            raise RequestError(self._errors.unusable_key())
+            raise self.errors.unreachable("it does not begin with http:// or https:// and a host")
+        if not is_sendable(key):
+            raise self.errors.unusable_key()
         timeout = Timeout(settings.openai_timeout_s, connect=CONNECT_TIMEOUT_S)
         # Documents may only be sent to the configured address, so redirects are not followed. For an address on this
         # machine, proxies in the environment are ignored.
         try:
             http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not is_loopback(host))
         except (ImportError, OSError, ValueError) as error:
-            unusable = self._errors.unusable_environment(str(error))
-            raise RequestError(unusable) from None
-        return OpenAI(
-            api_key=key or _NO_KEY,
-            base_url=url,
-            default_headers=build_key_headers(url, key),
-            timeout=timeout,
-            max_retries=0,
-            http_client=http,
-        )
+            problem = self.errors.unusable_environment(str(error))
+        else:
+            return OpenAI(
+                api_key=key or _NO_KEY,
+                base_url=url,
+                default_headers=build_key_headers(url, key),
+                timeout=timeout,
+                max_retries=0,
+                http_client=http,
+            )
+        raise problem
 
     def _find_address(self) -> tuple[str, str]:
         """Return the base URL and the key."""
         if self._key_problem:
-            raise RequestError(GeneratorAuthError(self._key_problem))
+            raise GeneratorAuthError(self._key_problem)
         if self._gguf_server:
-            failure = None
-            try:
-                return self._gguf_server.start()
-            except GeneratorError as error:
-                failure = error
-            raise RequestError(failure)
+            return self._gguf_server.start()
         key = self._settings.openai_api_key
         return self._settings.openai_base_url or DEFAULT_BASE_URL, key.get_secret_value().strip() if key else ""
 
@@ -239,7 +236,7 @@ class Endpoint:
         from openai import BadRequestError, UnprocessableEntityError
 
         client = self._connect()
-        self._options = self._options or self._api.build_options(self._settings, self._profile.answer_tokens)
+        self._options = self._options or self._api.build_options(self._profile.answer_tokens)
         if self._gguf_server:
             messages = drop_images(messages)
         described = {"tools": self._api.describe_tools(tools)} if tools else {}
@@ -276,41 +273,33 @@ class Endpoint:
             return least
         return max(least, min(REASONING_FACTOR * least, self._profile.context_tokens - count_message_tokens(messages)))
 
-    def _convert_error(self, error: Exception, *, connected: bool, started: bool) -> RequestError:
+    def _convert_error(self, error: Exception, *, connected: bool, started: bool) -> GeneratorError:
         import openai
 
         if isinstance(error, openai.APITimeoutError):
             unconnected = type(error.__cause__).__name__ == "ConnectTimeout"
-            return RequestError(self._errors.no_connection() if unconnected else self._errors.timeout())
+            return self.errors.no_connection() if unconnected else self.errors.timeout()
         if isinstance(error, openai.APIStatusError):
-            return self._status_error(error)
+            return self.errors.status(
+                error.status_code, *extract_error_details(error), parse_retry_after_s(error.response.headers)
+            )
         if isinstance(error, openai.APIConnectionError) and not connected:
-            return RequestError(self._errors.unreachable(str(error.__cause__ or "")), passing=True)
+            return self.errors.unreachable(str(error.__cause__ or ""), is_temporary=True)
         if isinstance(error, openai.APIConnectionError):
             return self._stream_error("the connection was lost", started)
         if isinstance(error, openai.APIError):
             return self._event_error(*extract_error_details(error), started=started)
         return self._stream_error("the endpoint sent something that is not part of an answer", started)
 
-    def _event_error(self, code: str, message: str, *, started: bool) -> RequestError:
+    def _event_error(self, code: str, message: str, *, started: bool) -> GeneratorError:
         """Convert an error that the endpoint sends as an event of the stream."""
         status = int(code) if code.isdecimal() else STATUS_BY_ERROR_CODE.get(code)
         if status is None or started:
             return self._stream_error(f"the endpoint reported “{message or code}”", started)
-        return RequestError(self._errors.status(status, code, message), passing=is_retryable(status, code, message))
+        return self.errors.status(status, code, message)
 
-    def _stream_error(self, why: str, started: bool) -> RequestError:
-        if started:
-            return RequestError(self._errors.interrupted(why))
-        return RequestError(self._errors.empty(why), passing=True)
-
-    def _status_error(self, error: APIStatusError) -> RequestError:
-        code, message = extract_error_details(error)
-        explanation = self._errors.status(error.status_code, code, message)
-        after_s = parse_retry_after_s(error.response.headers)
-        # There is no retry if the endpoint demands a longer wait than the time-out of an answer.
-        passing = is_retryable(error.status_code, code, message) and after_s <= self._settings.openai_timeout_s
-        return RequestError(explanation, status=error.status_code, passing=passing, after_s=after_s, message=message)
+    def _stream_error(self, why: str, started: bool) -> GeneratorError:
+        return self.errors.interrupted(why) if started else self.errors.empty(why)
 
 
 def _disconnect(events: Any) -> None:

@@ -39,18 +39,26 @@ class EndpointErrors:
         self._key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
         self._api = select_api(settings).name
         if settings.gguf:
-            self._model = names.show_file(settings.gguf)
+            self._model = names.file_value.format(settings.gguf)
             self._endpoint = f"model in {self._model}"
         else:
-            self._model = names.show_model(settings.openai_model)
+            self._model = names.model_value.format(settings.openai_model)
             url = redact_url(settings.openai_base_url or DEFAULT_BASE_URL)
-            self._endpoint = f"endpoint at {names.show_address(url)}"
+            self._endpoint = f"endpoint at {names.address_value.format(url)}"
 
-    def status(self, status: int, code: str, message: str) -> GeneratorError:
+    def status(self, status: int, code: str, message: str, retry_after_s: float = 0.0) -> GeneratorError:
         """Return the error for an HTTP status, or for an error event of a stream with an equivalent status.
 
         ``code`` is the ``code`` or ``type`` of the endpoint's error object; ``message`` is its message.
         """
+        error = self._explain(status, code, message)
+        error.status, error.reply, error.retry_after_s = status, message, retry_after_s
+        may_pass = status >= 500 or (status == 429 and not _is_quota(code, message))
+        # There is no retry if the endpoint demands a longer wait than the time-out of an answer.
+        error.is_temporary = may_pass and retry_after_s <= self._settings.openai_timeout_s
+        return error
+
+    def _explain(self, status: int, code: str, message: str) -> GeneratorError:
         model = self._model
         quote = self._quote(message)
         if status in (400, 403, 422) and _FILTERED.search(f"{code} {message}"):
@@ -95,9 +103,11 @@ class EndpointErrors:
 
     def no_list(self, status: int) -> ModelListMissing:
         """Return the error for an endpoint without a list of models."""
-        return ModelListMissing(
+        error = ModelListMissing(
             f"The {self._endpoint} has no list of models (HTTP {status}). Type the name of the model instead."
         )
+        error.status = status
+        return error
 
     def timeout(self) -> GeneratorTimeout:
         """Return the error for an endpoint that sends nothing within the time-out."""
@@ -106,11 +116,13 @@ class EndpointErrors:
             "Check that it is not overloaded, or raise RAG_OPENAI_TIMEOUT_S."
         )
 
-    def unreachable(self, cause: str) -> GeneratorUnavailable:
+    def unreachable(self, cause: str, *, is_temporary: bool = False) -> GeneratorUnavailable:
         """Return the error for a failed connection."""
-        return GeneratorUnavailable(
+        error = GeneratorUnavailable(
             f"No connection to the {self._endpoint}{self._quote(cause)}. Start it, or correct the address."
         )
+        error.is_temporary = is_temporary
+        return error
 
     def no_connection(self) -> GeneratorTimeout:
         """Return the error for a time-out while connecting."""
@@ -141,10 +153,12 @@ class EndpointErrors:
 
     def empty(self, why: str) -> GeneratorUnavailable:
         """Return the error for a stream that ends or fails before any text."""
-        return GeneratorUnavailable(
+        error = GeneratorUnavailable(
             f"The {self._endpoint} gave no answer: {self._redact(why)}. Check that it serves "
             f"{self._api} and that {self._model} is a chat model."
         )
+        error.is_temporary = True
+        return error
 
     def filtered(self, why: str) -> GeneratorUnavailable:
         """Return the error for a prompt or an answer that the provider's content filter withholds."""
@@ -180,8 +194,3 @@ class EndpointErrors:
 def _is_quota(code: str, message: str) -> bool:
     """Return whether a 429 means that the account's quota is used up, so that a retry cannot succeed."""
     return "quota" in f"{code} {message}".casefold()
-
-
-def is_retryable(status: int, code: str, message: str) -> bool:
-    """Return whether a retry may succeed after an error with this status, code and message."""
-    return status >= 500 or (status == 429 and not _is_quota(code, message))

@@ -8,14 +8,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from rag_core.errors import SettingsError
+from rag_core.errors import GeneratorError, SettingsError
 from rag_core.llm.answer_stream import AnswerStream, Pieces, read_in_background
-from rag_core.llm.connection_test import check_connection
+from rag_core.llm.connection_test import ConnectionTest
 from rag_core.llm.context_budget import count_tokens, fit_context
 from rag_core.llm.endpoint import Endpoint
-from rag_core.llm.endpoint_errors import EndpointErrors
 from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.message_parts import count_images
 from rag_core.llm.model_profile import ModelProfile
@@ -23,7 +22,7 @@ from rag_core.llm.omissions import describe_omissions
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.prompts import Hint, build_continuation, build_messages
 from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
-from rag_core.llm.request import RequestError, RequestReport
+from rag_core.llm.request import RequestReport
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
 from rag_core.llm.tool_calls import (
     Tool,
@@ -36,7 +35,6 @@ from rag_core.llm.tool_calls import (
 from rag_core.settings import Settings
 from rag_core.types import REFUSAL, Capability, Message, ModelCheck, Passage, Usage
 
-T = TypeVar("T")
 # Seconds to wait before the first retry; the wait doubles with each retry.
 BACKOFF_S = 0.5
 # How endpoints say that a model or server cannot call tools: the statuses, and words of the message.
@@ -45,7 +43,6 @@ _ABOUT_TOOLS = re.compile(r"\btools?\b|\bfunction[_ ]call", re.IGNORECASE)
 # How they say that a model takes no images. Some name the type of a content, since they expect a text.
 _IMAGES_REJECTED = (*_TOOLS_REJECTED, 415)
 _ABOUT_IMAGES = re.compile(r"image|\bvision\b|multi-?modal|\bcontent\b.*\b(?:type|string|str)\b", re.IGNORECASE)
-_WRITTEN = "So the model wrote its calls as text."
 
 
 class _ToolsRejected(Exception):
@@ -106,15 +103,14 @@ class LanguageModel:
     ) -> None:
         self._settings = settings
         self._names = names
-        self._errors = EndpointErrors(settings, names)
         self.profile = profile or ModelProfile(settings)
         self._find_budget = find_budget or (lambda: settings.context_budget)
         self._endpoint = Endpoint(settings, self.profile, names, key_problem=key_problem)
+        self._errors = self._endpoint.errors
         self._on_usage = on_usage
         self._sleep = sleep
         self._writes_calls = settings.gguf is not None
         self._has_called = False
-        self._rejects_tools = False
         self._rejects_images = False
         self.tools_problem = ""
 
@@ -175,9 +171,36 @@ class LanguageModel:
         """
         if not self._settings.model:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
-        return AnswerStream(
-            lambda stream: self._pieces(stream, question, passages, history, doubtful, instructions, hint, written)
-        )
+
+        def write(stream: AnswerStream) -> Pieces:
+            if not passages:
+                # Without passages, the model would answer from its training data.
+                yield REFUSAL
+                return
+            room = self.profile.filled_tokens
+            fitted = fit_context(
+                passages,
+                question,
+                history,
+                context_tokens=room,
+                answer_tokens=self.answer_tokens + count_tokens(written),
+                instructions=instructions,
+                hint=hint,
+                names=self._names,
+            )
+            stream.notices += tuple(describe_omissions(fitted, len(passages), self._names.context_value.format(room)))
+            kept = {passage.rank for passage in fitted.passages}
+            messages = build_messages(
+                question,
+                fitted.passages,
+                fitted.history,
+                doubtful=doubtful,
+                instructions=instructions,
+                hint=hint if hint and hint.rank in kept else None,
+            )
+            yield from self._stream_with_retries(stream, [*messages, *build_continuation(written)])
+
+        return AnswerStream(write)
 
     def stream_reply(
         self, messages: Sequence[dict[str, Any]], schema: dict[str, Any] | None = None, tools: Sequence[Tool] = ()
@@ -188,15 +211,24 @@ class LanguageModel:
         `AnswerStream.calls`. A GGUF file, and an endpoint that rejects tools or whose model ignores them, gets no
         tools. If the endpoint rejects images, `ImagesRejected` is raised during iteration over the stream.
         """
-        return AnswerStream(lambda stream: self._stream_offering_tools(stream, messages, schema, tools))
+
+        def write(stream: AnswerStream) -> Pieces:
+            if tools and not self._writes_calls:
+                try:
+                    yield from self._stream_with_retries(stream, messages, tools, schema)
+                    return
+                except _ToolsRejected as rejected:
+                    self._stop_calling(str(rejected))
+            yield from self._stream_with_retries(stream, messages, schema=schema)
+
+        return AnswerStream(write)
 
     def complete(self, messages: Sequence[dict[str, Any]], schema: dict[str, Any] | None = None) -> Completion:
         """Return the complete reply to chat messages; may raise `GeneratorError`.
 
         With a JSON ``schema``, the endpoint is asked for a reply in this form, which not every endpoint supports.
         """
-        reply = self.stream_reply(messages, schema)
-        return Completion(strip_unopened_reasoning("".join(reply)), reply.usage)
+        return self._read(messages, schema=schema)
 
     def causal_model(self) -> GgufCausalModel:
         """Return the model as one that predicts single tokens.
@@ -216,7 +248,7 @@ class LanguageModel:
 
     def record_tokens(self, input_tokens: int, output_tokens: int) -> Usage:
         """Record the usage of a `causal_model` for one answer, and return it."""
-        usage = estimate_usage(self._settings, (), "", (input_tokens, output_tokens))
+        usage = estimate_usage(self._settings.price, (), "", (input_tokens, output_tokens))
         self._on_usage(usage)
         return usage
 
@@ -234,24 +266,19 @@ class LanguageModel:
         usage = Usage()
         if not self._writes_calls:
             try:
-                reply = AnswerStream(lambda stream: self._stream_with_retries(stream, messages, tools, must_call=True))
-                text = strip_unopened_reasoning("".join(reply))
+                reply = self._read(messages, tools, must_call=True)
             except _ToolsRejected as rejected:
-                self.tools_problem = f"{rejected} {_WRITTEN}"
+                self._stop_calling(str(rejected))
             else:
-                calls = reply.calls or find_written_call(text, tools)
+                calls = reply.calls or find_written_call(reply.text, tools)
                 if calls or self._has_called:
                     self._has_called = True
-                    return Completion(text if reply.calls or not calls else "", reply.usage, calls)
+                    return Completion(reply.text if reply.calls or not calls else "", reply.usage, calls)
                 usage = reply.usage
-                self.tools_problem = f"The model called none of the tools that were offered to it. {_WRITTEN}"
-            self._writes_calls = True
-        written = write_as_text(messages, tools)
-        schema = build_call_schema(tools)
-        reply = AnswerStream(lambda stream: self._stream_with_retries(stream, written, schema=schema))
-        text = strip_unopened_reasoning("".join(reply))
-        calls = find_written_call(text, tools)
-        return Completion("" if calls else text, usage + reply.usage, calls)
+                self._stop_calling("The model called none of the tools that were offered to it.")
+        reply = self._read(write_as_text(messages, tools), schema=build_call_schema(tools))
+        calls = find_written_call(reply.text, tools)
+        return Completion("" if calls else reply.text, usage + reply.usage, calls)
 
     def models(self) -> list[str]:
         """Return the names of the endpoint's models, sorted.
@@ -261,79 +288,36 @@ class LanguageModel:
         GeneratorError
             The endpoint does not answer, or its answer is not a list of models.
         """
-        return self._call_endpoint(self._endpoint.models)
+        return self._endpoint.models()
 
     def warm_up(self) -> None:
         """Create the client, and load a model that runs in this process; may raise `GeneratorError`."""
-        self._call_endpoint(self._endpoint.warm_up)
+        self._endpoint.warm_up()
 
     def test_connection(self) -> Iterator[ModelCheck]:
-        """Test the endpoint with a small request; see `rag_core.llm.connection_test.check_connection`."""
-        return check_connection(self._endpoint, self.profile, self._settings, self._names, self._on_usage)
+        """Test the endpoint with a small request; see `ConnectionTest`."""
+        return ConnectionTest(self._endpoint, self.profile, self._settings, self._names, self._on_usage).run()
 
     def close(self) -> None:
         """Close idle connections; the model stays usable."""
         self._endpoint.close()
 
-    def _call_endpoint(self, call: Callable[[], T]) -> T:
-        try:
-            return call()
-        except RequestError as failed:
-            error = failed.error
-        raise error
+    def _stop_calling(self, problem: str) -> None:
+        self._writes_calls = True
+        self.tools_problem = f"{problem} So the model wrote its calls as text."
 
-    def _pieces(
+    def _read(
         self,
-        stream: AnswerStream,
-        question: str,
-        passages: Sequence[Passage],
-        history: Sequence[Message],
-        doubtful: bool,
-        instructions: str,
-        hint: Hint | None,
-        written: str,
-    ) -> Pieces:
-        if not passages:
-            # Without passages, the model would answer from its training data.
-            yield REFUSAL
-            return
-        fitted = fit_context(
-            passages,
-            question,
-            history,
-            context_tokens=self.profile.filled_tokens,
-            answer_tokens=self.answer_tokens + count_tokens(written),
-            instructions=instructions,
-            hint=hint,
-            names=self._names,
-        )
-        context = self._names.show_context(self.profile.filled_tokens)
-        stream.notices += tuple(describe_omissions(fitted, len(passages), context))
-        kept = {passage.rank for passage in fitted.passages}
-        messages = build_messages(
-            question,
-            fitted.passages,
-            fitted.history,
-            doubtful=doubtful,
-            instructions=instructions,
-            hint=hint if hint and hint.rank in kept else None,
-        )
-        yield from self._stream_with_retries(stream, [*messages, *build_continuation(written)])
-
-    def _stream_offering_tools(
-        self,
-        stream: AnswerStream,
         messages: Sequence[dict[str, Any]],
-        schema: dict[str, Any] | None,
-        tools: Sequence[Tool],
-    ) -> Pieces:
-        if tools and not self._writes_calls and not self._rejects_tools:
-            try:
-                yield from self._stream_with_retries(stream, messages, tools, schema)
-                return
-            except _ToolsRejected:
-                self._rejects_tools = True
-        yield from self._stream_with_retries(stream, messages, schema=schema)
+        tools: Sequence[Tool] = (),
+        schema: dict[str, Any] | None = None,
+        *,
+        must_call: bool = False,
+    ) -> Completion:
+        reply = AnswerStream(
+            lambda stream: self._stream_with_retries(stream, messages, tools, schema, must_call=must_call)
+        )
+        return Completion(strip_unopened_reasoning("".join(reply)), reply.usage, reply.calls)
 
     def _stream_with_retries(
         self,
@@ -358,7 +342,7 @@ class LanguageModel:
                         stream.is_reasoning = piece is None and (report.is_reasoning or is_hidden)
                         thought = thought or stream.is_reasoning
                         yield piece
-            except RequestError as failure:
+            except GeneratorError as failure:
                 failed = failure
             finally:
                 self._record_usage(stream, messages, report)
@@ -372,13 +356,13 @@ class LanguageModel:
                     continue
                 self._finish(stream, report, started)
                 return
-            if tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed.error)):
-                raise _ToolsRejected(str(failed.error))
+            if tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed)):
+                raise _ToolsRejected(str(failed))
             if _is_about_images(failed) and any(count_images(one["content"]) for one in messages):
                 self._rejects_images = True
-                raise ImagesRejected(str(failed.error))
+                raise ImagesRejected(str(failed))
             if started or not failed.is_temporary or attempt == self._settings.openai_retries:
-                raise failed.error
+                raise failed
             yield from stream.wait(self._compute_pause_s(attempt, failed.retry_after_s), self._sleep)
             attempt += 1
 
@@ -391,7 +375,7 @@ class LanguageModel:
         written = report.written + "".join(one.name + one.arguments for one in report.calls)
         if not written and report.tokens is None:
             return  # The request was refused or interrupted before the model wrote anything.
-        usage = estimate_usage(self._settings, messages, written, report.tokens)
+        usage = estimate_usage(self._settings.price, messages, written, report.tokens)
         stream.usage += usage
         self._on_usage(usage)
 
@@ -413,5 +397,5 @@ class LanguageModel:
         stream.notices += (stream.cut,) if stream.cut else ()
 
 
-def _is_about_images(failed: RequestError) -> bool:
-    return failed.status in _IMAGES_REJECTED and bool(_ABOUT_IMAGES.search(failed.message))
+def _is_about_images(failed: GeneratorError) -> bool:
+    return failed.status in _IMAGES_REJECTED and bool(_ABOUT_IMAGES.search(failed.reply))

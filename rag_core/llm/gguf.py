@@ -93,10 +93,11 @@ class GgufServer:
             self._wait_until_ready(server.listening_address)
             return server
         except (RuntimeError, OSError, HTTPException) as error:
+            file = self._names.file_value.format(path)
             raise GeneratorUnavailable(
-                f"The model in {self._names.show_file(path)} could not be loaded ({str(error).rstrip('.')}). The file "
-                "may be incomplete, in a format that this version of xllamacpp does not support, or too large for the "
-                f"free memory; see the log. Lower {self._names.context} to use less memory."
+                f"The model in {file} could not be loaded ({str(error).rstrip('.')}). The file may be incomplete, in a "
+                "format that this version of xllamacpp does not support, or too large for the free memory; see the "
+                f"log. Lower {self._names.context} to use less memory."
             ) from None
 
     def _wait_until_ready(self, address: str) -> None:
@@ -113,7 +114,7 @@ class GgufServer:
 
 def find_gguf_problem(path: Path, names: SettingNames = ENVIRONMENT_NAMES) -> str:
     """Return why a file cannot be loaded; empty if no problem is found. The check does not load the model."""
-    file_name = start_sentence(names.show_file(path))
+    file_name = start_sentence(names.file_value.format(path))
     try:
         with path.open("rb") as file:
             magic = file.read(len(_MAGIC))

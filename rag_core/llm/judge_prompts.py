@@ -7,19 +7,17 @@ required form gives no verdict.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rag_core.llm.json_replies import build_object_schema, find_objects
 from rag_core.llm.prompts import build_chat, escape_markup, format_passage, replace_instructions
 from rag_core.types import Passage, Verdict
 
 # Number of questions that the judge writes for an answer, as in RAGAS.
 QUESTIONS_WRITTEN = 3
 LONGEST_REASON = 200
-# A longer reply is not read; it cannot have the required form.
-_LONGEST_REPLY = 20_000
 
 # All prompts with passages begin alike, so that servers can cache the rules and the passages between requests.
 _RULES = """\
@@ -43,28 +41,11 @@ text is noncommittal: evasive, vague, or that it does not know. Reply with {{"no
 "…", "…"]}}; "noncommittal" is "yes" or "no"."""
 
 _YES_NO = {"type": "string", "enum": ["yes", "no"]}
-VERDICTS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "verdicts": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"number": {"type": "integer"}, "reason": {"type": "string"}, "verdict": _YES_NO},
-                "required": ["number", "reason", "verdict"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["verdicts"],
-    "additionalProperties": False,
-}
-QUESTIONS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"noncommittal": _YES_NO, "questions": {"type": "array", "items": {"type": "string"}}},
-    "required": ["noncommittal", "questions"],
-    "additionalProperties": False,
-}
+_VERDICT = build_object_schema({"number": {"type": "integer"}, "reason": {"type": "string"}, "verdict": _YES_NO})
+VERDICTS_SCHEMA = build_object_schema({"verdicts": {"type": "array", "items": _VERDICT}})
+QUESTIONS_SCHEMA = build_object_schema(
+    {"noncommittal": _YES_NO, "questions": {"type": "array", "items": {"type": "string"}}}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +145,7 @@ def _quote_line(text: str) -> str:
 
 def _find_values(reply: str, key: str, kind: type | tuple[type, ...]) -> Iterator[Any]:
     """Yield the values of a key in the outermost JSON objects of a reply that have the given type."""
-    reply = reply[:_LONGEST_REPLY]
-    decoder, position = json.JSONDecoder(), reply.find("{")
-    while position >= 0:
-        try:
-            value, end = decoder.raw_decode(reply, position)
-        except (ValueError, RecursionError):
-            value, end = None, position + 1
-        if isinstance(value, dict) and isinstance(value.get(key), kind):
-            yield value[key]
-        position = reply.find("{", end)
+    return (found[key] for found in find_objects(reply) if isinstance(found.get(key), kind))
 
 
 def _parse_yes_no(value: object) -> bool | None:

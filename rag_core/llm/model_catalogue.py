@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from rag_core.errors import SettingsError, UnknownModel
+from rag_core.llm.toml_tables import read_entries
 from rag_core.types import Capability
 
 CATALOGUE_FILE = Path(__file__).with_name("model_catalogue.toml")
@@ -61,15 +61,7 @@ def load_catalogue(file: Path | None = None) -> list[CatalogueModel]:
         The file is not a valid catalogue.
     """
     file = file or CATALOGUE_FILE
-    try:
-        content = tomllib.loads(file.read_text("utf-8"))
-        models = _ENTRIES.validate_python(content.get("models"))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        place = " ".join(f"entry {part + 1}:" if isinstance(part, int) else str(part) for part in problem["loc"])
-        raise SettingsError(f"The catalogue {file} is not valid. {place} {problem['msg']}. Correct it.") from None
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"The catalogue {file} cannot be read ({error}). Correct or restore it.") from None
+    models = read_entries(file, "models", _ENTRIES, "catalogue", "Correct or restore it")
     for field in ("name", "file"):
         value, count = Counter(getattr(one, field) for one in models).most_common(1)[0] if models else ("", 0)
         if count > 1:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from rag_core.llm.message_parts import join_text
 from rag_core.llm.tool_calls import CallPiece, Tool
 from rag_core.settings import Settings
 
-# Fields of a delta with reasoning: of DeepSeek and earlier versions of vLLM, and of vLLM and OpenRouter.
 # The most probable words, since an answer repeats what the documents say.
 TEMPERATURE = 0.0
+# Fields of a delta with reasoning: of DeepSeek and earlier versions of vLLM, and of vLLM and OpenRouter.
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 # Reasons of some servers for the end of a text, and OpenAI's words for them.
 _FINISHES = {
@@ -57,36 +57,13 @@ class StreamEvent:
     is_reasoning: bool = False
 
 
-class EndpointApi(Protocol):
-    """The interface of both APIs. ``name`` is the name of the API in messages to users."""
-
-    name: str
-
-    def build_options(self, settings: Settings, answer_tokens: int) -> dict[str, Any]:
-        """Return the request's fields except model, messages and stream."""
-
-    def load_resource(self, client: Any) -> Any:
-        """Return the client's resource that sends requests; the first access is slow, since it imports modules."""
-
-    def describe_tools(self, tools: Sequence[Tool]) -> list[dict[str, Any]]:
-        """Return the value of the request's field ``tools``."""
-
-    def constrain_reply(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the request's field that limits the reply to JSON of a schema."""
-
-    def create(self, client: Any, model: str, messages: Sequence[dict[str, Any]], options: dict[str, Any]) -> Any:
-        """Send the request, and return the stream of its events."""
-
-    def parse_event(self, event: Any) -> StreamEvent:
-        """Return the content of an event; empty if the event is unknown."""
-
-
 class ChatCompletions:
-    """``POST /chat/completions``, which nearly every server supports."""
+    """``POST /chat/completions``, which nearly every server supports. `Responses` has the same methods."""
 
     name = "Chat Completions"
 
-    def build_options(self, settings: Settings, answer_tokens: int) -> dict[str, Any]:
+    def build_options(self, answer_tokens: int) -> dict[str, Any]:
+        """Return the request's fields except model, messages and stream."""
         return {
             "max_tokens": answer_tokens,
             "temperature": TEMPERATURE,
@@ -94,24 +71,23 @@ class ChatCompletions:
         }
 
     def load_resource(self, client: Any) -> Any:
+        """Return the client's resource that sends requests; the first access is slow, since it imports modules."""
         return client.chat.completions
 
     def describe_tools(self, tools: Sequence[Tool]) -> list[dict[str, Any]]:
-        return [
-            {
-                "type": "function",
-                "function": {"name": one.name, "description": one.description, "parameters": one.schema},
-            }
-            for one in tools
-        ]
+        """Return the value of the request's field ``tools``."""
+        return [{"type": "function", "function": _describe_tool(one)} for one in tools]
 
     def constrain_reply(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the request's field that limits the reply to JSON of a schema."""
         return {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}}
 
     def create(self, client: Any, model: str, messages: Sequence[dict[str, Any]], options: dict[str, Any]) -> Any:
+        """Send the request, and return the stream of its events."""
         return self.load_resource(client).create(model=model, messages=list(messages), stream=True, **options)
 
     def parse_event(self, event: Any) -> StreamEvent:
+        """Return the content of an event; empty if the event is unknown."""
         tokens = _read_token_counts(getattr(event, "usage", None), "prompt_tokens", "completion_tokens")
         choices = getattr(event, "choices", None)
         if not isinstance(choices, list) or not choices:
@@ -135,7 +111,7 @@ class Responses:
 
     name = "Responses"
 
-    def build_options(self, settings: Settings, answer_tokens: int) -> dict[str, Any]:
+    def build_options(self, answer_tokens: int) -> dict[str, Any]:
         return {
             "max_output_tokens": answer_tokens,
             "temperature": TEMPERATURE,
@@ -147,10 +123,7 @@ class Responses:
         return client.responses
 
     def describe_tools(self, tools: Sequence[Tool]) -> list[dict[str, Any]]:
-        return [
-            {"type": "function", "name": one.name, "description": one.description, "parameters": one.schema}
-            for one in tools
-        ]
+        return [{"type": "function", **_describe_tool(one)} for one in tools]
 
     def constrain_reply(self, schema: dict[str, Any]) -> dict[str, Any]:
         return {"text": {"format": {"type": "json_schema", "name": "reply", "schema": schema}}}
@@ -211,7 +184,11 @@ def _build_part(part: dict[str, Any]) -> dict[str, Any]:
     return {"type": "input_image", "image_url": part["image_url"]["url"]}
 
 
-def select_api(settings: Settings) -> EndpointApi:
+def _describe_tool(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.schema}
+
+
+def select_api(settings: Settings) -> ChatCompletions | Responses:
     """Return the API that the settings name."""
     return Responses() if settings.openai_api == "responses" else ChatCompletions()
 

@@ -69,6 +69,7 @@ _PARTIAL_SHOWN = r"\1Not stated: "
 # Most words of a sentence before a refusal, such as "I read all sources".
 _PREAMBLE_WORDS = 15
 _MARKDOWN = re.compile(r"[\s>*`_-]+")
+_NUMBER = re.compile(r"^\d[.)]?")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 # Control words without blanks, of which a line that is being streamed may be the beginning.
 _REQUEST_WORDS, _REFUSAL_WORD = ("SEARCH:", "OPEN:", "COMPUTE:"), _NOT_STATED.replace(" ", "")
@@ -167,68 +168,50 @@ def strip_control_lines(reply: str) -> str:
 class ControlLineFilter:
     """Hides requests, and the control word with which a refusal begins, in a reply while it is written.
 
-    A line is kept back while it may be the beginning of a control word.
+    A line is kept back while it is, or may be the beginning of, a request or a control word.
     """
 
     def __init__(self) -> None:
         self._kept = ""
-        self._is_decided = False
-        self._is_hidden = False
         self._has_begun = False
-        self._is_after_word = False
+        # Whether the beginning of the present line is shown.
+        self._is_open = False
 
     def feed(self, piece: str) -> str:
         """Return what users see of the next piece, and of the text kept back before it."""
         shown = ""
-        for line in _LINE.findall(piece):
-            self._kept += line
-            if not self._is_decided:
-                self._decide()
-            if self._is_decided:
-                shown += self._release()
-            if line.endswith("\n"):
+        for part in _LINE.findall(piece):
+            self._kept += part
+            if part.endswith("\n"):
                 shown += self.finish()
+            elif self._is_open or not _may_be_control_line(self._kept, self._has_begun):
+                shown += self._release()
+                self._is_open = True
         return shown
 
     def finish(self) -> str:
         """Return what is kept back at the end of a line or of the reply."""
-        if not self._is_after_word:
-            self._kept = self._word.sub(self._replacement, self._kept)
-        if self._is_hidden and _REQUEST.match(self._kept):
-            self._kept = ""
-        self._is_hidden = self._is_after_word = False
         shown = self._release()
-        self._is_decided = False
+        self._is_open = False
         return shown
 
-    @property
-    def _word(self) -> re.Pattern[str]:
-        """The control word of a refusal, as it may begin the line."""
-        return _PARTIAL_REFUSAL if self._has_begun else _REFUSAL
-
-    @property
-    def _replacement(self) -> str:
-        return _PARTIAL_SHOWN if self._has_begun else ""
-
     def _release(self) -> str:
-        if self._is_hidden:
-            return ""  # the end of the line shows whether it is a request
-        shown, self._kept = self._kept, ""
+        text, self._kept = self._kept, ""
+        if self._is_open:
+            return text
+        if not self._has_begun and (word := _REFUSAL.match(text)):
+            self._has_begun, text = True, text[word.end() :]
+        shown = "" if _REQUEST.match(text) else _PARTIAL_REFUSAL.sub(_PARTIAL_SHOWN, text)
         self._has_begun = self._has_begun or bool(shown.strip())
         return shown
 
-    def _decide(self) -> None:
-        if not self._is_after_word and (match := self._word.match(self._kept)):
-            # Markdown and blanks after the control word may follow in the next piece.
-            if match.end() == len(self._kept):
-                return
-            self._kept = match.expand(self._replacement) + self._kept[match.end() :]
-            # What follows the word of a refusal may be a request.
-            self._is_decided = self._has_begun
-            self._is_after_word = self._has_begun = True
-            if self._is_decided:
-                return
-        start = _MARKDOWN.sub("", self._kept)
-        may_refuse = not self._is_after_word and _REFUSAL_WORD.startswith(start.upper())
-        self._is_hidden = _REQUEST.match(self._kept) is not None
-        self._is_decided = self._is_hidden or not (may_refuse or any(one.startswith(start) for one in _REQUEST_WORDS))
+
+def _may_be_control_line(text: str, has_begun: bool) -> bool:
+    """Return whether the beginning of a line can turn out to be a request or the control word of a refusal."""
+    if word := (_PARTIAL_REFUSAL if has_begun else _REFUSAL).match(text):
+        # Markdown and blanks after the control word may follow. What follows the word of a refusal may be a request.
+        rest = text[word.end() :]
+        return not rest or (not has_begun and _may_be_control_line(rest, True))
+    start = _NUMBER.sub("", _MARKDOWN.sub("", text))
+    may_begin = _REFUSAL_WORD.startswith(start.upper()) or any(one.startswith(start) for one in _REQUEST_WORDS)
+    return may_begin or _REQUEST.match(text) is not None

@@ -1,27 +1,71 @@
-"""Count the tokens of a request to a language model, and compute their price."""
+"""The tokens of a request to a language model, and their price; ``prices.toml`` is the table of prices by model."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass
 
 from rag_core.llm.context_budget import PER_MESSAGE, TRUSTED_SHARE, count_tokens
 from rag_core.llm.message_parts import IMAGE_TOKENS, count_images, join_text
+from rag_core.llm.request import DEFAULT_BASE_URL, parse_host
+from rag_core.llm.toml_tables import read_entries
 from rag_core.settings import Settings
-from rag_core.types import Usage
+from rag_core.types import Price, Usage
 
+PRICES_FILE = Path(__file__).with_name("prices.toml")
 _MILLION = 1_000_000
+_DATE = re.compile(r"-\d{4}-\d\d-\d\d")
+_Amount = Annotated[float, Field(ge=0, le=1_000_000)]
+
+
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
+class ModelPrice:
+    """The price of a model at a host: of a million input and output tokens."""
+
+    model: Annotated[str, Field(min_length=1)]
+    host: Annotated[str, Field(min_length=1)]
+    input: _Amount
+    output: _Amount
+    currency: Annotated[str, Field(min_length=1, max_length=8)]
+
+
+_ENTRIES = TypeAdapter(list[ModelPrice])
+
+
+def load_prices(file: Path | None = None) -> list[ModelPrice]:
+    """Return the entries of a table, by default the one that comes with the application; may raise `SettingsError`."""
+    return read_entries(file or PRICES_FILE, "prices", _ENTRIES, "table of prices", "Correct it, or unset RAG_PRICES")
+
+
+def apply_price(settings: Settings, prices: Sequence[ModelPrice]) -> Settings:
+    """Return settings with the price of their model, if they set none and the table has one for the endpoint.
+
+    A model on this machine has no entry, and costs nothing.
+    """
+    if settings.gguf or settings.price:
+        return settings
+    host, model = parse_host(settings.openai_base_url or DEFAULT_BASE_URL), settings.openai_model or ""
+    for entry in prices:
+        rest = model.removeprefix(entry.model)
+        if entry.host == host and model.startswith(entry.model) and (not rest or _DATE.fullmatch(rest)):
+            return settings.model_copy(update={"price": Price(entry.input, entry.output, entry.currency)})
+    return settings
 
 
 def estimate_usage(
-    settings: Settings, messages: Sequence[dict[str, Any]], written: str, reported: tuple[int, int] | None
+    price: Price | None, messages: Sequence[dict[str, Any]], written: str, reported: tuple[int, int] | None
 ) -> Usage:
     """Return the usage of one request.
 
     Parameters
     ----------
-    settings : Settings
+    price : Price, optional
     messages : Sequence[dict[str, Any]]
         The request's messages.
     written : str
@@ -29,11 +73,9 @@ def estimate_usage(
     reported : tuple[int, int], optional
         Input and output tokens as reported by the endpoint. If it reports none, the ``cl100k_base`` tokens are counted.
     """
-    if reported is None:
-        counts = sum(map(_count_tokens, messages)), count_tokens(written)
-    else:
-        counts = reported
-    return Usage(1, *counts, estimated=reported is None, cost=_cost(settings, *counts), currency=_currency(settings))
+    read, wrote = reported or (sum(map(_count_tokens, messages)), count_tokens(written))
+    cost = (read * price.input + wrote * price.output) / _MILLION if price else None
+    return Usage(1, read, wrote, estimated=reported is None, cost=cost, currency=price.currency if price else "")
 
 
 def count_message_tokens(messages: Sequence[dict[str, Any]]) -> int:
@@ -44,14 +86,3 @@ def count_message_tokens(messages: Sequence[dict[str, Any]]) -> int:
 def _count_tokens(message: dict[str, Any]) -> int:
     content = message["content"]
     return count_tokens(join_text(content)) + IMAGE_TOKENS * count_images(content) + PER_MESSAGE
-
-
-def _cost(settings: Settings, input_tokens: int, output_tokens: int) -> float | None:
-    prices = settings.price_input, settings.price_output
-    if prices == (None, None):
-        return None
-    return (input_tokens * (prices[0] or 0.0) + output_tokens * (prices[1] or 0.0)) / _MILLION
-
-
-def _currency(settings: Settings) -> str:
-    return "" if (settings.price_input, settings.price_output) == (None, None) else settings.price_currency

@@ -1,4 +1,4 @@
-"""Reports and errors of requests to an endpoint, and checks of its address.
+"""Reports of requests to an endpoint, what its errors say, and checks of its address.
 
 The module imports no client library; it reads the attributes of errors by name.
 """
@@ -14,7 +14,6 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from rag_core.errors import GeneratorError
 from rag_core.llm.tool_calls import CallPiece
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -32,41 +31,6 @@ _UNKNOWN = re.compile(
 _NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 # This option is never dropped, since the provider would then store the request.
 _REQUIRED_OPTION = "store"
-
-
-class RequestError(Exception):
-    """A failed request.
-
-    Attributes
-    ----------
-    error : GeneratorError
-        The error for the user. Raise it outside of exception handlers; otherwise its ``__context__`` refers to the
-        client's request, which contains the key.
-    status : int
-        HTTP status of the endpoint's reply; 0 if there is none.
-    is_temporary : bool
-        Whether a retry may succeed.
-    retry_after_s : float
-        Seconds that the endpoint demands to wait before a retry; 0 if it demands no wait.
-    message : str
-        What the endpoint says about the error; empty if it says nothing.
-    """
-
-    def __init__(
-        self,
-        error: GeneratorError,
-        *,
-        status: int = 0,
-        passing: bool = False,
-        after_s: float = 0.0,
-        message: str = "",
-    ) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.status = status
-        self.is_temporary = passing
-        self.retry_after_s = after_s
-        self.message = message
 
 
 @dataclass(slots=True)

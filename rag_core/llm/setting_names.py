@@ -17,6 +17,8 @@ class SettingNames:
         What to do in order to use Chat Completions.
     unset_file : str
         What to do in order to use no GGUF file.
+    address_value, model_value, file_value, context_value : str
+        Formats of a base URL, of the name of a model, of the path of a GGUF file, and of a context length.
     """
 
     key: str
@@ -24,26 +26,10 @@ class SettingNames:
     context: str
     use_chat: str
     unset_file: str
-    _address_value: str
-    _model_value: str
-    _file_value: str
-    _context_value: str
-
-    def show_address(self, url: object) -> str:
-        """Return the base URL with its name."""
-        return self._address_value.format(url)
-
-    def show_model(self, name: object) -> str:
-        """Return the name of a model at an endpoint with the name of the setting."""
-        return self._model_value.format(name)
-
-    def show_file(self, path: object) -> str:
-        """Return the path of a GGUF file with its name."""
-        return self._file_value.format(path)
-
-    def show_context(self, tokens: int) -> str:
-        """Return the context length with its name."""
-        return self._context_value.format(tokens)
+    address_value: str
+    model_value: str
+    file_value: str
+    context_value: str
 
 
 ENVIRONMENT_NAMES = SettingNames(
@@ -52,10 +38,10 @@ ENVIRONMENT_NAMES = SettingNames(
     context="RAG_OPENAI_CONTEXT_TOKENS",
     use_chat="set RAG_OPENAI_API=chat",
     unset_file="unset it",
-    _address_value="RAG_OPENAI_BASE_URL={}",
-    _model_value="RAG_OPENAI_MODEL={}",
-    _file_value="RAG_GGUF={}",
-    _context_value="RAG_OPENAI_CONTEXT_TOKENS={}",
+    address_value="RAG_OPENAI_BASE_URL={}",
+    model_value="RAG_OPENAI_MODEL={}",
+    file_value="RAG_GGUF={}",
+    context_value="RAG_OPENAI_CONTEXT_TOKENS={}",
 )
 FORM_NAMES = SettingNames(
     key="the API key on the Admin page",
@@ -63,10 +49,10 @@ FORM_NAMES = SettingNames(
     context="Context length on the Admin page",
     use_chat="choose Chat Completions on the Admin page",
     unset_file="choose another model on the Admin page",
-    _address_value="{}",
-    _model_value="model {}",
-    _file_value="the file {}",
-    _context_value="the context length of {:,} tokens on the Admin page",
+    address_value="{}",
+    model_value="model {}",
+    file_value="the file {}",
+    context_value="the context length of {:,} tokens on the Admin page",
 )
 
 

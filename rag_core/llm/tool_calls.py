@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rag_core.llm.json_replies import build_object_schema, find_objects
+
 # Most characters of a text or number in the arguments of a call.
 _LONGEST_ARGUMENT = 300
 _MAX_ITEMS = 10
@@ -46,14 +48,8 @@ class Tool:
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
-        return {
-            "type": "object",
-            "properties": {
-                name: {**_schema_of(name), "description": description} for name, description in self.parameters.items()
-            },
-            "required": list(self.required),
-            "additionalProperties": False,
-        }
+        described = {name: {**_schema_of(name), "description": meaning} for name, meaning in self.parameters.items()}
+        return build_object_schema(described, self.required)
 
     def describe(self, parameter: str) -> str:
         """Return the name and the meaning of a parameter in words."""
@@ -111,18 +107,11 @@ def find_written_call(text: str, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
     >>> find_written_call('{"name": "finish", "arguments": {}}', [Tool("finish", "", {})])
     (ToolCall(call_id='call_1', name='finish', arguments='{}'),)
     """
-    start = text.find("{")
-    if start < 0:
-        return ()
-    try:
-        written, _ = json.JSONDecoder().raw_decode(text[start:])
-    except (ValueError, RecursionError):
-        return ()
-    name = written.get("name")
-    arguments = written.get("arguments", written.get("parameters"))
-    if name not in {tool.name for tool in tools} or not isinstance(arguments, dict):
-        return ()
-    return (ToolCall("call_1", name, json.dumps(arguments)),)
+    for written in find_objects(text):
+        arguments = written.get("arguments", written.get("parameters"))
+        if written.get("name") in [tool.name for tool in tools] and isinstance(arguments, dict):
+            return (ToolCall("call_1", written["name"], json.dumps(arguments)),)
+    return ()
 
 
 def write_as_text(messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> list[dict[str, str]]:
@@ -145,17 +134,7 @@ def write_as_text(messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> 
 
 def build_call_schema(tools: Sequence[Tool]) -> dict[str, Any]:
     """Return the JSON schema of a call that is written as text."""
-    return {
-        "anyOf": [
-            {
-                "type": "object",
-                "properties": {"name": {"const": tool.name}, "arguments": tool.schema},
-                "required": ["name", "arguments"],
-                "additionalProperties": False,
-            }
-            for tool in tools
-        ]
-    }
+    return {"anyOf": [build_object_schema({"name": {"const": tool.name}, "arguments": tool.schema}) for tool in tools]}
 
 
 def parse_arguments(call: ToolCall, tool: Tool) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
@@ -18,10 +19,10 @@ from rag_core.llm.addresses import (
     find_presets,
     is_openai_address,
 )
-from rag_core.llm.context_length import DEFAULT_CONTEXT_TOKENS, adopt_context_length
+from rag_core.llm.context_length import DEFAULT_CONTEXT_TOKENS, MAX_REPORTED_TOKENS, ask_context_length
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.presets import ModelPreset
-from rag_core.llm.prices import apply_price, load_prices
+from rag_core.llm.pricing import apply_price, load_prices
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, FORM_NAMES, SettingNames
 from rag_core.runtime.model_connection import (
@@ -30,6 +31,7 @@ from rag_core.runtime.model_connection import (
     build_profile,
     explain_missing_model,
     find_file,
+    read_context_budget,
     require_accepted_key,
     sets_model,
 )
@@ -40,8 +42,6 @@ from rag_core.types import ModelCheck, ModelChoice, ModelHost, Usage, UsageTotal
 log = logging.getLogger(__name__)
 # Name of the preference that stores another model of the same endpoint.
 _MODEL = "model"
-# Name of the preference that overrides the setting of the same name.
-CONTEXT_BUDGET = "context_budget"
 
 
 class LanguageModels:
@@ -182,13 +182,11 @@ class LanguageModels:
         ``key`` is as in `connect`. May raise `GeneratorError` or `SettingsError`.
         """
         found, secret = self._resolve(choice, key)
-        model = LanguageModel(self._apply(found, secret), names=FORM_NAMES)
-        try:
-            return found, model.models()
-        except ModelListMissing:
-            return found, ()
-        finally:
-            model.close()
+        with closing(LanguageModel(self._apply(found, secret), names=FORM_NAMES)) as model:
+            try:
+                return found, model.models()
+            except ModelListMissing:
+                return found, ()
 
     def check(self, choice: ModelChoice, key: str | None = None) -> Iterator[ModelCheck]:
         """Test a connection without storing it; yield the result of each check as soon as it is known.
@@ -200,11 +198,8 @@ class LanguageModels:
         if not settings.model:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
         record = partial(self._record_usage, settings.generator_name)
-        model = LanguageModel(settings, names=FORM_NAMES, on_usage=record)
-        try:
+        with closing(LanguageModel(settings, names=FORM_NAMES, on_usage=record)) as model:
             yield from model.test_connection()
-        finally:
-            model.close()
 
     def connect(self, choice: ModelChoice, key: str | None = None) -> None:
         """Store a connection, and use it for all questions from now on. Running questions keep their model.
@@ -307,7 +302,7 @@ class LanguageModels:
                     names=self.names,
                     key_problem=self.key_problem,
                     profile=build_profile(settings, self.choice),
-                    find_budget=self._find_budget,
+                    find_budget=lambda: read_context_budget(self._from_environment, self._stores.preferences),
                     on_usage=partial(self._record_usage, settings.generator_name),
                 )
             return self._generators[model]
@@ -339,13 +334,15 @@ class LanguageModels:
         used = secret or self._environment_key(choice.base_url)
         return replace(choice, base_url=find_base_url(choice.base_url, used), gguf=""), secret
 
-    def _find_budget(self) -> int:
-        stored = self._stores.preferences.get(CONTEXT_BUDGET)
-        return self._from_environment.context_budget if stored is None else int(stored)
-
     def _adopt_context(self, choice: ModelChoice, key: str) -> ModelChoice:
-        default = self._from_environment.openai_context_tokens or DEFAULT_CONTEXT_TOKENS
-        return adopt_context_length(choice, key or self._environment_key(choice.base_url), default)
+        """Return a connection with the context length that its endpoint reports, unless one was entered."""
+        if choice.gguf or (choice.context_tokens and not choice.context_reported):
+            return choice
+        assumed = self._from_environment.openai_context_tokens or DEFAULT_CONTEXT_TOKENS
+        used = key or self._environment_key(choice.base_url)
+        found = ask_context_length(choice.base_url, choice.model, used).limit(assumed)
+        tokens = None if found is None else min(found, max(assumed, MAX_REPORTED_TOKENS))
+        return replace(choice, context_tokens=tokens, context_reported=tokens is not None)
 
     def _environment_key(self, address: str) -> str:
         """Return the key of the environment if an address is OpenAI's own; else it is empty."""

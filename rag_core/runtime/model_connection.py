@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -19,6 +20,8 @@ from rag_core.types import ModelChoice
 
 # Name of the preference that stores the connection.
 CONNECTION = "model_connection"
+# Name of the preference that overrides the setting of the same name.
+CONTEXT_BUDGET = "context_budget"
 
 
 def read_connection(settings: Settings) -> ModelChoice | None:
@@ -73,6 +76,12 @@ def build_profile(settings: Settings, choice: ModelChoice | None) -> ModelProfil
     return ModelProfile(settings, reported, choice.tested_capability)
 
 
+def read_context_budget(settings: Settings, preferences: PreferenceStore) -> int:
+    """Return the most tokens of pages in the prompt of a capable model: the chosen number, or else the setting."""
+    stored = preferences.get(CONTEXT_BUDGET)
+    return settings.context_budget if stored is None else int(stored)
+
+
 def find_file(name: str) -> Path:
     """Return the absolute path of a GGUF file.
 
@@ -94,16 +103,14 @@ def find_file(name: str) -> Path:
 
 def require_accepted_key(settings: Settings) -> None:
     """Raise `GeneratorAuthError` if the endpoint refuses the key when it is asked for its models."""
-    model = LanguageModel(settings, names=FORM_NAMES)
-    try:
-        model.models()
-    except GeneratorAuthError:
-        raise
-    except GeneratorError:
-        # An endpoint without a list of models can still have the model.
-        return
-    finally:
-        model.close()
+    with closing(LanguageModel(settings, names=FORM_NAMES)) as model:
+        try:
+            model.models()
+        except GeneratorAuthError:
+            raise
+        except GeneratorError:
+            # An endpoint without a list of models can still have the model.
+            return
 
 
 def explain_missing_model(purpose: str, alternative: str = "", *, quotes_only: bool = False) -> str:

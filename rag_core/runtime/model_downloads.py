@@ -169,23 +169,18 @@ class ModelDownloads:
                 self._setup = replace(self._setup, is_stopping=True)
 
     def _run(self, model: CatalogueModel, install: bool) -> None:
-        is_expected = False
         try:
             try:
                 self._set_up(model, install)
             except DownloadCancelled:
                 self._finish_stop(model)
-            is_expected = True
         except RagError as error:
             step = SetupStep.PACKAGE_MISSING if isinstance(error, PackageNotInstalled) else SetupStep.FAILED
             self._advance(step, problem=str(error))
-            is_expected = True
-        finally:
-            if not is_expected:
-                self._advance(
-                    SetupStep.FAILED,
-                    problem="An internal error ended the setup. See the log of the app, and try again.",
-                )
+        except BaseException:
+            problem = "An internal error ended the setup. See the log of the app, and try again."
+            self._advance(SetupStep.FAILED, problem=problem)
+            raise
 
     def _set_up(self, model: CatalogueModel, install: bool) -> None:
         path = download_model(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rag_core.errors import SettingsError
 from rag_core.gate.features import ANSWERABLE_SCORE, ON_TOPIC
-from rag_core.runtime.language_models import CONTEXT_BUDGET, LanguageModels
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.model_connection import CONTEXT_BUDGET, read_context_budget
 from rag_core.runtime.query_adapters import QueryAdapters
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -78,8 +79,7 @@ class Preferences:
     @property
     def context_budget(self) -> int:
         """Most tokens of pages in the prompt of a capable model."""
-        stored = self._stores.preferences.get(CONTEXT_BUDGET)
-        return int(self._settings.context_budget if stored is None else stored)
+        return read_context_budget(self._settings, self._stores.preferences)
 
     @property
     def instructions(self) -> str:

@@ -146,7 +146,7 @@ from rag_core.types.status import (
 )
 from rag_core.types.strategies import StrategyDescription
 from rag_core.types.tables import Span, Table, TableCell, TableRow
-from rag_core.types.usage import Usage, UsageTotal
+from rag_core.types.usage import Price, Usage, UsageTotal
 
 __all__ = [
     "DEFAULT_COLLECTION",
@@ -240,6 +240,7 @@ __all__ = [
     "PageState",
     "Paragraph",
     "Passage",
+    "Price",
     "Question",
     "QuestionResult",
     "ReadTexts",

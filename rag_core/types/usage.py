@@ -7,6 +7,15 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """The prices of a million input tokens and of a million output tokens, in one currency."""
+
+    input: float
+    output: float
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens and cost of calls to a language model. ``Usage()`` means no calls; ``a + b`` is the sum of two usages.
 

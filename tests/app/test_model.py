@@ -62,7 +62,7 @@ def test_failed_test_gives_a_remedy(open_page: OpenPage, endpoint: ScriptedEndpo
 def test_no_cost_is_shown_without_prices(open_page: OpenPage) -> None:
     app = press(open_page("admin"), "test_model")
     assert list(table(app, "Requests").columns) == ["Model", "Requests", "Tokens in", "Tokens out"]
-    assert "Set `RAG_PRICE_INPUT`" in texts(app)
+    assert "Set `RAG_PRICE`" in texts(app)
 
 
 def test_local_model_can_be_tested(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ def test_model_can_be_chosen_and_reset(open_page: OpenPage, endpoint: ScriptedEn
 @pytest.mark.usefixtures("endpoint")
 def test_tokens_of_pages_are_chosen_with_their_price(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "context_budget" not in [slider.key for slider in open_page("admin").slider]
-    for name, value in (("OPENAI_CONTEXT_TOKENS", "64000"), ("PRICE_INPUT", "1"), ("PRICE_OUTPUT", "10")):
+    for name, value in (("OPENAI_CONTEXT_TOKENS", "64000"), ("PRICE", "1/10 USD")):
         monkeypatch.setenv(f"RAG_{name}", value)
     backend._open.clear()
     app = open_page("admin")
@@ -123,8 +123,7 @@ def test_tokens_of_pages_are_chosen_with_their_price(open_page: OpenPage, monkey
 
 @pytest.mark.usefixtures("endpoint")
 def test_usage_is_totalled(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAG_PRICE_INPUT", "1")
-    monkeypatch.setenv("RAG_PRICE_OUTPUT", "10")
+    monkeypatch.setenv("RAG_PRICE", "1/10 USD")
     app = open_page("admin")
     engine = backend._open().engine
     indexed(engine, "bridge.pdf", BUDGET)

@@ -12,7 +12,6 @@ from rag_core.llm import addresses
 from rag_core.llm.addresses import (
     LocalServer,
     build_base_urls,
-    build_ollama_url,
     find_base_url,
     find_host,
     find_local_servers,
@@ -22,9 +21,10 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.presets import PRESETS
 from rag_core.settings import Settings
 from rag_core.types import ModelHost
-from tests.support.servers import Exchange, Play, ScriptedEndpoint, at, complete, listing, sent_json, status
+from tests.support.servers import Play, ScriptedEndpoint, at, complete, listing, sent_json, status
 
 KEY = "sk-do-not-show-81aa"
+AZURE = at(openai__v1__models=listing("gpt"), openai__v1__chat__completions=complete("one ", "two"))
 LOCAL = ("http://localhost:11434/v1", "http://localhost:11434", "http://localhost:11434/openai/v1")
 LLM = ("https://host.example/llm/v1", "https://host.example/llm", "https://host.example/llm/openai/v1")
 
@@ -69,6 +69,7 @@ def test_unusable_addresses_are_explained(typed: str) -> None:
         (at(v1__chat__completions=status(400)), "/v1"),
         (at(chat__completions=status(422)), ""),
         (at(v1__models=listing()), "/v1"),
+        (lambda exchange: AZURE(exchange) if exchange.headers["api-key"] == KEY else exchange.error(404), "/openai/v1"),
     ],
 )
 def test_answering_base_url_is_found(play: Play, base: str) -> None:
@@ -77,75 +78,68 @@ def test_answering_base_url_is_found(play: Play, base: str) -> None:
         assert find_base_url(root.removeprefix("http://"), KEY) == root + base
 
 
-def test_server_without_endpoint_is_explained() -> None:
-    with (
-        ScriptedEndpoint(status(404)) as endpoint,
-        pytest.raises(GeneratorUnavailable, match=r"no OpenAI-compatible endpoint at .* Correct the address"),
-    ):
+def test_server_without_endpoint_missing_server_and_unusable_key_are_explained() -> None:
+    with ScriptedEndpoint(status(404)) as endpoint:
+        with pytest.raises(GeneratorUnavailable, match=r"no OpenAI-compatible endpoint at .* Correct the address"):
+            find_base_url(endpoint.url, KEY)
+        with pytest.raises(SettingsError, match="API key contains") as raised:
+            find_base_url(endpoint.url, "sk-bad\nkey")
+        assert "sk-bad" not in str(raised.value)
+    with pytest.raises(GeneratorUnavailable, match=r"No connection .* Start the server") as missing:
         find_base_url(endpoint.url, KEY)
+    assert missing.value.__context__ is None
+    assert KEY not in "".join(traceback.format_exception(missing.value))
 
 
-def test_missing_server_is_explained_without_the_key() -> None:
-    with ScriptedEndpoint() as endpoint:
-        url = endpoint.url
-    with pytest.raises(GeneratorUnavailable, match=r"No connection .* Start the server") as raised:
-        find_base_url(url, KEY)
-    assert raised.value.__context__ is None
-    assert KEY not in "".join(traceback.format_exception(raised.value))
-
-
-def test_key_with_line_break_is_refused() -> None:
-    with pytest.raises(SettingsError, match="API key contains") as raised:
-        find_base_url("http://127.0.0.1:9/v1", "sk-bad\nkey")
-    assert "sk-bad" not in str(raised.value)
-
-
-def test_azure_gets_its_path_and_key_header() -> None:
-    def play(exchange: Exchange) -> None:
-        if exchange.headers["api-key"] != KEY:
-            exchange.error(401)
-        else:
-            at(openai__v1__models=listing("gpt"), openai__v1__chat__completions=complete("one ", "two"))(exchange)
-
-    with ScriptedEndpoint(play) as endpoint:
+def test_azure_gets_its_key_header_and_others_do_not() -> None:
+    guarded: Play = lambda exchange: (AZURE if exchange.headers["api-key"] == KEY else status(401))(exchange)  # noqa: E731
+    with ScriptedEndpoint(guarded) as endpoint:
         url = find_base_url(endpoint.url.removesuffix("/v1") + "/openai", KEY)
         model = LanguageModel(Settings(_env_file=None, openai_base_url=url, openai_api_key=KEY, openai_model="gpt"))
         assert all(check.passed for check in list(model.test_connection())[:-1])
         model.close()
     assert set(endpoint.paths) == {"/openai/v1/models", "/openai/v1/chat/completions"}
-
-
-def test_other_endpoints_get_no_azure_header() -> None:
     with ScriptedEndpoint(listing("a")) as endpoint:
         find_base_url(endpoint.url, KEY)
     assert endpoint.exchanges[0].headers["api-key"] is None
     assert endpoint.exchanges[0].headers["Authorization"] == f"Bearer {KEY}"
 
 
-def test_running_servers_are_found_with_their_models() -> None:
+def test_running_servers_of_this_machine_are_found_with_their_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    (ollama,) = (one for one in PRESETS if one.id == "ollama")
+    (studio,) = (one for one in PRESETS if one.id == "lmstudio")
+    assert (ollama.list_path, studio.list_path) == ("/api/tags", "/v1/models")
     tags = sent_json({"models": [{"name": "qwen3:4b"}, {"name": "llama3.2"}]})
     with (
-        ScriptedEndpoint(at(api__tags=tags)) as ollama,
-        ScriptedEndpoint(at(v1__models=listing("gemma"))) as studio,
+        ScriptedEndpoint(at(api__tags=tags)) as first,
+        ScriptedEndpoint(at(v1__models=listing("gemma"))) as second,
         ScriptedEndpoint(sent_json(["other"])) as other,
+        ScriptedEndpoint() as stopped,
     ):
-        found = find_local_servers(
+        urls = (first.url, "http://192.0.2.1:11434/v1", stopped.url)
+        stopped.__exit__()
+        monkeypatch.delenv("OLLAMA_HOST", raising=False)
+        monkeypatch.setattr(addresses, "_LOCAL_TIMEOUT_S", 5.0)
+        # Other programs may use the usual ports of this machine, so the test listens on free ports.
+        monkeypatch.setattr(
+            addresses,
+            "PRESETS",
             [
-                ("ollama", ollama.url, "/api/tags"),
-                ("lmstudio", studio.url, "/v1/models"),
-                ("lmstudio", other.url, "/v1/models"),
-                ("ollama", "http://192.0.2.1:11434/v1", "/api/tags"),
-            ]
+                *(replace(ollama, base_url=url) for url in urls),
+                *(replace(studio, base_url=url) for url in (second.url, other.url)),
+                *(one for one in PRESETS if not one.list_path),
+            ],
         )
-    assert found == (
-        LocalServer("ollama", ollama.url, ("llama3.2", "qwen3:4b")),
-        LocalServer("lmstudio", studio.url, ("gemma",)),
-    )
+        assert find_local_servers() == (
+            LocalServer("ollama", first.url, ("llama3.2", "qwen3:4b")),
+            LocalServer("lmstudio", second.url, ("gemma",)),
+        )
 
 
 @pytest.mark.parametrize(
     ("variable", "url"),
     [
+        ("", "http://localhost:11434/v1"),
         ("127.0.0.1:11500", "http://127.0.0.1:11500/v1"),
         ("0.0.0.0", "http://localhost:11434/v1"),
         (":11500", "http://localhost:11500/v1"),
@@ -153,11 +147,16 @@ def test_running_servers_are_found_with_their_models() -> None:
         ("[::1]", "http://[::1]:11434/v1"),
         (" 'http://gpu.lan' ", "http://gpu.lan:80/v1"),
         ("https://gpu.lan/", "https://gpu.lan:443/v1"),
-        ("localhost:port", ""),
+        ("localhost:port", "http://localhost:11434/v1"),
     ],
 )
-def test_variable_of_ollama_becomes_a_base_url(variable: str, url: str) -> None:
-    assert build_ollama_url(variable) == url
+def test_variable_of_ollama_sets_the_address_of_its_kind(
+    monkeypatch: pytest.MonkeyPatch, variable: str, url: str
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", variable)
+    (ollama,) = (preset for preset in find_presets() if preset.id == "ollama")
+    assert ollama.base_url == url
+    assert [one for one in find_presets() if one.id != "ollama"] == [one for one in PRESETS if one.id != "ollama"]
 
 
 def test_ollama_is_found_at_the_address_of_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,15 +164,6 @@ def test_ollama_is_found_at_the_address_of_its_variable(monkeypatch: pytest.Monk
         monkeypatch.setenv("OLLAMA_HOST", ollama.url.removesuffix("/v1").removeprefix("http://"))
         found = {server.preset: server for server in find_local_servers()}
     assert found["ollama"] == LocalServer("ollama", ollama.url, ("llama3.2",))
-
-
-def test_lm_studio_is_found_at_the_address_of_its_preset(monkeypatch: pytest.MonkeyPatch) -> None:
-    (preset,) = [preset for preset in PRESETS if preset.id == "lmstudio"]
-    assert preset.base_url == "http://localhost:1234/v1"
-    with ScriptedEndpoint(at(v1__models=listing("gemma"))) as studio:
-        # Another program may use port 1234 of this machine, so the test listens on a free port.
-        monkeypatch.setattr(addresses, "PRESETS", [replace(preset, base_url=studio.url)])
-        assert find_local_servers() == (LocalServer("lmstudio", studio.url, ("gemma",)),)
 
 
 @pytest.mark.parametrize(
@@ -189,38 +179,6 @@ def test_lm_studio_is_found_at_the_address_of_its_preset(monkeypatch: pytest.Mon
 )
 def test_host_of_an_address_is_told_without_a_request(address: str, host: ModelHost | None) -> None:
     assert find_host(address) == host
-
-
-def test_stopped_servers_are_not_offered() -> None:
-    with ScriptedEndpoint() as endpoint:
-        url = endpoint.url
-    assert find_local_servers([("ollama", url, "/api/tags")]) == ()
-
-
-@pytest.mark.parametrize(
-    ("variable", "url"),
-    [
-        ("", "http://localhost:11434/v1"),
-        ("0.0.0.0:9999", "http://localhost:9999/v1"),
-        ("https://ollama.example", "https://ollama.example:443/v1"),
-    ],
-)
-def test_variable_of_ollama_sets_the_address_of_its_kind(
-    monkeypatch: pytest.MonkeyPatch, variable: str, url: str
-) -> None:
-    monkeypatch.setenv("OLLAMA_HOST", variable)
-    (ollama,) = (preset for preset in find_presets() if preset.id == "ollama")
-    assert ollama.base_url == url
-    assert [one for one in find_presets() if one.id != "ollama"] == [one for one in PRESETS if one.id != "ollama"]
-
-
-def test_key_header_of_azure_is_used_on_any_host() -> None:
-    def play(exchange: Exchange) -> None:
-        known = exchange.path.startswith("/openai/v1/") and exchange.headers.get("api-key") == KEY
-        listing("small")(exchange) if known else exchange.error(404)
-
-    with ScriptedEndpoint(play) as endpoint:
-        assert find_base_url(endpoint.host, KEY) == f"http://{endpoint.host}/openai/v1"
 
 
 def test_presets_have_distinct_names_and_examples() -> None:

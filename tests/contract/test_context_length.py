@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.llm.context_length import OLLAMA_TOKENS, find_context_length
+from rag_core.llm.context_length import OLLAMA_TOKENS, ask_context_length
 from tests.support.servers import Exchange, Play, ScriptedEndpoint
 
 MODELS, PROPS, STUDIO, RUNNING, SHOW = "/v1/models", "/props", "/api/v0/models/small", "/api/ps", "/api/show"
@@ -50,7 +50,7 @@ SERVERS = {
 @pytest.mark.parametrize(("replies", "expected"), SERVERS.values(), ids=SERVERS)
 def test_context_length_is_found(replies: dict[str, object], expected: int | None) -> None:
     with ScriptedEndpoint(replying(replies)) as endpoint:
-        assert find_context_length(endpoint.url, "small", "sk-1", 8192) == expected
+        assert ask_context_length(endpoint.url, "small", "sk-1").limit(8192) == expected
     assert {exchange.headers["Authorization"] for exchange in endpoint.exchanges} == {"Bearer sk-1"}
 
 
@@ -60,10 +60,10 @@ def test_reply_that_is_not_json_is_not_read() -> None:
         exchange.until_client_leaves()
 
     with ScriptedEndpoint(never_end) as endpoint:
-        assert find_context_length(endpoint.url, "small", "", 8192) is None
+        assert ask_context_length(endpoint.url, "small", "").limit(8192) is None
 
 
 def test_other_paths_than_those_of_local_servers_are_asked_for_models_only() -> None:
     with ScriptedEndpoint(replying({})) as endpoint:
-        assert find_context_length(endpoint.url.removesuffix("/v1") + "/openai/v1", "small", "", 8192) is None
+        assert ask_context_length(endpoint.url.removesuffix("/v1") + "/openai/v1", "small", "").limit(8192) is None
     assert endpoint.paths == ["/openai/v1/models"]

@@ -182,5 +182,5 @@ def test_budget_is_at_most_half_of_the_context() -> None:
     assert LanguageModel(settings(openai_context_tokens=16_384)).context_budget == 8192
     chosen = LanguageModel(settings(openai_context_tokens=200_000), find_budget=lambda: 50_000)
     assert chosen.context_budget == 50_000
-    priced = settings(openai_context_tokens=32_000, price_input=2.5, price_output=10.0)
+    priced = settings(openai_context_tokens=32_000, price="2.5/10 USD")
     assert ModelProfile(priced).estimate_question(10_000).label == "10,000 tokens in, 1,600 out, 0.041 USD"

@@ -12,6 +12,7 @@ from rag_core.types import ModelCheck, Usage
 from tests.support.servers import MODEL_FILE, Exchange, Play, ScriptedEndpoint, complete, listing
 
 KEY = "sk-do-not-show-81aa"
+MODELS = "/v1/models"
 
 
 def status(code: int, message: str = "") -> Play:
@@ -46,16 +47,18 @@ WORKS = {
 }
 
 
-@pytest.mark.parametrize("api", ["chat", "responses"])
-def test_checks_of_working_endpoint(api: str) -> None:
+@pytest.mark.parametrize(("api", "slow_s"), [("chat", 10.0), ("responses", 0.0)])
+def test_checks_of_working_endpoint(monkeypatch: pytest.MonkeyPatch, api: str, slow_s: float) -> None:
+    monkeypatch.setattr("rag_core.llm.connection_test.SLOW_S", slow_s)
     usages: list[Usage] = []
     script = listing("large", "small"), complete("one, ", "two, ", "three", tokens=(20, 6))
     checks = probe(*script, openai_api=api, usages=usages)
-    assert verdicts(checks) == WORKS
+    assert verdicts(checks) == WORKS | {"First text": True if slow_s else None}
     words = {check.name: check.words for check in checks}
     assert words["Reachable"] == "It answers and lists 2 models."
     assert words["Model"] == "small answers."
-    assert re.fullmatch(r"It arrived after [\d.,]+ m?s\.", words["First text"])
+    remedy = "" if slow_s else " Test again: .* choose a smaller model or a faster machine."
+    assert re.fullmatch(rf"It arrived after [\d.,]+ m?s\.{remedy}", words["First text"])
     assert words["Context length"] == (
         "Not reported by the endpoint; 8,192 tokens are assumed. If the model takes fewer, lower "
         "RAG_OPENAI_CONTEXT_TOKENS."
@@ -70,51 +73,46 @@ def test_checks_of_model_in_this_process() -> None:
     assert checks == {name: True for name in WORKS if name != "Key"}
 
 
-def test_slow_first_text_gives_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag_core.llm.connection_test.SLOW_S", 0.0)
-    checks = probe(listing("small"), complete("one, ", "two"))
-    assert verdicts(checks) == WORKS | {"First text": None}
-    assert "choose a smaller model or a faster machine" in checks[4].words
-
-
 @pytest.mark.parametrize(
-    ("reported", "passed", "words"),
+    ("replies", "entered", "passed", "words"),
     [
-        (8192, True, r"^8,192 tokens, as the endpoint reports\.$"),
-        (32768, True, "^32,768 tokens, as the endpoint reports; 8,192 of them are used"),
-        (2048, False, "Lower RAG_OPENAI_CONTEXT_TOKENS to 2048"),
+        ({MODELS: {"max_model_len": 8192}}, 8192, True, r"^8,192 tokens, as the endpoint reports\.$"),
+        (
+            {MODELS: {"max_model_len": 32768}},
+            8192,
+            True,
+            "^32,768 tokens, as the endpoint reports; 8,192 of them are used",
+        ),
+        ({MODELS: {"max_model_len": 2048}}, 8192, False, "Lower RAG_OPENAI_CONTEXT_TOKENS to 2048"),
+        (
+            {
+                "/api/ps": {"models": [{"name": "small", "context_length": 4096}]},
+                "/api/show": {"model_info": {"qwen3.context_length": 40_960}},
+            },
+            *(None, None, "^4,096 tokens, as .* reports. The model supports 40,960.*OLLAMA_CONTEXT_LENGTH=16384"),
+        ),
     ],
+    ids=["the same", "larger", "smaller", "Ollama"],
 )
-def test_reported_context_length_is_compared_with_the_one_in_use(reported: int, passed: bool, words: str) -> None:
-    def answer(exchange: Exchange) -> None:
-        model = {"id": "small", "max_model_len": reported}
-        is_list = exchange.path.endswith("/models")
-        exchange.error(200, {"data": [model]}, content_type="application/json") if is_list else ONE_TWO(exchange)
-
-    check = probe(answer)[-2]
-    assert (check.name, check.passed) == ("Context length", passed)
-    assert re.search(words, check.words)
-
-
-def test_small_context_of_ollama_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reported_context_length_is_compared_with_the_one_in_use(
+    monkeypatch: pytest.MonkeyPatch,
+    replies: dict[str, dict[str, object]],
+    entered: int | None,
+    passed: bool | None,
+    words: str,
+) -> None:
     monkeypatch.delenv("RAG_OPENAI_CONTEXT_TOKENS")
-    replies = {
-        "/v1/models": {"data": [{"id": "small"}]},
-        "/api/ps": {"models": [{"name": "small", "context_length": 4096}]},
-        "/api/show": {"model_info": {"qwen3.context_length": 40_960}},
-    }
+    bodies = {**replies, MODELS: {"data": [{"id": "small", **replies.get(MODELS, {})}]}}
 
     def answer(exchange: Exchange) -> None:
-        body = replies.get(exchange.path)
-        if body is not None:
-            exchange.error(200, body, content_type="application/json")
+        if exchange.path in bodies:
+            exchange.error(200, bodies[exchange.path], content_type="application/json")
         else:
             ONE_TWO(exchange) if exchange.method == "POST" else exchange.error(404)
 
-    check = probe(answer, openai_context_tokens=None)[-2]
-    assert (check.name, check.passed) == ("Context length", None)
-    assert check.words.startswith("4,096 tokens, as the endpoint reports. The model supports 40,960")
-    assert "OLLAMA_CONTEXT_LENGTH=16384" in check.words
+    check = probe(answer, openai_context_tokens=entered)[-2]
+    assert (check.name, check.passed) == ("Context length", passed)
+    assert re.search(words, check.words)
 
 
 CITED = "It was dredged to 14 metres [1]. That cost 38 million euros [1]."

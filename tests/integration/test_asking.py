@@ -364,8 +364,7 @@ def test_language_model_writes_answer_from_passages(tmp_path: Path) -> None:
 
 def test_usage_is_stored_and_totalled_after_deletion(tmp_path: Path) -> None:
     script = complete(ANSWER, tokens=(500, 20))
-    prices = {"price_input": 1.0, "price_output": 5.0}
-    with asking(tmp_path / "data", script, **prices) as (engine, _):
+    with asking(tmp_path / "data", script, price="1/5 USD") as (engine, _):
         answer = engine.answer(ASK_BUDGET)
         assert answer.usage == Usage(1, 500, 20, False, pytest.approx(0.0006), "USD")
         conversation = engine.conversations.create().conversation_id

@@ -58,7 +58,7 @@ def test_judge_and_verifier_are_reported_side_by_side(folder: Path) -> None:
         passages=verdicts(lambda number, prompt: number == 1),
         questions=questions(ASK_BUDGET, ASK_BUDGET),
     )
-    with scripted_engine(folder, play, price_input=1.0, price_output=2.0, price_currency="USD") as (engine, _):
+    with scripted_engine(folder, play, price="1/2 USD") as (engine, _):
         evaluation, report = judge(engine, ROWS[0])
         assert value(evaluation, "judge_faithfulness") == (0.5, 1)
         assert value(evaluation, "verifier_faithfulness") == (0.5, 1)

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from rag_core.errors import SettingsError
 from rag_core.settings import load_settings
+from rag_core.types import Price
 
 KEY = "sk-very-secret-1234567890"
 
@@ -59,6 +60,10 @@ SHARED, PREFIXED = "OPENAI_API_KEY", "RAG_OPENAI_API_KEY"
         ("", {"RAG_RERANKER": " "}, {"reranker": None, "rank_by": "named"}),
         ("", {SHARED: "", PREFIXED: ""}, {"openai_api_key": None}),
         ("", {"DATABASE_URL": ""}, {"database_url": None}),
+        # The prices of a model and their currency are one value.
+        ("RAG_PRICE=0.15/0.60 USD", {}, {"price": Price(0.15, 0.6, "USD")}),
+        ("", {"RAG_PRICE": " 2 / 8€ "}, {"price": Price(2.0, 8.0, "€")}),
+        ("", {"RAG_PRICE": ""}, {"price": None}),
     ],
 )
 def test_settings_of_file_and_environment(
@@ -111,6 +116,7 @@ def test_retired_setting_is_ignored_with_a_warning(
         ("RAG_EMBEDDER", ""),
         ("RAG_MAX_FILE_MB", "1e99"),
         ("RAG_DATA_DIR", "~nobody-of-that-name/data"),
+        *(("RAG_PRICE", value) for value in ("0.15", "0.15/0.60", "0.15 USD", "-1/2 USD", "1/2/3 USD")),
     ],
 )
 def test_invalid_value_is_rejected_on_one_line(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:

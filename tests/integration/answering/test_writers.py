@@ -152,7 +152,7 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_obeyed_instructions_do_not_switch_off_citing_or_checking(folder: Path, attack: str) -> None:
+def test_obeyed_instructions_do_not_switch_off_citing_checking_or_refusals(folder: Path, attack: str) -> None:
     written = (
         "It is 42 million euros.",
         "The budget of the Zanzibar bridge is 99 million euros [1].",
@@ -160,6 +160,7 @@ def test_obeyed_instructions_do_not_switch_off_citing_or_checking(folder: Path, 
     )
     with scripted_engine(folder, *map(complete, written)) as (engine, endpoint):
         uncited, altered, unrelated = (engine.answer(ASK_BUDGET, instructions=attack) for _ in range(3))
+        assert engine.answer(OFF_TOPIC, instructions=attack).state is AnswerState.ABSTAINED
         assert len(endpoint.requests) == 3
         assert [one["role"] for one in endpoint.requests[0]["messages"]] == ["system", "user"]
     assert [(one.marker, one.added) for one in uncited.citations] == [(1, True)]
@@ -168,14 +169,6 @@ def test_obeyed_instructions_do_not_switch_off_citing_or_checking(folder: Path, 
     assert f"{NOTHING_FOUND} {CLOSEST_BELOW}" in unrelated.notices
     assert unrelated.quotes_start is not None
     assert "42 million" in unrelated.text[unrelated.quotes_start :]
-
-
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_instructions_do_not_switch_off_refusals(folder: Path, attack: str) -> None:
-    with scripted_engine(folder, complete("Photolyase.")) as (engine, endpoint):
-        answer = engine.answer(OFF_TOPIC, instructions=attack)
-        assert answer.state is AnswerState.ABSTAINED
-        assert endpoint.requests == []
 
 
 def test_answer_in_another_language_is_cited_and_says_that_it_is_not_checked(folder: Path) -> None:

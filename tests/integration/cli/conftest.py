@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 from rag_core.cli import app as cli
-from tests.support.cli import HARBOUR, ORCHARD, Run
+from tests.support.cli import HARBOUR, ORCHARD, PAGES, Run
+from tests.support.engines import open_library
 
 
 @pytest.fixture
@@ -29,15 +31,20 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return command
 
 
+@pytest.fixture(scope="session")
+def indexed_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data folder with two documents, which tests copy."""
+    folder = tmp_path_factory.mktemp("library") / "data"
+    with open_library(folder, PAGES):
+        return folder
+
+
 @pytest.fixture
-def library(tmp_path: Path, run: Run) -> Path:
-    """Index two documents; return the folder that contains their files."""
+def library(tmp_path: Path, indexed_data: Path) -> Path:
+    """Fill the data folder with two documents; return the folder that contains their files."""
+    shutil.copytree(indexed_data, tmp_path / "data")
     folder = tmp_path / "papers"
-    (folder / "deeper").mkdir(parents=True)
-    (folder / "harbour.pdf").write_bytes(HARBOUR)
-    (folder / "deeper" / "orchard.pdf").write_bytes(ORCHARD)
-    code, rows, _ = run("add", str(folder))
-    assert code == 0
-    statuses = {Path(row["file"]).name: row["status"] for row in rows}
-    assert statuses == {"harbour.pdf": "indexed", "orchard.pdf": "indexed"}
+    folder.mkdir()
+    for name, data in zip(PAGES, (HARBOUR, ORCHARD), strict=True):
+        (folder / name).write_bytes(data)
     return folder

@@ -97,12 +97,6 @@ def test_table_of_methods_as_text(run: Run, library: Path, labels: Path) -> None
     assert "p < 0.05 against the default" in notes
 
 
-def test_table_and_configuration_exclude_each_other(run: Run, library: Path, labels: Path) -> None:
-    code, _, errors = run("evaluate", str(labels), "--table", "--configuration", "rrf")
-    assert code == 2
-    assert "--table measures every method" in " ".join(errors.split())
-
-
 def test_text_output_is_a_table(run: Run, library: Path, labels: Path, tmp_path: Path) -> None:
     _, (row,), notes = run("evaluate", str(labels), "--out", str(tmp_path / "out"), as_json=False)
     assert "recall@1" in row["shown"]
@@ -203,15 +197,19 @@ def test_judge_prints_agreement_cost_and_the_warning(
         assert "self-preference" not in notes
 
 
-def test_judge_needs_answers_and_a_model(run: Run, library: Path, labels: Path) -> None:
-    code, _, errors = run("evaluate", str(labels), "--judge", "--configuration", "bm25-baseline")
-    assert (code, "baselines only rank pages" in " ".join(errors.split())) == (2, True)
-    code, _, errors = run("evaluate", str(labels), "--judge", "--no-answers")
-    assert (code, "Leave out --no-answers" in errors) == (2, True)
-    code, _, errors = run("evaluate", str(labels), "--judge")
-    assert (code, "needs a language model" in errors) == (2, True)
-
-
-def test_themes_are_refused_before_anything_is_measured(run: Run, library: Path, labels: Path) -> None:
-    code, _, errors = run("evaluate", str(labels), "--configuration", "bm25", "--configuration", "themes")
-    assert (code, "No themes have been built" in errors, "bm25" in errors) == (2, True, False)
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--table", "--configuration", "rrf"], "--table measures every method"),
+        (["--judge", "--configuration", "bm25-baseline"], "baselines only rank pages"),
+        (["--judge", "--no-answers"], "Leave out --no-answers"),
+        (["--judge"], "needs a language model"),
+        # Themes are refused before anything is measured.
+        (["--configuration", "bm25", "--configuration", "themes"], "No themes have been built"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused(
+    run: Run, library: Path, labels: Path, words: list[str], message: str
+) -> None:
+    code, _, errors = run("evaluate", str(labels), *words)
+    assert (code, message in " ".join(errors.split()), "bm25 " in errors) == (cli.WRONG_USE, True, False)

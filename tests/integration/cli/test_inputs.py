@@ -64,22 +64,18 @@ def ask(shell: Shell, tmp_path: Path, content: str | bytes, *words: str) -> tupl
     return code, rows(out), err
 
 
-def test_line_separators_inside_a_question_are_part_of_it(shell: Shell, tmp_path: Path) -> None:
-    """Other programs write these characters into JSON without escaping them."""
-    question = f"{ASK_BUDGET}\u2028Please\u0085say."
-    lines = [json.dumps({"id": number, "question": question}, ensure_ascii=False) for number in (1, 2)]
-    code, answers, _ = ask(shell, tmp_path, "\r\n".join(lines))
-    assert code == 0
-    assert [row["id"] for row in answers] == [1, 2]
+# Other programs write these characters into JSON without escaping them.
+SEPARATORS = json.dumps({"id": 1, "question": f"{ASK_BUDGET}\u2028Please\u0085say."}, ensure_ascii=False)
 
 
 @pytest.mark.parametrize(
     ("content", "ids"),
     [
+        (f"{SEPARATORS}\r\n{SEPARATORS}".encode(), [1, 1]),
         (b'\xef\xbb\xbf\n{"id": "x", "question": "budget"}\n\n', ["x"]),
         (b'{"id": 1, "question": "budget \\ud83d of the Zanzibar bridge"}\n{"id": 2, "question": "budget"}', [1, 2]),
     ],
-    ids=["byte order mark and blank lines", "half a surrogate pair"],
+    ids=["line separators", "byte order mark and blank lines", "half a surrogate pair"],
 )
 def test_unusual_characters_in_file_of_questions(
     shell: Shell, tmp_path: Path, content: bytes, ids: list[object]
@@ -153,29 +149,20 @@ NO_FOLDER = "/no/such/folder/anywhere/on/this/machine/with/a/name/that/is/longer
         (("add",), ""),
         (("add", NO_FOLDER), "No such file or folder"),
         (("delete", "missing.pdf"), "missing.pdf"),
+        ((), "Unknown setting RAG_TRESHOLD."),
     ],
 )
-def test_wrong_use_is_reported_in_one_line(shell: Shell, words: tuple[str, ...], message: str) -> None:
+def test_wrong_use_is_reported_in_one_line(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
+) -> None:
+    if not words:
+        monkeypatch.setenv("RAG_TRESHOLD", "0.5")
+        words = ("list", "--json")
     code, out, err = shell(*words)
     assert (code, out) == (cli.WRONG_USE, "")
     assert err.count("\n") == 1
     assert err.strip()
     assert message in err
-
-
-def test_unknown_setting_is_reported_in_one_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAG_TRESHOLD", "0.5")
-    code, out, err = shell("list", "--json")
-    assert (code, out) == (cli.WRONG_USE, "")
-    assert err.startswith("Unknown setting RAG_TRESHOLD.")
-    assert err.count("\n") == 1
-
-
-def test_help_lists_the_commands(shell: Shell) -> None:
-    code, out, err = shell("--help")
-    assert (code, err) == (0, "")
-    for command in ("add", "list", "delete", "search", "ask", "reindex", "status"):
-        assert command in out
 
 
 def zipped(*entries: tuple[str, bytes]) -> bytes:
@@ -299,15 +286,6 @@ def test_files_of_macos_are_ignored(tmp_path: Path) -> None:
     assert [(source.name, source.problem) for source in results] == [("b.pdf", "")]
 
 
-def test_rejected_replacement_is_reported_without_counts(fresh: Shell, tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(make_pdf(BUDGET))
-    assert fresh("add", str(tmp_path / "a.pdf"))[0] == 0
-    (tmp_path / "a.pdf").write_bytes(b"no pdf")
-    code, out, _ = fresh("add", str(tmp_path / "a.pdf"), "--json")
-    (row,) = rows(out)
-    assert (code, row["status"], row["pages"], row["chunks"]) == (cli.SOME_FAILED, "rejected", 0, 0)
-
-
 @pytest.mark.parametrize("packed", [False, True])
 def test_files_of_one_name_in_different_folders_are_kept(fresh: Shell, tmp_path: Path, packed: bool) -> None:
     texts = {"2022/report.pdf": BUDGET, "2023/report.pdf": PENGUINS}
@@ -346,38 +324,29 @@ def test_files_of_one_name_in_two_folders_are_two_documents(fresh: Shell, tmp_pa
 
 
 def test_later_file_of_same_name_replaces_the_document(fresh: Shell, tmp_path: Path) -> None:
-    reasons = []
-    for text in (BUDGET, PENGUINS):
-        (tmp_path / "a.pdf").write_bytes(make_pdf(text))
-        code, out, _ = fresh("add", str(tmp_path / "a.pdf"), "--json")
-        assert code == 0
-        reasons += [row["reason"] for row in rows(out)]
+    added = []
+    for data in (make_pdf(BUDGET), make_pdf(PENGUINS), b"no pdf"):
+        (tmp_path / "a.pdf").write_bytes(data)
+        added += rows(fresh("add", str(tmp_path / "a.pdf"), "--json")[1])
     assert documents(fresh) == ["a.pdf"]
-    assert not reasons[0]
-    assert reasons[1].startswith("It replaces the version of a.pdf added on ")
+    assert [row["status"] for row in added] == ["indexed", "indexed", "rejected"]
+    assert not added[0]["reason"]
+    assert added[1]["reason"].startswith("It replaces the version of a.pdf added on ")
+    assert (added[2]["pages"], added[2]["chunks"]) == (0, 0)
 
 
 @pytest.mark.parametrize("options", [["--json"], []])
-def test_names_that_are_not_utf_8_are_added_and_shown(fresh: Shell, tmp_path: Path, options: list[str]) -> None:
-    folder = tmp_path / "papers"
+def test_one_line_per_file_also_with_unusual_and_long_names(fresh: Shell, tmp_path: Path, options: list[str]) -> None:
+    folder = tmp_path / ("a folder with a long name " * 5).strip()
     folder.mkdir()
     (folder / os.fsdecode(b"f\xfcr.pdf")).write_bytes(make_pdf(BUDGET))
-    (folder / "plain.pdf").write_bytes(make_pdf(PENGUINS))
+    (folder / "plain.pdf").write_bytes(b"no pdf")
     code, out, err = fresh("add", str(folder), *options)
-    assert (code, err) == (0, "")
+    assert (code, err) == (cli.SOME_FAILED, "")
     assert len(out.splitlines()) == 2
     assert "plain.pdf" in out
     if options:
         assert {Path(row["file"]).name for row in rows(out)} == {os.fsdecode(b"f\xfcr.pdf"), "plain.pdf"}
-
-
-def test_one_line_per_file_with_long_names(fresh: Shell, tmp_path: Path) -> None:
-    folder = tmp_path / ("a folder with a long name " * 5).strip()
-    folder.mkdir()
-    (folder / "one.pdf").write_bytes(make_pdf(BUDGET))
-    (folder / "two.pdf").write_bytes(b"no pdf")
-    _, out, _ = fresh("add", str(folder))
-    assert len(out.splitlines()) == 2
 
 
 def test_folder_without_pdfs_is_reported(fresh: Shell, tmp_path: Path) -> None:
@@ -388,20 +357,20 @@ def test_folder_without_pdfs_is_reported(fresh: Shell, tmp_path: Path) -> None:
     assert "No PDF" in err
 
 
-@pytest.mark.parametrize("options", [["--json"], []])
-def test_rejected_file_of_watched_folder_is_reported_once(fresh: Shell, tmp_path: Path, options: list[str]) -> None:
+def test_rejected_file_of_watched_folder_is_reported_once(fresh: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "inbox"
     folder.mkdir()
     (folder / "good.pdf").write_bytes(make_pdf(BUDGET))
     (folder / "bad.pdf").write_bytes(b"no pdf")
-    code, out, _ = fresh("watch", str(folder), *options)
+    code, out, _ = fresh("watch", str(folder), "--json")
+    (row,) = rows(out)
+    assert (code, row["added"]) == (cli.SOME_FAILED, ["bad.pdf", "good.pdf"])
+    assert [(file["file"], file["status"]) for file in row["refused"]] == [("bad.pdf", "rejected")]
+    assert fresh("watch", str(folder), "--json")[0] == 0, "a rejection is reported once"
+    (folder / "worse.pdf").write_bytes(b"no pdf either")
+    code, out, _ = fresh("watch", str(folder))
     assert code == cli.SOME_FAILED
-    assert "bad.pdf is not a PDF" in out
-    if options:
-        (row,) = rows(out)
-        assert row["added"] == ["bad.pdf", "good.pdf"]
-        assert [(file["file"], file["status"]) for file in row["refused"]] == [("bad.pdf", "rejected")]
-    assert fresh("watch", str(folder), *options)[0] == 0, "a rejection is reported once"
+    assert "worse.pdf is not a PDF" in out
 
 
 def test_missing_folder_can_be_unwatched(fresh: Shell, tmp_path: Path) -> None:
@@ -447,13 +416,8 @@ def test_links_are_followed_to_files_once_and_reported_otherwise(tmp_path: Path)
     assert sorted(problems) == ["gone.pdf", "itself", "loop.pdf", "shelves"]
     assert "does not exist" in problems["gone.pdf"]
     assert "Add that folder itself" in problems["shelves"]
-
-
-def test_link_given_as_argument_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(b"text")
-    (tmp_path / "b.pdf").symlink_to(tmp_path / "a.pdf")
-    (source,) = read_sources([tmp_path / "b.pdf"], 1_000_000)
-    assert source.data == b"text"
+    (source,) = read_sources([folder / "linked.pdf"], 1_000_000)
+    assert source.data == b"single.pdf"
 
 
 def test_archive_written_on_windows_has_folders(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import json
 import os
 import random
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -95,6 +94,14 @@ def ended(engine: Engine) -> ModelSetup | None:
     return wait(engine, lambda setup: setup is None or not setup.step.is_active)
 
 
+def set_up(engine: Engine, *, install: bool = False) -> ModelSetup:
+    """Set up the model, and return how this ended."""
+    engine.model_downloads.start("tiny", install=install)
+    setup = ended(engine)
+    assert setup is not None
+    return setup
+
+
 def arrived(engine: Engine, most: int) -> None:
     """Wait until about this many bytes have been downloaded."""
     wait(engine, lambda setup: setup is not None and setup.done > most - 100_000)
@@ -111,9 +118,7 @@ def test_model_is_downloaded_tested_and_connected(tmp_path: Path) -> None:
         with opened(tmp_path / "data", model_catalogue=catalogue, **SMALL) as engine:
             (offer,) = engine.model_downloads.list()
             assert (offer.name, offer.downloaded_bytes, offer.problem, offer.in_use) == ("tiny", 0, "", False)
-            engine.model_downloads.start("tiny")
-            setup = ended(engine)
-            assert setup is not None
+            setup = set_up(engine)
             assert (setup.step, setup.problem, setup.done) == (SetupStep.CONNECTED, "", len(server.content))
             (offer,) = engine.model_downloads.list()
             assert (offer.downloaded_bytes, offer.in_use) == (len(server.content), True)
@@ -221,77 +226,58 @@ def test_environment_has_priority(server: FileServer, catalogue: Path, tmp_path:
     assert server.ranges == []
 
 
-def test_wrong_checksum_is_reported(engine: Engine, server: FileServer) -> None:
-    server.content = b"x" * len(CONTENT)
-    engine.model_downloads.start("tiny")
-    setup = ended(engine)
-    assert setup is not None
-    assert setup.step is SetupStep.FAILED
-    assert "damaged or another file, and was removed" in setup.problem
-    assert files(engine) == []
-
-
-def test_too_little_disk_is_shown_and_refused(
-    engine: Engine, server: FileServer, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("sent", "free", "problem", "checks", "left"),
+    [
+        (b"x" * len(CONTENT), None, "damaged or another file, and was removed", [], []),
+        (CONTENT, 400_000_000, "501 MB of disk space", [], []),
+        (CONTENT, None, "did not pass the test", [False], ["tiny.gguf"]),
+    ],
+    ids=["wrong checksum", "too little disk", "unusable file"],
+)
+def test_failed_setup_is_reported_and_not_connected(
+    engine: Engine,
+    server: FileServer,
+    monkeypatch: pytest.MonkeyPatch,
+    sent: bytes,
+    free: int | None,
+    problem: str,
+    checks: list[bool],
+    left: list[str],
 ) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=400_000_000))
-    assert "501 MB of disk space" in engine.model_downloads.list()[0].problem
-    engine.model_downloads.start("tiny")
-    setup = ended(engine)
-    assert setup is not None
-    assert (setup.step, setup.problem) == (SetupStep.FAILED, engine.model_downloads.list()[0].problem)
-    assert server.ranges == []
-
-
-def test_missing_network_is_reported_with_the_way_without_it(server: FileServer, tmp_path: Path) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        model = server.model(url=f"http://127.0.0.1:{unused.getsockname()[1]}/tiny.gguf")
-        catalogue = write_catalogue(tmp_path / "catalogue.toml", model)
-        with opened(tmp_path / "data", model_catalogue=catalogue) as engine:
-            engine.model_downloads.start("tiny")
-            setup = ended(engine)
-    assert setup is not None
-    assert setup.step is SetupStep.FAILED
-    assert "Connection refused" in setup.problem
-    assert 'kind of model "GGUF file"' in setup.problem
-
-
-def test_unusable_file_is_not_connected(engine: Engine) -> None:
-    engine.model_downloads.start("tiny")
-    setup = ended(engine)
-    assert setup is not None
-    assert (setup.step, [check.passed for check in setup.checks]) == (SetupStep.FAILED, [False])
-    assert "did not pass the test" in setup.problem
-    assert "could not be loaded" in setup.checks[0].words
+    server.content = sent
+    if free is not None:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+        assert problem in engine.model_downloads.list()[0].problem
+    setup = set_up(engine)
+    assert (setup.step, [check.passed for check in setup.checks]) == (SetupStep.FAILED, checks)
+    assert problem in setup.problem
+    assert not checks or "could not be loaded" in setup.checks[0].words
     assert engine.models.choice is None
-    assert files(engine) == ["tiny.gguf"]
+    assert (files(engine) if free is None else server.ranges) == left
 
 
 def test_internal_error_ends_the_setup(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     caught: list[Any] = []
     monkeypatch.setattr(threading, "excepthook", caught.append)
     monkeypatch.setattr("rag_core.llm.model_download._check_offset", lambda *_: 1 / 0)
-    engine.model_downloads.start("tiny")
-    setup = ended(engine)
-    assert setup is not None
+    setup = set_up(engine)
     assert (setup.step, "internal error" in setup.problem) == (SetupStep.FAILED, True)
     engine.model_downloads.close()
     assert [one.exc_type for one in caught] == [ZeroDivisionError]
 
 
 def test_missing_package_is_installed_on_request(engine: Engine, without_package: Path) -> None:
-    engine.model_downloads.start("tiny")
-    setup = ended(engine)
-    assert setup is not None
+    setup = set_up(engine)
     assert setup.step is SetupStep.PACKAGE_MISSING
-    assert setup.problem.endswith(engine.model_downloads.install_command)
+    command = engine.model_downloads.install_command
+    assert setup.problem.endswith(command)
+    assert command.startswith(f"{sys.executable} -m pip install -r ")
+    assert Path(command.rpartition(" ")[2]) == ROOT / "requirements-gguf.txt"
     assert not without_package.exists()
-    engine.model_downloads.start("tiny", install=True)
-    setup = ended(engine)
+    setup = set_up(engine, install=True)
     assert "xllamacpp" in without_package.read_text()
     # The test of the model follows, which the file of this test does not pass.
-    assert setup is not None
     assert "could not be loaded" in setup.checks[0].words
 
 
@@ -301,9 +287,7 @@ def test_failed_installation_shows_the_command(
     requirements = tmp_path / "requirements.txt"
     requirements.write_text("--no-index\nxllamacpp-of-another-name==1\n")
     monkeypatch.setattr(gguf, "_INSTALL", [*gguf._INSTALL[:-1], str(requirements)])
-    engine.model_downloads.start("tiny", install=True)
-    setup = ended(engine)
-    assert setup is not None
+    setup = set_up(engine, install=True)
     assert setup.step is SetupStep.PACKAGE_MISSING
     assert "No matching distribution found for xllamacpp-of-another-name==1" in setup.problem
     assert setup.problem.endswith(engine.model_downloads.install_command)
@@ -316,15 +300,8 @@ def test_package_that_is_not_found_after_the_installation_is_reported(
 ) -> None:
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "xllamacpp" else find_spec(name))
-    engine.model_downloads.start("tiny", install=True)
-    setup = ended(engine)
-    assert setup is not None
+    setup = set_up(engine, install=True)
     assert "Restart Footnote" in setup.problem
-
-
-def test_install_command_names_an_existing_file(engine: Engine) -> None:
-    assert engine.model_downloads.install_command.startswith(f"{sys.executable} -m pip install -r ")
-    assert Path(engine.model_downloads.install_command.rpartition(" ")[2]) == ROOT / "requirements-gguf.txt"
 
 
 def test_file_is_found_only_if_it_is_complete(engine: Engine) -> None:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,13 +23,16 @@ from rag_core.llm import model_download
 from rag_core.llm.model_download import count_partial_bytes, download_model, find_capacity_problem, is_downloaded
 from tests.support.file_server import FileServer
 
-ROOT = Path(__file__).parents[3]
 CONTENT = b"GGUF" + random.Random(0).randbytes(1_000_000)
+OTHER = b"x" * len(CONTENT)
+# A redirect to the file on the same server, and one to a server without encryption.
+MOVED, UNSAFE = "/moved", "/unsafe"
 
 
 @pytest.fixture
 def server() -> Iterator[FileServer]:
     with FileServer(CONTENT) as server:
+        server.redirects = {MOVED: f"{server.url}/tiny.gguf", UNSAFE: "http://files.example/tiny.gguf"}
         yield server
 
 
@@ -45,89 +45,77 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if not path.name.endswith(".lock"))
 
 
-def test_whole_file_is_downloaded_with_progress(server: FileServer, folder: Path) -> None:
+def leave_part(folder: Path, part: bytes) -> None:
+    folder.mkdir(parents=True)
+    if part:
+        (folder / "tiny.gguf.part").write_bytes(part)
+
+
+def test_whole_file_is_downloaded_once_with_progress(server: FileServer, folder: Path) -> None:
     progress: list[tuple[int, int]] = []
-    path = download_model(server.model(), folder, on_progress=lambda *seen: progress.append(seen))
-    assert path == folder / "tiny.gguf"
+    for _ in range(2):
+        path = download_model(server.model(), folder, on_progress=lambda *seen: progress.append(seen))
+        assert path == folder / "tiny.gguf"
     assert path.read_bytes() == CONTENT
     assert names(folder) == ["tiny.gguf"]
     assert is_downloaded(server.model(), folder)
-    assert progress[0] == (0, len(CONTENT))
-    assert progress[-1] == (len(CONTENT), len(CONTENT))
+    assert (progress[0], progress[-1]) == ((0, len(CONTENT)), (len(CONTENT), len(CONTENT)))
     assert progress == sorted(set(progress))
-
-
-def test_existing_file_is_not_downloaded_again(server: FileServer, folder: Path) -> None:
-    download_model(server.model(), folder)
-    assert download_model(server.model(), folder) == folder / "tiny.gguf"
     assert server.ranges == [None]
 
 
-def test_killed_download_continues_where_it_stopped(server: FileServer, folder: Path) -> None:
-    server.sends_at_most, server.pauses = 500_000, True
-    code = (
-        "import sys; from pathlib import Path; from rag_core.llm.model_catalogue import CatalogueModel; "
-        "from rag_core.llm import model_download; model_download._DISK_RESERVE_BYTES = 0; "
-        "name, file, size, memory, licence, url, sha256, capability, folder = sys.argv[1:]; "
-        "model = CatalogueModel(name, file, int(size), int(memory), licence, url, sha256, capability); "
-        "model_download.download_model(model, Path(folder))"
-    )
-    model = server.model()
-    values = [str(getattr(model, name)) for name in model.__dataclass_fields__]
-    part = folder / "tiny.gguf.part"
-    with subprocess.Popen([sys.executable, "-c", code, *values, str(folder)], cwd=ROOT) as process:
-        try:
-            while not (part.is_file() and part.stat().st_size > 400_000):
-                assert process.poll() is None, "the download ended before it was killed"
-                time.sleep(0.01)
-        finally:
-            process.kill()
-    kept = count_partial_bytes(model, folder)
-    assert part.read_bytes() == CONTENT[:kept]
-    assert not is_downloaded(model, folder)
-
-    server.sends_at_most, server.pauses = None, False
-    progress: list[int] = []
-    path = download_model(model, folder, on_progress=lambda done, _: progress.append(done))
-
-    assert server.ranges == [None, f"bytes={kept}-"]
-    assert progress[0] == kept
-    assert path.read_bytes() == CONTENT
-    assert names(folder) == ["tiny.gguf"]
+@pytest.mark.parametrize(
+    ("part", "path", "accepts_ranges", "ranges"),
+    [
+        (CONTENT[:1000], MOVED, True, ["bytes=1000-"]),
+        (OTHER[:1000], "/tiny.gguf", False, ["bytes=1000-"]),
+        (CONTENT, "/tiny.gguf", True, []),
+    ],
+    ids=["redirect", "server without ranges", "complete part"],
+)
+def test_download_continues_after_a_part(
+    server: FileServer, folder: Path, part: bytes, path: str, accepts_ranges: bool, ranges: list[str]
+) -> None:
+    leave_part(folder, part)
+    server.accepts_ranges = accepts_ranges
+    assert download_model(server.model(path), folder).read_bytes() == CONTENT
+    assert server.ranges == ranges
 
 
-def test_server_without_ranges_sends_the_whole_file(server: FileServer, folder: Path) -> None:
-    folder.mkdir(parents=True)
-    (folder / "tiny.gguf.part").write_bytes(b"x" * 1000)
-    server.accepts_ranges = False
+@pytest.mark.parametrize(
+    ("part", "faults", "path", "words", "kept"),
+    [
+        (CONTENT[:1000], {"range_shift": 5}, "", "sent other bytes", 1000),
+        (b"", {"sends_at_most": 700_000}, "", r"tiny could not be downloaded from 127\.0\.0\.1.*continues after", None),
+        (b"", {"sends_at_most": 100_000, "pauses": True}, "", "timed out", None),
+        (b"", {}, UNSAFE, r"redirects to files\.example without encryption", 0),
+        (b"", {"status": 204}, "", "stopped sending", 0),
+        *((b"", {"status": code}, "", f"HTTP {code}", 0) for code in (403, 404, 500)),
+    ],
+)
+def test_interrupted_download_keeps_what_arrived(
+    server: FileServer,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    part: bytes,
+    faults: dict[str, object],
+    path: str,
+    words: str,
+    kept: int | None,
+) -> None:
+    monkeypatch.setattr(model_download, "_READ_TIMEOUT_S", 1.0)
+    leave_part(folder, part)
+    for name, value in faults.items():
+        setattr(server, name, value)
+    with pytest.raises(DownloadInterrupted, match=words):
+        download_model(server.model(path or "/tiny.gguf"), folder)
+    arrived = count_partial_bytes(server.model(), folder)
+    assert arrived == kept or (kept is None and arrived > 0)
+    assert not arrived or (folder / "tiny.gguf.part").read_bytes() == CONTENT[:arrived]
+    for name in faults:
+        setattr(server, name, type(getattr(server, name))() if name != "sends_at_most" else None)
     assert download_model(server.model(), folder).read_bytes() == CONTENT
-    assert server.ranges == ["bytes=1000-"]
-
-
-def test_other_range_than_requested_is_not_appended(server: FileServer, folder: Path) -> None:
-    folder.mkdir(parents=True)
-    (folder / "tiny.gguf.part").write_bytes(CONTENT[:1000])
-    server.range_shift = 5
-    with pytest.raises(DownloadInterrupted, match="sent other bytes"):
-        download_model(server.model(), folder)
-    assert (folder / "tiny.gguf.part").read_bytes() == CONTENT[:1000]
-
-
-def test_interrupted_connection_keeps_what_arrived(server: FileServer, folder: Path) -> None:
-    server.sends_at_most = 700_000
-    with pytest.raises(DownloadInterrupted, match=r"tiny could not be downloaded from 127\.0\.0\.1.*continues after"):
-        download_model(server.model(), folder)
-    assert names(folder) == ["tiny.gguf.part"]
-    server.sends_at_most = None
-    assert download_model(server.model(), folder).read_bytes() == CONTENT
-    assert server.ranges[1] is not None
-
-
-def test_silent_server_times_out(server: FileServer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_download, "_READ_TIMEOUT_S", 0.2)
-    server.sends_at_most, server.pauses = 100_000, True
-    with pytest.raises(DownloadInterrupted, match="timed out"):
-        download_model(server.model(), folder)
+    assert server.ranges[-1] == (f"bytes={arrived}-" if arrived else None)
 
 
 def test_cancelled_download_continues_later(server: FileServer, folder: Path) -> None:
@@ -145,37 +133,34 @@ def test_cancelled_download_continues_later(server: FileServer, folder: Path) ->
     assert server.ranges == [None, f"bytes={kept}-"]
 
 
-@pytest.mark.parametrize("content", [b"x" * len(CONTENT), CONTENT + b"more"])
-def test_other_content_is_removed(server: FileServer, folder: Path, content: bytes) -> None:
+@pytest.mark.parametrize(("part", "sent"), [(b"", OTHER), (b"", CONTENT + b"more"), (OTHER, CONTENT)])
+def test_other_content_is_removed(server: FileServer, folder: Path, part: bytes, sent: bytes) -> None:
     model = server.model()
-    server.content = content
+    server.content = sent
+    leave_part(folder, part)
     with pytest.raises(ChecksumMismatch, match=r"was removed.*instead of .*model use PATH"):
         download_model(model, folder)
     assert names(folder) == []
+    assert len(server.ranges) == (not part)
 
 
-def test_damaged_complete_part_is_removed(server: FileServer, folder: Path) -> None:
-    folder.mkdir(parents=True)
-    (folder / "tiny.gguf.part").write_bytes(b"x" * len(CONTENT))
-    with pytest.raises(ChecksumMismatch):
-        download_model(server.model(), folder)
-    assert names(folder) == []
-    assert server.ranges == []
-
-
-def test_complete_part_is_used_without_a_request(server: FileServer, folder: Path) -> None:
-    folder.mkdir(parents=True)
-    (folder / "tiny.gguf.part").write_bytes(CONTENT)
-    assert download_model(server.model(), folder).read_bytes() == CONTENT
-    assert server.ranges == []
-
-
-def test_too_little_disk_space_is_reported_before_the_download(
-    server: FileServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        (
+            "disk_usage",
+            SimpleNamespace(free=400_000_000),
+            r"needs 501 MB of disk space in .*, and 400 MB .*model use PATH",
+        ),
+        ("read_total_memory", 2_000_000_000, r"needs 3\.5 GB of memory, and this machine has 2\.0 GB"),
+    ],
+)
+def test_too_small_machine_is_reported_before_the_download(
+    server: FileServer, folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object, words: str
 ) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=400_000_000))
-    with pytest.raises(ModelTooLarge, match=r"needs 501 MB of disk space in .*, and 400 MB are free.*model use PATH"):
-        download_model(server.model(), folder)
+    monkeypatch.setattr(shutil if name == "disk_usage" else model_download, name, lambda *_: value)
+    with pytest.raises(ModelTooLarge, match=words):
+        download_model(server.model(memory_bytes=1 if name == "disk_usage" else 3_500_000_000), folder)
     assert not folder.exists()
     assert server.ranges == []
 
@@ -185,18 +170,8 @@ def test_downloaded_part_needs_no_space_again(
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=500_500_000))
     assert find_capacity_problem(server.model(), folder)
-    folder.mkdir(parents=True)
-    (folder / "tiny.gguf.part").write_bytes(CONTENT[:600_000])
+    leave_part(folder, CONTENT[:600_000])
     assert find_capacity_problem(server.model(), folder) == ""
-
-
-def test_too_little_memory_is_reported_before_the_download(
-    server: FileServer, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(model_download, "read_total_memory", lambda: 2_000_000_000)
-    with pytest.raises(ModelTooLarge, match=r"needs 3\.5 GB of memory, and this machine has 2\.0 GB"):
-        download_model(server.model(memory_bytes=3_500_000_000), folder)
-    assert server.ranges == []
 
 
 def test_missing_network_is_reported(server: FileServer, folder: Path) -> None:
@@ -205,28 +180,6 @@ def test_missing_network_is_reported(server: FileServer, folder: Path) -> None:
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/tiny.gguf"
         with pytest.raises(DownloadInterrupted, match=r"Connection refused.*a network.*GGUF file.*model use PATH"):
             download_model(server.model(url=url), folder)
-
-
-@pytest.mark.parametrize("status", [204, 403, 404, 500])
-def test_error_of_the_server_is_reported(server: FileServer, folder: Path, status: int) -> None:
-    server.status = status
-    with pytest.raises(DownloadInterrupted, match="HTTP" if status > 204 else "stopped sending"):
-        download_model(server.model(), folder)
-
-
-def test_redirect_keeps_the_range(server: FileServer, folder: Path) -> None:
-    folder.mkdir(parents=True)
-    (folder / "tiny.gguf.part").write_bytes(CONTENT[:1000])
-    server.redirects["/moved"] = f"{server.url}/tiny.gguf"
-    assert download_model(server.model("/moved"), folder).read_bytes() == CONTENT
-    assert server.ranges == ["bytes=1000-"]
-
-
-def test_redirect_to_an_unencrypted_address_is_refused(server: FileServer, folder: Path) -> None:
-    server.redirects["/moved"] = "http://files.example/tiny.gguf"
-    with pytest.raises(DownloadInterrupted, match=r"redirects to files\.example without encryption"):
-        download_model(server.model("/moved"), folder)
-    assert names(folder) == []
 
 
 def test_second_download_of_the_same_model_is_refused(server: FileServer, folder: Path) -> None:

@@ -19,6 +19,7 @@ from rag_core.llm.page_prompt import (
     parse_requests,
     strip_control_lines,
 )
+from rag_core.llm.prompts import build_messages
 from rag_core.text.injection import LEFT_OUT
 from rag_core.types import PageReference
 from tests.support.attacks import HARMLESS, INSTRUCTIONS
@@ -35,25 +36,31 @@ def filtered(*pieces: str) -> str:
     return "".join([*map(lines.feed, pieces), lines.finish()])
 
 
-def test_source_has_number_document_page_and_section() -> None:
-    source = passage(2, "It is red.", heading="Colours")
-    assert format_source(source) == "[2] report.pdf, page iv, section “Colours”\nIt is red."
-    assert format_source(passage(2, "It is red.")) == "[2] report.pdf, page iv\nIt is red."
+def content_of(*args: object, **options: object) -> str:
+    return build_page_messages(*args, **options)[-1]["content"]  # type: ignore[arg-type]
 
 
-def test_part_of_a_page_is_called_so() -> None:
-    assert format_source(passage(2, "It is red."), is_part=True) == "[2] report.pdf, part of page iv\nIt is red."
-    content = content_of("?", [passage(1, "first"), passage(2, "second")], partial={2})
-    assert re.findall(r"^\[\d\].*", content, re.MULTILINE) == [
-        "[1] report.pdf, page iv",
-        "[2] report.pdf, part of page iv",
-    ]
+REPEATS = PageReference("d2", "copy [1].pdf", 0, "1"), PageReference("d3", "other.pdf", 8, "9")
 
 
-def test_source_names_the_pages_that_repeat_it() -> None:
-    repeats = PageReference("d2", "copy [1].pdf", 0, "1"), PageReference("d3", "other.pdf", 8, "9")
-    lines = format_source(passage(1, "It is red.", duplicates=repeats)).splitlines()
-    assert lines[1:] == ["(The same text is also in copy (1).pdf, page 1; other.pdf, page 9.)", "It is red."]
+@pytest.mark.parametrize(
+    ("fields", "is_part", "header"),
+    [
+        ({}, False, "[2] report.pdf, page iv"),
+        ({"heading": "Colours"}, False, "[2] report.pdf, page iv, section “Colours”"),
+        ({}, True, "[2] report.pdf, part of page iv"),
+        (
+            {"duplicates": REPEATS},
+            False,
+            "[2] report.pdf, page iv\n(The same text is also in copy (1).pdf, page 1; other.pdf, page 9.)",
+        ),
+    ],
+)
+def test_source_has_number_document_page_and_section(fields: dict[str, object], is_part: bool, header: str) -> None:
+    source = passage(2, "It is red.", **fields)
+    assert format_source(source, is_part=is_part) == f"{header}\nIt is red."
+    content = content_of("?", [passage(1, "first"), source], partial={2} if is_part else set())
+    assert f"[1] report.pdf, page iv\nfirst\n\n{header}\n" in content
 
 
 @pytest.mark.parametrize("attack", INSTRUCTIONS.values(), ids=INSTRUCTIONS)
@@ -85,27 +92,13 @@ def test_instruction_in_a_name_is_left_out(field: str) -> None:
     assert "Ignore" not in format_source(source)
 
 
-def content_of(*args: object, **options: object) -> str:
-    return build_page_messages(*args, **options)[-1]["content"]  # type: ignore[arg-type]
-
-
-def test_rules_are_the_same_for_every_question() -> None:
-    first = build_page_messages("What is red?", [passage()], can_search=True)
-    other = build_page_messages(
-        "Was ist rot?",
-        [passage(3, "three")],
-        [message("user", "a"), message("assistant", "b")],
-        documents=["- a.pdf"],
-        findings=["Computed 2 + 2 = 4"],
-        instructions="Be brief.",
-    )
-    assert first[0] == other[0] == {"role": "system", "content": RULES}
-
-
 def test_message_has_documents_sources_findings_wishes_and_question_in_this_order() -> None:
-    content = content_of(
+    sources = [passage(rank, f"text {rank}") for rank in range(1, 13)]
+    history = [message("user", "never answered"), message("user", "What?"), message("assistant", "The door [1][2].")]
+    rules, *turns, asked = build_page_messages(
         "What is red?",
-        [passage(1, "first"), passage(2, "second")],
+        sources,
+        history,
         documents=["- report.pdf; all pages are given"],
         findings=["Computed 2 + 2 = 4"],
         instructions="Be brief.",
@@ -113,45 +106,20 @@ def test_message_has_documents_sources_findings_wishes_and_question_in_this_orde
     )
     parts = [
         "Documents:\n- report.pdf; all pages are given\n\n",
-        "[1] report.pdf, page iv\nfirst\n\n",
-        "[2] report.pdf, page iv\nsecond\n\n",
+        *(f"[{one.rank}] report.pdf, page iv\n{one.text}\n\n" for one in sources),
         "Found for your requests:\nComputed 2 + 2 = 4\n\n",
         "<wishes>\nBe brief.\n</wishes>\n\n",
-        "Question: What is red?\n\n",
-        "A search is possible",
+        "Question: What is red?\n\nA search is possible",
     ]
-    places = [content.index(part) for part in parts]
+    places = [asked["content"].index(part) for part in parts]
     assert places[0] == 0
     assert places == sorted(places)
-
-
-def test_sources_keep_the_given_order() -> None:
-    content = content_of("?", [passage(rank, f"text {rank}") for rank in range(1, 13)])
-    assert re.findall(r"^\[(\d+)\]", content, re.MULTILINE) == [str(rank) for rank in range(1, 13)]
-
-
-def test_parts_without_content_are_left_out() -> None:
-    content = content_of("What is red?", [passage(1, "It is red.")])
-    assert content.startswith("[1] report.pdf, page iv\nIt is red.\n\nQuestion: What is red?\n\n")
-    assert not re.search("Documents:|Found for|<wishes>", content)
-
-
-def test_message_says_whether_a_search_is_possible() -> None:
-    last = {search: content_of("?", [passage()], can_search=search).splitlines()[-1] for search in (True, False)}
-    assert last[True].startswith("A search is possible")
-    assert last[False].startswith("No further search is possible")
-
-
-def test_history_has_answered_turns_without_markers() -> None:
-    history = [
-        message("user", "never answered"),
-        message("user", "What is red?"),
-        message("assistant", "The door [1][2]."),
-        message("user", "unanswered"),
-    ]
-    messages = build_page_messages("And blue?", [passage()], history)
-    assert [one["role"] for one in messages] == ["system", "user", "assistant", "user"]
-    assert messages[2]["content"] == "The door."
+    assert turns == build_messages("?", sources, history)[1:-1]
+    # Parts without content are left out; the rules are the same.
+    other, asked = build_page_messages("Was ist rot?", [passage(3, "three")])
+    assert rules == other == {"role": "system", "content": RULES}
+    start = "[3] report.pdf, page iv\nthree\n\nQuestion: Was ist rot?\n\nNo further search is possible"
+    assert asked["content"].startswith(start)
 
 
 def test_question_and_wishes_are_escaped() -> None:
@@ -176,6 +144,8 @@ def test_question_and_wishes_are_escaped() -> None:
         ("**SEARCH:** fee", "SEARCH", "fee"),
         ("**SEARCH**: fee", "SEARCH", "fee"),
         ("__SEARCH__: fee", "SEARCH", "fee"),
+        ("1. SEARCH: fee of yachts", "SEARCH", "fee of yachts"),
+        ("2) OPEN: a.pdf, page 3", "OPEN", "a.pdf, page 3"),
     ],
 )
 def test_request_is_found_with_markdown_around_it(line: str, kind: str, text: str) -> None:
@@ -245,18 +215,48 @@ def test_refusal_has_no_control_word(reply: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ["", "The fee is not stated.", "It is 5 euros [1].\nNot stated: the fee for children.", "NOT STATED."]
+    ("reply", "refusal"),
+    [
+        ("", None),
+        ("The fee is not stated.", None),
+        ("It is 5 euros [1].\nNot stated: the fee for children.", None),
+        ("NOT STATED.", None),
+        # A short sentence may precede a refusal.
+        ("I read all sources.\n\nNOT STATED: The height is not stated.", "The height is not stated."),
+        ("I read all 3 sources.\n\nNOT STATED: The height is not stated.", None),
+        ("The fee is for ships. " * 5 + "\nNOT STATED: The height is not stated.", None),
+    ],
 )
-def test_other_reply_is_no_refusal(reply: str) -> None:
-    assert parse_refusal(reply) is None
-    assert filtered(*reply).strip() == strip_control_lines(reply) == reply
+def test_other_reply_is_no_refusal(reply: str, refusal: str | None) -> None:
+    assert parse_refusal(reply) == refusal
+    assert filtered(*reply).split() == strip_control_lines(reply).split()
+    assert "NOT STATED:" in reply or strip_control_lines(reply) == reply
 
 
 # Pieces of control lines, so that a text often contains one, or nearly one.
 FRAGMENTS = st.sampled_from(
     [
         *("SEARCH", "OPEN", "COMPUTE", "NOT STATED", "NOT ", "STATED", "SEAR", "Search", "open", "Not stated"),
-        *(":", ": ", " ", "\n", "\n\n", "\r\n", "**", "- ", "> ", "`", "_", "fee", "5 euros [1].", "é", "\u2028", "ſ"),
+        *(
+            ":",
+            ": ",
+            " ",
+            "\n",
+            "\n\n",
+            "\r\n",
+            "**",
+            "- ",
+            "> ",
+            "`",
+            "_",
+            "fee",
+            "5 euros [1].",
+            "é",
+            "\u2028",
+            "ſ",
+            "1",
+            "2. ",
+        ),
     ]
 )
 
@@ -298,25 +298,4 @@ def test_control_word_of_a_partial_refusal_is_shown_in_small_letters(line: str, 
     expected = f"The fee is 420 crowns [3].\n{shown}\nIt is paid on arrival."
     assert strip_control_lines(reply) == expected
     assert parse_refusal(reply) is None
-    lines = ControlLineFilter()
-    pieces = [reply[start : start + size] for start in range(0, len(reply), size)]
-    assert "".join(map(lines.feed, pieces)) + lines.finish() == expected
-
-
-@pytest.mark.parametrize(
-    ("reply", "refusal"),
-    [
-        ("I read all sources.\n\nNOT STATED: The height is not stated.", "The height is not stated."),
-        ("I read all 3 sources.\n\nNOT STATED: The height is not stated.", None),
-        ("The fee is for ships. " * 5 + "\nNOT STATED: The height is not stated.", None),
-    ],
-)
-def test_refusal_may_follow_a_short_sentence(reply: str, refusal: str | None) -> None:
-    assert parse_refusal(reply) == refusal
-
-
-def test_numbered_requests_are_found() -> None:
-    assert [one.text for one in parse_requests("1. SEARCH: fee of yachts\n2) OPEN: a.pdf, page 3")] == [
-        "fee of yachts",
-        "a.pdf, page 3",
-    ]
+    assert filtered(*(reply[start : start + size] for start in range(0, len(reply), size))) == expected

@@ -1,36 +1,83 @@
-"""Token usage and its cost."""
+"""Token usage, its cost, and the table of prices."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from rag_core.llm.pricing import estimate_usage
+from rag_core.errors import SettingsError
+from rag_core.llm.pricing import apply_price, estimate_usage, load_prices
 from rag_core.settings import Settings
-from rag_core.types import Usage
+from rag_core.types import Price, Usage
 
+TABLE = """
+[[prices]]
+model = "small"
+host = "models.example.com"
+input = 1.5
+output = 6
+currency = "EUR"
+"""
+SMALL = Price(1.5, 6.0, "EUR")
 MESSAGES = [{"role": "system", "content": "Answer briefly."}, {"role": "user", "content": "How long is the bridge?"}]
 
 
-def settings(**values: object) -> Settings:
-    return Settings(_env_file=None, **values)
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    file = tmp_path / "prices.toml"
+    file.write_text(TABLE)
+    return file
+
+
+def test_bundled_table_is_valid() -> None:
+    assert {price.host for price in load_prices()} == {"api.openai.com"}
 
 
 @pytest.mark.parametrize(
-    ("prices", "cost", "currency"),
+    ("values", "price"),
     [
-        ({}, None, ""),
-        ({"price_input": 2.0, "price_output": 8.0, "price_currency": "EUR"}, 0.006, "EUR"),
-        ({"price_input": 2.0, "price_currency": "EUR"}, 0.002, "EUR"),
-        ({"price_output": 8.0, "price_currency": "EUR"}, 0.004, "EUR"),
+        ({}, SMALL),
+        ({"openai_model": "small-2026-01-31"}, SMALL),
+        ({"openai_model": "small-turbo"}, None),
+        ({"openai_model": "smaller"}, None),
+        ({"openai_base_url": "http://localhost:11434/v1"}, None),
+        ({"openai_base_url": None}, None),
+        ({"openai_model": None, "gguf": "small.gguf"}, None),
+        ({"price": "0/3 USD"}, Price(0.0, 3.0, "USD")),
     ],
 )
-def test_reported_usage_is_priced(prices: dict[str, float | str], cost: float | None, currency: str) -> None:
-    usage = estimate_usage(settings(**prices), MESSAGES, "90 metres.", (1_000, 500))
-    assert usage == Usage(1, 1_000, 500, False, pytest.approx(cost), currency)
+def test_model_of_a_host_has_the_price_of_the_settings_or_the_table(
+    table: Path, values: dict[str, object], price: Price | None
+) -> None:
+    defaults = {"openai_base_url": "https://models.example.com/v1", "openai_model": "small"}
+    assert apply_price(Settings(_env_file=None, **(defaults | values)), load_prices(table)).price == price
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (TABLE.replace("1.5", "-1"), "entry 1: input .*Correct it"),
+        (TABLE.replace("currency", "unit"), "entry 1: "),
+        ("prices = 1", "is not valid"),
+        ("[[prices", "cannot be read .*unset RAG_PRICES"),
+        (None, "cannot be read"),
+    ],
+)
+def test_invalid_table_is_refused(table: Path, content: str | None, words: str) -> None:
+    table.unlink() if content is None else table.write_text(content)
+    with pytest.raises(SettingsError, match=words):
+        load_prices(table)
+
+
+def test_reported_usage_is_priced() -> None:
+    assert estimate_usage(None, MESSAGES, "90 metres.", (1_000, 500)) == Usage(1, 1_000, 500)
+    priced = Usage(1, 1_000, 500, False, pytest.approx(0.0045), "EUR")
+    assert estimate_usage(SMALL, MESSAGES, "90 metres.", (1_000, 500)) == priced
 
 
 def test_missing_usage_is_estimated() -> None:
-    usage = estimate_usage(settings(), MESSAGES, "It is ninety metres long.", None)
+    usage = estimate_usage(None, MESSAGES, "It is ninety metres long.", None)
     assert usage.estimated
     assert 8 <= usage.input_tokens <= 40
     assert 5 <= usage.output_tokens <= 8

@@ -13,7 +13,6 @@ from rag_core.llm.query_planning import (
     expand_queries,
     write_hypothesis,
 )
-from rag_core.types import Passage
 
 QUESTION = "What is the budget of the Zanzibar bridge?"
 
@@ -28,10 +27,6 @@ class Replies:
     def __call__(self, messages: Sequence[dict[str, str]]) -> str:
         self.prompts.append(messages)
         return self.reply
-
-
-def passage(text: str, rank: int = 1) -> Passage:
-    return Passage(rank, str(rank), "d", "v", "bridge.pdf", 0, "1", 0, 0, len(text), text, "", {})
 
 
 def test_queries_are_distinct_lines_without_list_marks() -> None:
@@ -84,15 +79,10 @@ def test_sub_questions_refer_to_documents_by_number() -> None:
     assert "[2] bridge.pdf" in model.prompts[0][1]["content"]
 
 
-def test_unrelated_sub_question_is_dropped() -> None:
-    assert decompose_question(Replies("How do penguins breed?\nWhat is the budget?"), QUESTION, [], 4) == [
-        SubQuestion("What is the budget?")
-    ]
-
-
-def test_number_of_sub_questions_is_limited() -> None:
+def test_unrelated_sub_questions_are_dropped_and_their_number_is_limited() -> None:
     lines = "\n".join(f"What is the budget of bridge {number}?" for number in range(9))
-    assert len(decompose_question(Replies(lines), QUESTION, [], 3)) == 3
+    found = decompose_question(Replies(f"How do penguins breed?\n{lines}"), QUESTION, [], 3)
+    assert found == [SubQuestion(f"What is the budget of bridge {number}?") for number in range(3)]
 
 
 def test_markup_of_documents_and_questions_is_escaped() -> None:

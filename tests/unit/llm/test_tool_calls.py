@@ -25,25 +25,20 @@ def call(arguments: str) -> ToolCall:
     return ToolCall("call_1", "look_up", arguments)
 
 
-def test_pieces_of_calls_are_joined_by_their_index() -> None:
-    pieces = [
-        CallPiece(0, "a", "search", '{"que'),
-        CallPiece(1, "b", "finish", ""),
-        CallPiece(0, "", "", 'ry": 1}'),
-        CallPiece(1, "b", "", "{}"),
-    ]
-    assert join_pieces(pieces) == (ToolCall("a", "search", '{"query": 1}'), ToolCall("b", "finish", "{}"))
-
-
-def test_another_id_at_the_same_index_is_another_call() -> None:
-    calls = join_pieces([CallPiece(0, "a", "search", "{}"), CallPiece(0, "b", "finish", "{}")])
-    assert [one.name for one in calls] == ["search", "finish"]
-
-
-def test_call_without_id_gets_one_and_call_without_name_is_left_out() -> None:
-    assert join_pieces([CallPiece(0, "", "search", "{}"), CallPiece(1, "", "", "{}")]) == (
-        ToolCall("call_1", "search", "{}"),
-    )
+@pytest.mark.parametrize(
+    ("pieces", "calls"),
+    [
+        (
+            [(0, "a", "search", '{"que'), (1, "b", "finish", ""), (0, "", "", 'ry": 1}'), (1, "b", "", "{}")],
+            [("a", "search", '{"query": 1}'), ("b", "finish", "{}")],
+        ),
+        ([(0, "a", "search", "{}"), (0, "b", "finish", "{}")], [("a", "search", "{}"), ("b", "finish", "{}")]),
+        ([(0, "", "search", "{}"), (1, "", "", "{}")], [("call_1", "search", "{}")]),
+    ],
+    ids=["by their index", "another id at the same index", "without id or name"],
+)
+def test_pieces_of_calls_are_joined(pieces: list[tuple[int, str, str, str]], calls: list[tuple[str, str, str]]) -> None:
+    assert join_pieces([CallPiece(*one) for one in pieces]) == tuple(ToolCall(*one) for one in calls)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +46,7 @@ def test_call_without_id_gets_one_and_call_without_name_is_left_out() -> None:
     [
         ('```json\n{"name": "look_up", "arguments": {"row": "Net sales"}}\n```', '{"row": "Net sales"}'),
         ('I call {"name": "look_up", "parameters": {"row": "x"}} now.', '{"row": "x"}'),
+        ('For {this}, {"row": 1}: {"name": "look_up", "arguments": {"row": "x"}}', '{"row": "x"}'),
     ],
 )
 def test_call_written_as_text_is_found(text: str, arguments: str) -> None:
