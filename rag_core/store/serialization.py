@@ -5,30 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from rag_core.types import (
     Answer,
-    AnswerState,
     ChunkSpan,
-    Citation,
     CitedTable,
-    Claim,
     Embedding,
     FloatArray,
-    Gate,
     Int8Array,
     IntArray,
     Page,
-    PageReference,
     PageState,
-    Passage,
     Table,
-    Usage,
     WordBoxes,
 )
 
@@ -160,6 +155,20 @@ def page_from_row(row: Any, *, with_layout: bool = True) -> Page:
     )
 
 
+_Value = TypeVar("_Value")
+
+
+def convert_json(kind: type[_Value], data: Mapping[str, Any]) -> _Value:
+    """Return a dataclass from its fields as JSON; fields that earlier versions did not store have their defaults."""
+    value: _Value = _build_adapter(kind).validate_python(data)
+    return value
+
+
+@cache
+def _build_adapter(kind: Hashable) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
 def answer_to_json(answer: Answer) -> dict[str, Any]:
     """Return an answer as JSON with the texts of its passages, so that it stays readable without its documents."""
     data = asdict(replace(answer, tables=()))
@@ -169,39 +178,15 @@ def answer_to_json(answer: Answer) -> dict[str, Any]:
 
 
 def answer_from_json(data: dict[str, Any]) -> Answer:
-    return Answer(
-        question=data["question"],
-        state=AnswerState(data["state"]),
-        text=data["text"],
-        citations=tuple(map(_citation_from_json, data["citations"])),
-        passages=tuple(_passage_from_json(passage) for passage in data["passages"]),
-        gate=Gate(**data["gate"]),
-        generator=data["generator"],
-        timings_ms=data["timings_ms"],
-        notices=tuple(data["notices"]),
-        stopped=data["stopped"],
-        # Answers that were stored by earlier versions of Footnote may lack the following fields.
-        statements=tuple(Claim(**statement) for statement in data.get("statements", ())),
-        rewritten=data.get("rewritten", ""),
-        usage=Usage(**data.get("usage", {})),
+    values = {
+        **data,
         # Earlier versions of Footnote wrote ``long_context``.
-        strategy=data.get("strategy", "plain").replace("_", "-"),
-        steps=tuple(data.get("steps", ())),
-        short=data.get("short", ""),
-        quotes_start=data.get("quotes_start"),
-        interrupted=data.get("interrupted", ""),
-        tables=tuple(map(CitedTable.from_json, data.get("tables", ()))),
-        as_of=data.get("as_of", ""),
-        more=tuple(map(_citation_from_json, data.get("more", ()))),
-    )
-
-
-def _citation_from_json(data: Mapping[str, Any]) -> Citation:
-    return Citation(**{**data, "marks": tuple((start, end) for start, end in data.get("marks", ()))})
-
-
-def _passage_from_json(data: Mapping[str, Any]) -> Passage:
-    # Passages that were stored by earlier versions of Footnote may lack the fields ``unmet`` and ``duplicates``. Their
-    # duplicates may lack document ids; such duplicates are left out.
-    duplicates = tuple(PageReference(**place) for place in data.get("duplicates", ()) if isinstance(place, dict))
-    return Passage(**{**data, "unmet": tuple(data.get("unmet", ())), "duplicates": duplicates})
+        "strategy": data.get("strategy", "plain").replace("_", "-"),
+        # Earlier versions of Footnote stored duplicates without document ids, which are left out.
+        "passages": [
+            {**one, "duplicates": [place for place in one.get("duplicates", ()) if isinstance(place, dict)]}
+            for one in data["passages"]
+        ],
+        "tables": tuple(map(CitedTable.from_json, data.get("tables", ()))),
+    }
+    return convert_json(Answer, values)
