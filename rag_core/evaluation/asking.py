@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from rag_core.answering.ask import Answerer
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies.registry import Strategies
-from rag_core.evaluation.baselines import Bm25, TfIdf
 from rag_core.evaluation.costs import measure_index, measure_search_ms
 from rag_core.evaluation.ranking_metrics import find_relevant_spans, list_ranked_pages
 from rag_core.gate.calibration import apply_threshold
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Answer, Baseline, PageKey, Passage, RetrievalConfig, Scope, build_embedded_text
+from rag_core.types import Answer, Baseline, Hit, PageKey, Passage, RetrievalConfig, Scope, build_embedded_text
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import SearchOutcome
 
@@ -46,6 +46,20 @@ class MethodResult:
 AskFunction = Callable[[str, Collection[PageKey]], MethodResult]
 
 
+class TextRanker(Protocol):
+    """Ranks texts by a question; ``size_bytes`` is the size of its index."""
+
+    @property
+    def size_bytes(self) -> int: ...
+
+    def rank(self, query: str) -> list[Hit]:
+        """Return the texts that match, best first; the ``chunk_id`` of a hit is the position of its text."""
+
+
+# A function that returns the ranker of a baseline for texts.
+BuildRanker = Callable[[Baseline, Sequence[str]], TextRanker]
+
+
 class MethodBuilder:
     """Builds the functions that ask questions with a retrieval configuration or a baseline.
 
@@ -56,16 +70,24 @@ class MethodBuilder:
     searcher : Searcher
     strategies : Strategies
     answerer : Answerer
+    build_ranker : callable
     """
 
     def __init__(
-        self, settings: Settings, stores: Stores, searcher: Searcher, strategies: Strategies, answerer: Answerer
+        self,
+        settings: Settings,
+        stores: Stores,
+        searcher: Searcher,
+        strategies: Strategies,
+        answerer: Answerer,
+        build_ranker: BuildRanker,
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._searcher = searcher
         self._strategies = strategies
         self._answerer = answerer
+        self._build_ranker = build_ranker
 
     def build_ask(self, configuration: RetrievalConfig | Baseline, *, answers: bool) -> tuple[AskFunction, int]:
         """Return a function that asks a question with a method, and the size in bytes of the indexes it reads."""
@@ -100,7 +122,7 @@ class MethodBuilder:
         documents = {one.version_id: one.document_id for one in library.documents()}
         rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
         texts = [build_embedded_text(row.prefix, row.text) for row in rows]
-        ranker = TfIdf(texts) if baseline.name == "tf-idf" else Bm25(texts, baseline.k, baseline.b)
+        ranker = self._build_ranker(baseline, texts)
 
         def ask(question: str, _relevant: Collection[PageKey]) -> MethodResult:
             started = time.perf_counter()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -156,17 +155,15 @@ def page_from_row(row: Any, *, with_layout: bool = True) -> Page:
 
 
 _Value = TypeVar("_Value")
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
 
 def convert_json(kind: type[_Value], data: Mapping[str, Any]) -> _Value:
     """Return a dataclass from its fields as JSON; fields that earlier versions did not store have their defaults."""
-    value: _Value = _build_adapter(kind).validate_python(data)
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    value: _Value = _ADAPTERS[kind].validate_python(data)
     return value
-
-
-@cache
-def _build_adapter(kind: Hashable) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
 
 
 def answer_to_json(answer: Answer) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorAuthError, SettingsError
-from rag_core.evaluation.judge import Judge
 from rag_core.llm.model_profile import ModelProfile
+from rag_core.research.judge import Judge
 from rag_core.types import AnswerState, Evaluation, JudgeConfig, JudgeReport, Label
 from tests.support.engines import ASK_BUDGET, ASK_PENGUINS, open_library, opened, scripted_engine
 from tests.support.judges import judging, questions, verdicts

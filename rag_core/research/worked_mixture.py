@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from rag_core.retrieval.evidence_mixture import mix_answers
+from rag_core.research.evidence_mixture import mix_answers
 from rag_core.retrieval.passage_weights import weight_passages
 from rag_core.types import ScoredPassage, WeightingConfig, WorkedMixture
 
