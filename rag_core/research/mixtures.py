@@ -13,7 +13,7 @@ from rag_core.reading.answer_probabilities import compute_probabilities_by_passa
 from rag_core.research.evidence_mixture import mix_answers
 from rag_core.research.marginalization.marginal_answers import generate_marginal_answer
 from rag_core.research.marginalization.predictions import Predictions
-from rag_core.research.worked_mixture import compute_worked_mixture
+from rag_core.research.worked_mixture import WorkedMixture, compute_worked_mixture
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.types import (
     UNKNOWN,
@@ -25,7 +25,6 @@ from rag_core.types import (
     Passage,
     WeightedPassage,
     WeightingConfig,
-    WorkedMixture,
 )
 
 # What a language model writes if a passage does not state the answer.

@@ -28,6 +28,8 @@ from rag_core.types import (
 
 # A 4-bit number in the upper half of a byte has 16 times the value that it has in the lower half.
 _UPPER_HALF_FACTOR = 16
+# The fields of a page that are stored as they are.
+_PAGE_COLUMNS = ("page_index", "page_label", "text", "reason", "width", "height", "heading", "confidence")
 
 
 def hash_text(prefix: str, text: str) -> bytes:
@@ -122,15 +124,8 @@ def unpack_sentences(data: bytes) -> IntArray:
 
 def page_to_row(page: Page) -> dict[str, Any]:
     return {
-        "page_index": page.page_index,
-        "page_label": page.page_label,
-        "text": page.text,
+        **{name: getattr(page, name) for name in _PAGE_COLUMNS},
         "state": page.state.value,
-        "reason": page.reason,
-        "width": page.width,
-        "height": page.height,
-        "heading": page.heading,
-        "confidence": page.confidence,
         "boxes": pack_boxes(page.boxes),
         "skip": [list(span) for span in page.skip],
     }
@@ -138,15 +133,8 @@ def page_to_row(page: Page) -> dict[str, Any]:
 
 def page_from_row(row: Any, *, with_layout: bool = True) -> Page:
     return Page(
-        page_index=row.page_index,
-        page_label=row.page_label,
-        text=row.text,
+        **{name: getattr(row, name) for name in _PAGE_COLUMNS},
         state=PageState(row.state),
-        width=row.width,
-        height=row.height,
-        heading=row.heading,
-        reason=row.reason,
-        confidence=row.confidence,
         boxes=unpack_boxes(row.boxes) if with_layout else WordBoxes.empty(),
         skip=tuple((int(start), int(end)) for start, end in row.skip),
         hidden=row.hidden or "",

@@ -106,9 +106,7 @@ from rag_core.types.marginalization import (
     MARGINALIZATIONS,
     Decoding,
     GeneratedToken,
-    Hypothesis,
     MarginalAnswer,
-    MarginalCandidate,
     Marginalization,
     TokenDistribution,
 )
@@ -117,7 +115,6 @@ from rag_core.types.mixtures import (
     AnswerProbabilities,
     EvidenceMixture,
     MixtureVerdict,
-    WorkedMixture,
 )
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
@@ -202,7 +199,6 @@ __all__ = [
     "GeneratedToken",
     "HeldOutFigure",
     "Hit",
-    "Hypothesis",
     "Int8Array",
     "Int64Array",
     "IntArray",
@@ -216,7 +212,6 @@ __all__ = [
     "LabelKind",
     "LabelledPage",
     "MarginalAnswer",
-    "MarginalCandidate",
     "Marginalization",
     "Mark",
     "Message",
@@ -286,7 +281,6 @@ __all__ = [
     "WeightedPassage",
     "WeightingConfig",
     "WordBoxes",
-    "WorkedMixture",
     "build_embedded_text",
     "build_unembedded_question",
     "count_decimals",
