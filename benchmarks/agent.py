@@ -37,9 +37,9 @@ class Task:
     """A figure from cells of reports: for each cell the report, the row, the column and its value as on the page."""
 
     question: str
-    cells: tuple[tuple[str, str, str, str], ...]
+    cells: list[tuple[str, str, str, str]]
     expression: str
-    expected: tuple[str, ...]
+    expected: list[str]
 
 
 def read_tasks() -> list[Task]:

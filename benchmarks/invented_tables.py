@@ -235,7 +235,8 @@ def _make_amount(draw: random.Random) -> str:
 
 
 def _make_thing(draw: random.Random) -> str:
-    return draw.choice(_WORDS["things"]) + draw.choice(("", f" {draw.randrange(1, 20)}", f" type {draw.choice('ABC')}"))
+    thing: str = draw.choice(_WORDS["things"])
+    return thing + draw.choice(("", f" {draw.randrange(1, 20)}", f" type {draw.choice('ABC')}"))
 
 
 def _make_code(draw: random.Random) -> str:
