@@ -13,8 +13,9 @@ from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.errors import LabelError, QuestionError
-from rag_core.evaluation.asking import BuildRanker, MethodBuilder, MethodResult
+from rag_core.evaluation.asking import AskFunction, BuildRanker, MethodResult, build_baseline_ask, build_search_ask
 from rag_core.evaluation.context_value import measure_context
+from rag_core.evaluation.costs import measure_index
 from rag_core.evaluation.evidence_metrics import add_evidence, weigh_evidence
 from rag_core.evaluation.judging import AnswerJudge, JudgedAnswer
 from rag_core.evaluation.label_comparison import compare_with_label, is_given
@@ -80,7 +81,8 @@ class EvaluationRunner:
         self._stores = stores
         self._searcher = searcher
         self._strategies = strategies
-        self._methods = MethodBuilder(settings, stores, searcher, strategies, answerer, build_ranker)
+        self._answerer = answerer
+        self._build_ranker = build_ranker
         self._preferences = preferences
         self._models = models
         self._judge = judge
@@ -118,11 +120,7 @@ class EvaluationRunner:
             self._judge.find_judge(judge_config)  # fails before the first question if there is no judge
         finder = PageFinder(self._stores.documents)
         relevant, stale = finder.find_all(labels), finder.find_all(labels, current=False)
-        ask, index_bytes = self._methods.build_ask(configuration, answers=answers)
-        if isinstance(configuration, RetrievalConfig):
-            # The first search loads models, whose time would count as that of the first question.
-            warm_up = self._searcher.build_query(labels[0].question, Scope(), None, configuration)
-            self._searcher.search(replace(warm_up, gated=False), Timer())
+        ask, index_bytes = self._build_ask(configuration, labels[0].question, answers=answers)
         asked: list[MethodResult] = []
         values: dict[str, dict[str, float]] = {label.label_id: {} for label in labels}
         judgements: dict[str, Judgement] = {}
@@ -170,6 +168,21 @@ class EvaluationRunner:
         )
         self._stores.evaluations.add(evaluation)
         yield evaluation
+
+    def _build_ask(
+        self, configuration: RetrievalConfig | Baseline, question: str, *, answers: bool
+    ) -> tuple[AskFunction, int]:
+        """Return a function that asks a question with a method, and the size in bytes of the indexes it reads."""
+        if isinstance(configuration, Baseline):
+            return build_baseline_ask(self._stores.documents, configuration, self._build_ranker)
+        rank_by = configuration.rank_by or self._settings.rank_by
+        ask = build_search_ask(
+            self._searcher, self._strategies, self._answerer, configuration, rank_by, answers=answers
+        )
+        # The first search loads models, whose time would count as that of the first question.
+        warm_up = self._searcher.build_query(question, Scope(), None, configuration)
+        self._searcher.search(replace(warm_up, gated=False), Timer())
+        return ask, measure_index(self._stores, configuration, rank_by)
 
     def _compare_with_label(
         self,
