@@ -31,11 +31,12 @@ import pypdfium2
 
 from benchmarks.ablation import difference, share, without
 from benchmarks.quality import Row
+from rag_core.parsing.formats.base import UnreadableError
 from rag_core.parsing.layout.assembly import PageAssembler
 from rag_core.parsing.layout.headings import Sections
-from rag_core.parsing.page_parser import parse_page
-from rag_core.parsing.pdf.document import PdfiumDocument, UnreadableError
+from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.pdf.fonts import Fonts
+from rag_core.parsing.pdf.page_parser import parse_page
 
 Texts = dict[int, str]
 
@@ -52,14 +53,14 @@ STEPS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "cells on one baseline share a line": without(f"{LAYOUT}.reading_order._continues", lambda before, run: False),
     "runs far from their row moved to it": without(f"{LAYOUT}.reading_order.separate_strays", lambda runs: (runs, [])),
     "list markers moved to their item": without(f"{LAYOUT}.reading_order.move_list_markers", _keep_runs),
-    "line numbers removed": without("rag_core.parsing.page_parser.remove_line_numbers", _keep_runs),
+    "line numbers removed": without("rag_core.parsing.pdf.page_parser.remove_line_numbers", _keep_runs),
     "words joined over line ends": without(f"{LAYOUT}.page_text._word_separator", lambda upper, lower: None),
     "word spaces inserted": without(
-        "rag_core.parsing.page_parser.insert_word_spaces", lambda characters, numbers: (characters, numbers)
+        "rag_core.parsing.pdf.page_parser.insert_word_spaces", lambda characters, numbers: (characters, numbers)
     ),
-    "accents composed": without("rag_core.parsing.page_parser.compose_accents", lambda characters: characters),
+    "accents composed": without("rag_core.parsing.pdf.page_parser.compose_accents", lambda characters: characters),
     "form fields inserted": without(
-        "rag_core.parsing.page_parser.insert_form_fields", lambda reader, characters: _numbered(characters)
+        "rag_core.parsing.pdf.page_parser.insert_form_fields", lambda reader, characters: _numbered(characters)
     ),
 }
 

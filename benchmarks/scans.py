@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pypdfium2
 
-from rag_core.parsing import PdfParser
+from rag_core.parsing.parser import DocumentParser
 from rag_core.types import Page
 
 WORD = re.compile(r"[^\W_]+")
@@ -51,10 +51,10 @@ def main() -> None:
     chance = random.Random(0)
     files = sorted(arguments.folder.glob("*.pdf"))
     recalls: list[float] = []
-    with closing(PdfParser(ocr="auto")) as reader, tempfile.TemporaryDirectory() as folder:
+    with closing(DocumentParser(ocr="auto")) as reader, tempfile.TemporaryDirectory() as folder:
         while len(recalls) < arguments.pages:
             file = chance.choice(files)
-            pages = [item for item in PdfParser(ocr="off").parse(file) if isinstance(item, Page)]
+            pages = [item for item in DocumentParser(ocr="off").parse(file) if isinstance(item, Page)]
             page = chance.choice(pages)
             expected = words(page.text)
             if expected.total() < LEAST_WORDS:

@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.table_documents import LAYOUTS, Cell
-from rag_core.parsing import PdfParser
+from rag_core.parsing.parser import DocumentParser
 from rag_core.types import Page, Table
 from rag_core.types.chunks import HEADING_SEPARATOR
 
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", metavar="KIND", help="print the wrong tables of a layout")
     options = parser.parse_args()
-    reader = PdfParser(ocr="off")
+    reader = DocumentParser(ocr="off")
     total: Counter[str] = Counter()
     print(f"{'layout':32}{'tables':>7}{'cells':>7}{'precision':>11}{'recall':>8}")
     with tempfile.TemporaryDirectory() as folder:

@@ -65,6 +65,7 @@ class Engine(Services):
             self.preferences,
             self.models,
             self._removal.unfinished_names,
+            self.jobs.problem,
         )
 
     def search(

@@ -6,10 +6,10 @@
     ├── SettingsError              a setting is unknown, out of range, or conflicts with another setting
     ├── DocumentError              an error with one file; other files are not affected
     │   ├── RejectedDocument       the content or size of the file prevents indexing
-    │   │   ├── NotAPdf
-    │   │   ├── EncryptedPdf
+    │   │   ├── UnknownFormat          the content has no format that can be read
+    │   │   ├── EncryptedDocument
     │   │   ├── EmptyDocument      no bytes, no pages, or no text on any page
-    │   │   ├── DamagedPdf
+    │   │   ├── DamagedDocument
     │   │   └── DocumentTooLarge
     │   ├── ExtractionFailed       parsing crashed, timed out or ran out of memory
     │   └── UnknownDocument        no document has this name or id
@@ -30,6 +30,7 @@
     ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
     ├── SparseEncoderMissing       the learned sparse encoder is missing or of another type
     ├── IndexMismatch              a model or setting does not match the index; a re-index is needed
+    ├── IndexingStopped            the queue cannot read or change its jobs
     ├── UnknownTheme               no theme has this number, id or title
     ├── UnknownModel               the catalogue of models has no model of this name
     ├── ModelNotDownloaded         the file of a model of the catalogue is not in the data folder
@@ -71,11 +72,11 @@ class RejectedDocument(DocumentError):
     """The content or size of the file prevents indexing."""
 
 
-class NotAPdf(RejectedDocument):
-    """The content of the file is not a PDF, whatever its name is."""
+class UnknownFormat(RejectedDocument):
+    """The content of the file has no format that can be read, whatever its name is."""
 
 
-class EncryptedPdf(RejectedDocument):
+class EncryptedDocument(RejectedDocument):
     """The file needs a password."""
 
 
@@ -83,8 +84,8 @@ class EmptyDocument(RejectedDocument):
     """The file has no bytes, no pages, or no text on any page."""
 
 
-class DamagedPdf(RejectedDocument):
-    """The file starts like a PDF but cannot be parsed."""
+class DamagedDocument(RejectedDocument):
+    """The file has a known format but cannot be parsed."""
 
 
 class DocumentTooLarge(RejectedDocument):
@@ -176,6 +177,10 @@ class SparseEncoderMissing(RagError):
 
 class IndexMismatch(RagError):
     """The embedding model has other weights or vectors than the model that the index was built with."""
+
+
+class IndexingStopped(RagError):
+    """The indexing queue has given up, because each attempt to read or change its jobs failed."""
 
 
 class UnknownModel(RagError):

@@ -28,6 +28,7 @@ from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.snapshots import Snapshots
 from rag_core.indexing.watches import Watches
+from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.research.baselines import build_ranker
 from rag_core.research.closed_book import ClosedBook
 from rag_core.research.explanations import Explanations
@@ -69,6 +70,7 @@ class Services:
 
     Attributes
     ----------
+    formats : AcceptedFormats
     documents : Documents
     jobs : Jobs
     index : Index
@@ -99,6 +101,7 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         configure_malloc()
         self.settings = settings
+        self.formats = ACCEPTED
         stores = self._stores = Stores(settings)
         self._local_models = LocalModels(settings)
         self._generations = IndexGenerations(settings, stores, self._local_models)

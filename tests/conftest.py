@@ -17,7 +17,7 @@ from rag_core.embedding import load_embedder
 from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
-from rag_core.parsing.parser import PdfParser
+from rag_core.parsing.parser import DocumentParser
 from rag_core.settings import Settings
 from tests.support.environment import INDEPENDENT, WARM_UP
 from tests.support.pdfs import MakePdf, make_pdf
@@ -77,7 +77,7 @@ def _models_are_loaded_once() -> Iterator[None]:
         yield
 
 
-class SharedParser(PdfParser):
+class SharedParser(DocumentParser):
     """A parser whose worker processes outlive the engine that uses it."""
 
     def close(self) -> None:
@@ -95,10 +95,10 @@ def _parser_processes_are_started_once() -> Iterator[None]:
         return parsers[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rag_core.indexing.parsing_stage.PdfParser", shared)
+        patch.setattr("rag_core.indexing.parsing_stage.DocumentParser", shared)
         yield
     for parser in parsers:
-        PdfParser.close(parser)
+        DocumentParser.close(parser)
 
 
 @pytest.fixture(name="make_pdf", scope="session")

@@ -25,7 +25,7 @@ _AT_ONCE_S, _LOOK_S = 0.3, 0.15
 
 
 def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
-    """Show the input for questions and PDFs; ``locked`` is true while an answer is written.
+    """Show the input for questions and files; ``locked`` is true while an answer is written.
 
     Streamlit's own lock and stop button are not used, because they apply only to a script run, and an answer takes
     longer than a script run.
@@ -47,10 +47,10 @@ def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
                 ask(back, question, scope, [job.job_id for job in jobs])
 
     st.chat_input(
-        "Ask your documents, or drop PDFs here",
+        f"Ask your documents, or drop {back.engine.formats.plurals} here",
         key=keys.ASK,
         accept_file="multiple",
-        file_type="pdf",
+        file_type=list(back.engine.formats.suffixes),
         max_upload_size=settings.max_file_mb,
         max_chars=MAX_QUESTION_CHARS,
         disabled=locked,

@@ -34,9 +34,10 @@ def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
 
 
 def _empty(back: Backend) -> None:
-    st.markdown("Footnote answers questions from your PDFs and shows the page that each sentence comes from.")
+    formats = back.engine.formats.plurals
+    st.markdown(f"Footnote answers questions from your {formats} and shows the page that each sentence comes from.")
     with st.container(border=True, horizontal_alignment="center"):
-        st.markdown(":material/upload_file: Drop PDFs on the input field below", text_alignment="center")
+        st.markdown(f":material/upload_file: Drop {formats} on the input field below", text_alignment="center")
         st.caption(_place(back.engine), text_alignment="center")
         st.button(
             "Try it with the guide",

@@ -55,7 +55,7 @@ def show_actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: It
                 "Download",
                 data=lambda: engine.documents.content(ids[0]),
                 file_name=chosen[0].name,
-                mime="application/pdf",
+                mime=engine.formats.find_by_name(chosen[0].name).media_type,
                 icon=":material/download:",
                 key="download_selected",
                 on_click="ignore",

@@ -27,7 +27,8 @@ show_receipts()
 offer_reindex(back.engine)
 if not documents:
     st.info(
-        "The library is empty. Drop PDFs on the field above; you can ask about them as soon as they are indexed.",
+        f"The library is empty. Drop {back.engine.formats.plurals} on the field above; you can ask about them as soon "
+        "as they are indexed.",
         icon=":material/info:",
     )
     st.stop()

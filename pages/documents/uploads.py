@@ -1,4 +1,4 @@
-"""The drop zone for PDFs."""
+"""The drop zone for files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_core.types import DEFAULT_COLLECTION
 
 
 def show_uploader(engine: Engine) -> None:
-    """Let the reader upload PDFs and, if there are collections, choose one; after an upload, empty the drop zone."""
+    """Let the reader upload files and, if there are collections, choose one; after an upload, empty the drop zone."""
     # The widget keeps its files in every rerun. After an upload, a new key creates an empty widget.
     turn = st.session_state.setdefault(keys.UPLOADER_ROUND, 0)
     collections = list(engine.collections.list())
@@ -27,8 +27,8 @@ def show_uploader(engine: Engine) -> None:
             width=320,
         )
     files = st.file_uploader(
-        "Drop PDFs here, or choose files",
-        type="pdf",
+        f"Drop {engine.formats.plurals} here, or choose files",
+        type=list(engine.formats.suffixes),
         accept_multiple_files=True,
         key=f"{keys.UPLOADER}_{turn}",
         max_upload_size=engine.settings.max_file_mb,

@@ -36,7 +36,7 @@ def _show_buttons(engine: Engine, document: DocumentInfo, version: DocumentVersi
         "Download",
         data=lambda: engine.documents.content(document.document_id, version_id=key),
         file_name=document.name.rpartition("/")[2],
-        mime="application/pdf",
+        mime=engine.formats.find_by_name(document.name).media_type,
         icon=":material/download:",
         key=f"download_version_{key}",
         on_click="ignore",

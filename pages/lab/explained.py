@@ -23,7 +23,10 @@ def get_explanation(
     start a new search.
     """
     if not documents:
-        st.info("The library is empty. Add PDFs on the Documents page, then ask here.", icon=":material/info:")
+        st.info(
+            f"The library is empty. Add {engine.formats.plurals} on the Documents page, then ask here.",
+            icon=":material/info:",
+        )
         return None
     if not question:
         st.markdown(

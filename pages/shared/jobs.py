@@ -71,6 +71,8 @@ def show_jobs(engine: Engine) -> None:
     @st.fragment(run_every=1.0 if before else None)
     def panel() -> None:
         running = engine.jobs.list(active=True, limit=MAX_JOBS)
+        if engine.jobs.problem:
+            st.error(escape_markdown(engine.jobs.problem))
         # When a job starts or ends, or a document becomes searchable by words, elements outside this fragment change
         # and the whole page must rerun. A rerun closes an open dialog, so wait until the reader has closed the dialog.
         if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):

@@ -1,4 +1,4 @@
-"""The button that opens a document at a given page in the browser's own PDF viewer."""
+"""The button that opens a document at a given page in the browser's own viewer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit import runtime
 
 from pages.shared import keys
+from rag_core.types import FormatDescription
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(
@@ -21,8 +22,8 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def show_open_button(read: Callable[[], bytes], *, page: int, key: str) -> None:
-    """Show a button that opens a PDF at ``page``, counted from 1.
+def show_open_button(file_format: FormatDescription, read: Callable[[], bytes], *, page: int, key: str) -> None:
+    """Show a button that opens a document at ``page``, counted from 1.
 
     Only a click calls ``read``. `st.link_button` needs the address in advance, so every drawer would have to read
     the whole file.
@@ -35,6 +36,8 @@ def show_open_button(read: Callable[[], bytes], *, page: int, key: str) -> None:
     if st.session_state.pop(keys.OPEN_PDF, False):
         manager = runtime.get_instance().media_file_mgr
         base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-        path = manager.add(read(), "application/pdf", coordinates=key)
+        path = manager.add(read(), file_format.media_type, coordinates=key)
         address = f"{'/' + base if base else ''}{path}#page={page}"
-    _COMPONENT(key=key, data={"label": f"Open PDF at page {page:,}", "address": address}, on_open_change=clicked)
+    _COMPONENT(
+        key=key, data={"label": f"Open {file_format.noun} at page {page:,}", "address": address}, on_open_change=clicked
+    )

@@ -122,18 +122,21 @@ def _show_quote_and_download(engine: Engine, document: DocumentInfo | None, answ
         st.code("\n".join(" ".join(quote.split()) for quote in quotes), language=None, wrap_lines=True)
     if document is None:
         return
+    file_format = engine.formats.find_by_name(document.name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        show_open_button(
-            lambda: engine.documents.content(passage.document_id, version_id=document.version_id),
-            page=st.session_state.get(keys.SOURCE_PAGE, passage.page_index) + 1,
-            key="source_open_pdf",
-        )
+        if file_format.opens_at_page:
+            show_open_button(
+                file_format,
+                lambda: engine.documents.content(passage.document_id, version_id=document.version_id),
+                page=st.session_state.get(keys.SOURCE_PAGE, passage.page_index) + 1,
+                key="source_open_pdf",
+            )
         st.download_button(
-            "Download PDF",
+            f"Download {file_format.noun}",
             # Pass a function, so that the file is read only when the reader clicks the button.
             data=lambda: engine.documents.content(passage.document_id, version_id=document.version_id),
             file_name=document.name,
-            mime="application/pdf",
+            mime=file_format.media_type,
             icon=":material/download:",
             key="source_download",
             on_click="ignore",

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from rag_core.answering.named_documents import NamedDocuments
+from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
@@ -162,7 +163,7 @@ class LibraryAnswerer:
 
 def _list_documents(documents: Sequence[DocumentInfo]) -> str:
     if not documents:
-        return "There are no documents yet. Add PDFs on the Documents page."
+        return f"There are no documents yet. Add {ACCEPTED.plurals} on the Documents page."
     pages = sum(one.pages for one in documents)
     lines = [f"- {one.name} ({format_count(one.pages, 'page')})" for one in documents[:_MAX_LISTED]]
     more = [f"- and {len(documents) - len(lines):,} more, on the Documents page"] if len(documents) > len(lines) else []

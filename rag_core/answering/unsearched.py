@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.runtime.stores import Stores
 from rag_core.types import format_count
 from rag_core.types.searches import Query
 
-NO_DOCUMENTS = "There are no documents to search. Add PDFs, then ask again."
+NO_DOCUMENTS = f"There are no documents to search. Add {ACCEPTED.plurals}, then ask again."
 EMPTY_SNAPSHOT = "The snapshot contains no document that can be searched."
 _ONLY_WORDS = "still being indexed and can only be found by words"
 _NOT_READ = "still being read and cannot be found yet"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
 
 from rag_core.chunking.document_titles import extract_title, format_document_label
-from rag_core.chunking.table_heads import find_header_lines, find_tables
+from rag_core.chunking.table_heads import find_headed_tables, find_header_lines
 from rag_core.errors import SettingsError
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
@@ -95,18 +95,14 @@ class Chunker:
         the top of the next page. Headers and footers (``Page.skip``) are left out. Every other character that is not
         white space is in at least one chunk.
         """
-        document = self.start(name)
+        document = DocumentChunker(self, name)
         spans = [span for page in pages for span in document.add(page)]
         return spans + document.finish()
-
-    def start(self, name: str) -> DocumentChunker:
-        """Return a `DocumentChunker` for one document, which takes the pages of the document one by one."""
-        return DocumentChunker(self, name)
 
     def chunk_page(self, name: str, title: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
         """Return the chunks of one page, numbered from ``first``; the last chunk may continue on page ``following``."""
         common, common_tokens = self._build_prefix(format_document_label(name, title, page.heading), page.heading)
-        tables = find_tables(page)
+        tables = find_headed_tables(page)
         spans = []
         for ordinal, (start, end, pieces) in enumerate(self._iter_chunks(page), first):
             tokens = sum(piece.tokens for piece in pieces)
@@ -205,17 +201,12 @@ class Chunker:
         tokens = span.tokens + len(self._offsets([rest])[0])
         if tokens > min(self._rule.tokens + PREFIX_TOKENS + self._rule.special, self._rule.window):
             return span
-        return ChunkSpan(
-            ordinal=span.ordinal,
-            page_index=span.page_index,
-            start=span.start,
+        return replace(
+            span,
             page_index_end=following.page_index,
             end=body_start + last,
             text=f"{span.text}{PAGE_BREAK}{rest}",
-            prefix=span.prefix,
-            heading=span.heading,
             tokens=tokens,
-            sentences=span.sentences,
         )
 
 

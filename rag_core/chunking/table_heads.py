@@ -35,7 +35,7 @@ _SENTENCE_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class HeadedTable:
     """A table in the text of a page.
 
     ``head`` contains the spans of the lines from the title to the column heads. ``end`` is the end of the last row.
@@ -65,7 +65,7 @@ class _TableScanner:
         self._lines_above: list[Span] = []
         self._page_headers: list[Span] = []
         self._after_blank = self._after_prose = self._in_table = False
-        self.tables: list[Table] = []
+        self.tables: list[HeadedTable] = []
 
     def add_line(self, line: re.Match[str], *, apart: bool) -> None:
         """Take the next line; ``apart`` says that a blank line is above it."""
@@ -89,9 +89,9 @@ class _TableScanner:
                 self._page, self._page_headers, span, row
             )
         if head or not self._in_table:
-            self.tables.append(Table(head, span[1]))
+            self.tables.append(HeadedTable(head, span[1]))
         else:
-            self.tables[-1] = Table(self.tables[-1].head, span[1])
+            self.tables[-1] = HeadedTable(self.tables[-1].head, span[1])
         self._lines_above, self._page_headers = [], []
         self._after_blank, self._after_prose, self._in_table = False, False, True
 
@@ -105,7 +105,7 @@ class _TableScanner:
         self._after_prose = prose
 
 
-def find_tables(page: Page) -> list[Table]:
+def find_headed_tables(page: Page) -> list[HeadedTable]:
     """Return the tables of a page that have column heads, in text order and without overlaps.
 
     The first row of a table is a line with at least two values side by side. The table ends before a line of prose or
@@ -123,7 +123,7 @@ def find_tables(page: Page) -> list[Table]:
     return [table for table in scanner.tables if table.head]
 
 
-def find_header_lines(page: Page, tables: Sequence[Table], start: int, prefix: str) -> list[str]:
+def find_header_lines(page: Page, tables: Sequence[HeadedTable], start: int, prefix: str) -> list[str]:
     """Return the lines of the table head for a chunk that begins at ``start``; empty if it begins outside a table.
 
     Only lines above ``start`` are returned, without those that the ``prefix`` of the chunk contains, such as the page's
@@ -172,7 +172,7 @@ def _is_prose(text: str, *, after_prose: bool) -> bool:
 def _find_head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> tuple[Span, ...]:
     """Return the table head: the lines above a row, down to the last line of column heads; empty if there is none.
 
-    See `find_tables` for the position of column heads.
+    See `find_headed_tables` for the position of column heads.
     """
     label = _word_rects(page, (row[0], figures.first))
     last = _word_rects(page, (figures.last, row[1]))

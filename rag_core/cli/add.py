@@ -13,24 +13,35 @@ from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.cli.sources import Source, read_sources
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
-from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, format_count
+from rag_core.parsing.formats.accepted import ACCEPTED
+from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, JobState, format_count
 
+# The reason of a file whose job was queued by a command that was interrupted.
+CONTINUED = "Continued: an interrupted command had queued it."
+MAX_LISTED = 100_000
 # Maximum number of files that wait in the engine: enough to keep the engine busy, few enough to fit in memory.
 MAX_PENDING = 64
 
 
 def add(
-    paths: Annotated[list[Path], typer.Argument(help="PDFs, folders or zip archives.", show_default=False)],
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help=f"{ACCEPTED.plurals}, folders or zip archives.", show_default=False)
+    ] = None,
     collection: Annotated[str, typer.Option(help="Collection to add to.")] = DEFAULT_COLLECTION,
     keep: Annotated[bool, typer.Option("--keep", help="Keep an older document of the same name too.")] = False,
-    password: Annotated[str | None, typer.Option(help="Password of encrypted PDFs; never stored.")] = None,
+    password: Annotated[
+        str | None, typer.Option(help=f"Password of encrypted {ACCEPTED.plurals}; never stored.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Also wait for the files of interrupted commands.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Index PDFs, folders and zip archives; wait until done.
+    """Index files, folders and zip archives; wait until done.
 
-    Subfolders are searched too.
+    Subfolders are searched too. Files that an interrupted command left in the queue are indexed as well.
     """
-    missing = [str(path) for path in paths if not path.exists()]
+    if not paths and not resume:
+        raise typer.BadParameter("Name files, folders or zip archives, or give --resume.")
+    missing = [str(path) for path in paths or [] if not path.exists()]
     if missing:
         raise typer.BadParameter(f"No such file or folder: {', '.join(missing)}.")
     statuses: list[str] = []
@@ -40,47 +51,95 @@ def add(
             "on_same_name": "keep" if keep else "replace",
             "password": password,
         }
-        for row in _index_files(engine, read_sources(paths, engine.settings.max_file_mb * 1_000_000), options, bars):
+        additions = Additions(engine, options, bars)
+        sources = read_sources(paths or [], engine.settings.max_file_mb * 1_000_000)
+        for row in additions.run(sources, resume=resume):
             statuses.append(row["status"])
             if as_json:
                 console.print_json(row)
             else:
                 console.print_line(_format_row(row))
-    if not statuses:
-        console.print_problem("No PDF was found in these paths.")
+        waiting = additions.finish()
+    if not statuses and not resume:
+        console.print_problem(f"No {ACCEPTED.nouns} was found in these paths.")
+    if waiting:
+        console.print_note(
+            f"{format_count(waiting, 'file')} of an interrupted command still {'waits' if waiting == 1 else 'wait'}. "
+            "To index them: python -m rag_core add --resume"
+        )
     bad = {DocumentStatus.FAILED.value, DocumentStatus.REJECTED.value}
     if bad & set(statuses):
         raise typer.Exit(SOME_FAILED)
 
 
-def _index_files(
-    engine: Engine, sources: Iterator[Source], shared_options: dict[str, Any], bars: console.JobBars
-) -> Iterator[dict[str, Any]]:
-    """Submit the files; yield the row of each file as soon as its job ends."""
-    pending: dict[str, str] = {}
-    for source in sources:
-        if source.problem:
-            yield json_rows.build_refusal_row(source.shown, source.problem)
-            continue
-        job = engine.documents.submit(source.name, source.data, folder=source.folder, **shared_options)
-        pending[job.job_id] = source.shown
-        if len(pending) >= MAX_PENDING:
-            yield from _wait_for_jobs(engine, pending, MAX_PENDING - 1, bars)
-    yield from _wait_for_jobs(engine, pending, 0, bars)
+class Additions:
+    """Submits files, and yields the row of each file as soon as its job ends.
 
+    Parameters
+    ----------
+    engine : Engine
+    options : dict
+        Arguments of `Documents.submit` for all files.
+    bars : JobBars
+    """
 
-def _wait_for_jobs(
-    engine: Engine, pending: dict[str, str], most: int, bars: console.JobBars
-) -> Iterator[dict[str, Any]]:
-    """Yield rows of files whose jobs end, until at most ``most`` jobs remain."""
-    while len(pending) > most:
-        for job in engine.jobs.as_completed(list(pending), bars.show):
-            shown = pending.pop(job.job_id)
-            yield json_rows.build_addition_row(shown, job, _find_document(engine, job))
-            attached = job.details.get("attached", {})
-            pending |= {job_id: f"{shown}/{name}" for job_id, name in attached.items()}
-            if len(pending) <= most:
-                return
+    def __init__(self, engine: Engine, options: dict[str, Any], bars: console.JobBars) -> None:
+        self._engine = engine
+        self._options = options
+        self._bars = bars
+        self._left = {job.job_id: job.name for job in reversed(engine.jobs.list(active=True, limit=MAX_LISTED))}
+        # Names of the files, as they are shown, by the job that is waited for.
+        self._pending: dict[str, list[str]] = {}
+        self._submitted: set[str] = set()
+
+    def run(self, sources: Iterator[Source], *, resume: bool) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the files, and with ``resume`` those of all jobs that an earlier command left."""
+        if resume:
+            self._pending = {job_id: [name] for job_id, name in self._left.items()}
+        for source in sources:
+            if source.problem:
+                yield json_rows.build_refusal_row(source.shown, source.problem)
+                continue
+            job = self._engine.documents.submit(source.name, source.data, folder=source.folder, **self._options)
+            self._submitted.add(job.job_id)
+            self._pending.setdefault(job.job_id, []).append(source.shown)
+            if len(self._pending) >= MAX_PENDING:
+                yield from self._wait(MAX_PENDING - 1)
+        yield from self._wait(0)
+
+    def finish(self) -> int:
+        """Wait for what the files caused besides, such as a new name in chunks; return how many earlier jobs wait."""
+        active = [job.job_id for job in self._engine.jobs.list(active=True, limit=MAX_LISTED)]
+        self._engine.jobs.wait([job_id for job_id in active if job_id not in self._left])
+        return sum(job_id in self._left for job_id in active)
+
+    def _wait(self, most: int) -> Iterator[dict[str, Any]]:
+        """Yield rows of files whose jobs end, until at most ``most`` jobs remain."""
+        while len(self._pending) > most:
+            for job in self._engine.jobs.as_completed(list(self._pending), self._bars.show):
+                shown = self._pending.pop(job.job_id)
+                if continued := job.details.get("continues"):
+                    self._pending.setdefault(continued, []).extend(shown)
+                    break
+                yield from self._build_rows(job, shown)
+                attached = job.details.get("attached", {})
+                self._pending |= {job_id: [f"{shown[0]}/{name}"] for job_id, name in attached.items()}
+                if len(self._pending) <= most:
+                    return
+
+    def _build_rows(self, job: Job, shown: list[str]) -> Iterator[dict[str, Any]]:
+        """Yield a row for each file with the content of a job; the job of an earlier command was continued."""
+        document = _find_document(self._engine, job)
+        row = json_rows.build_addition_row(shown[0], job, document)
+        if job.job_id not in self._submitted:
+            row["reason"] = f"{CONTINUED} {row['reason']}".rstrip()
+        yield row
+        for name in shown[1:]:
+            if job.state is JobState.DONE and job.job_id in self._submitted:
+                same = f"The same content is in the library as {job.name}."
+                yield row | {"file": name, "status": DocumentStatus.DUPLICATE.value, "reason": same}
+            else:
+                yield row | {"file": name}
 
 
 def _find_document(engine: Engine, job: Job) -> Any:

@@ -36,6 +36,7 @@ from rag_core.errors import (
     UnknownModel,
     UnknownTheme,
 )
+from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.types import DEFAULT_COLLECTION, JobState, format_count
 
 # Typer's return value for a command that was interrupted from the keyboard.
@@ -50,7 +51,7 @@ _USER_ERRORS = (
 )
 
 app = typer.Typer(
-    help="Footnote: ask your PDFs, and see the page that each sentence comes from.",
+    help=f"Footnote: ask your {ACCEPTED.plurals}, and see the page that each sentence comes from.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -68,7 +69,9 @@ def _global(
     logging.basicConfig(level=logging.DEBUG if debug else logging.ERROR, stream=sys.stderr)
 
 
-app.command()(add)
+app.command(
+    help=f"Index {ACCEPTED.plurals}, folders and zip archives; wait until done.\n\nSubfolders are searched too."
+)(add)
 
 
 @app.command("list")
@@ -82,7 +85,7 @@ def list_documents(as_json: Json = False) -> None:
         for row in rows:
             console.print_json(row)
     elif not documents:
-        console.print_note("The library is empty. Use the command add to add PDFs.")
+        console.print_note(f"The library is empty. Use the command add to add {ACCEPTED.plurals}.")
     else:
         rows = [row | {"added_at": one.added_at} for row, (one, _) in zip(rows, listed, strict=True)]
         # Most libraries have only the default collection, so the column is shown only if there are other collections.

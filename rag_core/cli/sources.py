@@ -1,4 +1,4 @@
-"""Read the arguments of ``add``: PDFs, folders and zip archives, one file at a time."""
+"""Read the arguments of ``add``: files, folders and zip archives, one file at a time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-# PDFs are already compressed, so a zip entry that grows by more than this factor when it is unpacked is probably a zip
-# bomb. An entry that unpacks to fewer bytes than the second value may grow by any factor.
+from rag_core.parsing.formats.accepted import ACCEPTED
+
+# Files of most formats are compressed already, so a zip entry that grows by more than this factor when it is unpacked
+# is probably a zip bomb. An entry that unpacks to fewer bytes than the second value may grow by any factor.
 MAX_RATIO = 100
 MIN_SUSPICIOUS_BYTES = 10_000_000
-_READ_KINDS = (".pdf", ".zip")
+_READ_KINDS = (*ACCEPTED.suffixes, ".zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,9 @@ class Source:
 def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
     """Yield the files of the paths; files of a folder or an archive are sorted by name.
 
-    A folder yields its PDFs and the PDFs in its archives, including subfolders. A link in a folder yields the file that
-    it leads to, unless that file is yielded anyway; a link to a folder or to nothing yields a problem. The name of a
-    PDF in an archive omits the folders within the archive.
+    A folder yields its files of accepted formats and those in its archives, including subfolders. A link in a folder
+    yields the file that it leads to, unless that file is yielded anyway; a link to a folder or to nothing yields a
+    problem. The name of a file in an archive omits the folders within the archive.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
 
 
 def _list_folder(folder: Path) -> tuple[list[Path], list[Source]]:
-    """Return the PDFs and archives of a folder and its subfolders, and the links that lead to no file."""
+    """Return the files and archives of a folder and its subfolders, and the links that lead to no file."""
     files, linked, problems = [], [], []
     for path in sorted(folder.rglob("*")):
         if _is_macos_metadata(path.name):
@@ -111,8 +113,8 @@ def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, ma
     shown = f"{path}/{entry.filename}"
     if name.lower().endswith(".zip"):
         return Source(shown, name, b"", f"{name} is an archive within {path.name}. Unpack it and add its files.")
-    if not name.lower().endswith(".pdf"):
-        return Source(shown, name, b"", f"{name} is not a PDF. Only PDFs can be added.")
+    if not ACCEPTED.has_suffix(name):
+        return Source(shown, name, b"", f"{name} is not a {ACCEPTED.nouns}. Only {ACCEPTED.plurals} can be added.")
     limit = f"{max_bytes / 1e6:.0f} MB"
     too_large = f"{name} unpacks to more than {limit}. Split it, or raise RAG_MAX_FILE_MB."
     if entry.file_size > max_bytes:

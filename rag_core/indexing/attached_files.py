@@ -1,30 +1,32 @@
-"""Queue the files that are attached to a PDF as documents of their own."""
+"""Queue the files that are attached to a file as documents of their own."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import PurePosixPath
 
-from rag_core.parsing import MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS, Attachment
+from rag_core.parsing.formats.accepted import ACCEPTED, find_format
+from rag_core.parsing.workers.document_reader import MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS, Attachment
 from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.types import Job, VersionRow
 
-# PDFs attached to a document, and PDFs attached to those PDFs, are indexed. Deeper attachments are not.
+# Files attached to a document, and files attached to those files, are indexed. Deeper attachments are not.
 MAX_NESTING = 2
-# Marks the PDF in the folder of its attached files, as in "/papers/tender.pdf!".
+# Marks the file in the folder of its attached files, as in "/papers/tender.pdf!".
 MARK = "!"
-# Takes name, bytes, collection, folder and password of a PDF.
+# Takes name, bytes, collection, folder and password of a file.
 SubmitAttachment = Callable[[str, bytes, str, str, str | None], Job]
 
 
 def build_attachment_folder(folder: str | None, name: str) -> str:
-    """Return the folder of the files that are attached to a PDF; ``name`` is the name of its document."""
+    """Return the folder of the files that are attached to a file; ``name`` is the name of its document."""
     return f"{folder or ''}/{PurePosixPath(name).name}{MARK}"
 
 
 class AttachedFiles:
-    """The attached files of one version. `add` queues each PDF at once, so that only one is in memory.
+    """The attached files of one version. `add` queues each file at once, so that only one is in memory.
 
     Parameters
     ----------
@@ -57,12 +59,13 @@ class AttachedFiles:
     def add(self, file: Attachment) -> None:
         """Queue an attached file.
 
-        Do not queue it if it is no PDF, exceeds the rest of the total size, or is nested too deeply, or if the parser
-        did not read it: it is then empty, too large, or beyond the largest number of attached files. `describe` reports
-        these files. Do not queue any file, either, if the attached files were submitted with an earlier version.
+        Do not queue it if no format recognizes it, if it exceeds the rest of the total size or is nested too deeply, or
+        if the parser did not read it: it is then empty, too large, or beyond the largest number of attached files.
+        `describe` reports these files. Do not queue any file, either, if the attached files were submitted with an
+        earlier version.
         """
-        is_readable = b"%PDF-" in file.data[:1024] and len(file.data) <= self._bytes_left and not self._is_too_deep
-        if not is_readable:
+        has_format = find_format(BytesIO(file.data)) is not None
+        if not has_format or len(file.data) > self._bytes_left or self._is_too_deep:
             self._unread.append(file.name)
             return
         self._bytes_left -= len(file.data)
@@ -88,8 +91,9 @@ class AttachedFiles:
         if self._unread:
             unread = ", ".join(name or "a file without a name" for name in self._unread)
             limits = (
-                f"Footnote reads up to {MAX_ATTACHMENTS} attached PDFs of up to {MAX_ATTACHMENT_BYTES / 1e6:g} MB each "
-                f"and {self._max_bytes / 1e6:g} MB in total, on {MAX_NESTING} levels"
+                f"Footnote reads up to {MAX_ATTACHMENTS} attached {ACCEPTED.plurals} of up to "
+                f"{MAX_ATTACHMENT_BYTES / 1e6:g} MB each and {self._max_bytes / 1e6:g} MB in total, "
+                f"on {MAX_NESTING} levels"
             )
             parts.append(f"Attached, but not read: {unread}. {limits}.")
         return " ".join(parts)

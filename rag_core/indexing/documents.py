@@ -100,7 +100,8 @@ class Documents:
 
         A problem with the file does not raise an exception. The job's ``result`` and ``reason`` and the document's
         ``status`` and ``reason`` describe the problem. If the library already contains the same content, no document
-        is added, and the job's result is ``duplicate``.
+        is added, and the job's result is ``duplicate``. If that content is still being indexed, the job's detail
+        ``continues`` is the id of the job that indexes it.
 
         Parameters
         ----------
@@ -113,7 +114,7 @@ class Documents:
             ``"replace"``: replace that document as soon as the new file is indexed. ``"keep"``: keep that document,
             and add a number to the name of the new document.
         password : str, optional
-            Password of an encrypted PDF. It stays in memory until the job ends and is never stored.
+            Password of an encrypted file. It stays in memory until the job ends and is never stored.
         folder : str, optional
             Path of the folder or archive that contains the file. Files with the same name from different folders
             become different documents, whose names contain the folders that distinguish them.
@@ -295,7 +296,7 @@ class Documents:
         ------
         UnknownDocument
             The document or the page is not in the library.
-        EncryptedPdf
+        EncryptedDocument
             The file needs a password. Passwords are not stored, so the page cannot be rendered.
         """
         document = self.get(document_id, version_id=version_id)

@@ -1,4 +1,4 @@
-"""List the PDFs in a local folder or at an fsspec URL."""
+"""List the files of accepted formats in a local folder or at an fsspec URL."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote_to_bytes
 
 from rag_core.errors import StoreUnavailable
+from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.store.files import build_url_error, find_files, open_url
 
 # Prefix of escaped paths. Unescaped paths never start with it, because they are relative to the folder.
@@ -16,10 +17,10 @@ _ESCAPED = "./"
 
 @dataclass(frozen=True, slots=True)
 class FolderListing:
-    """The PDFs in a folder and its subfolders.
+    """The files in a folder and its subfolders.
 
-    ``stamps`` maps the relative path of each PDF to a value that changes when the file changes. ``unread`` maps each
-    subfolder that could not be listed to the reason. ``read`` returns the bytes of the PDF at a relative path. A path
+    ``stamps`` maps the relative path of each file to a value that changes when the file changes. ``unread`` maps each
+    subfolder that could not be listed to the reason. ``read`` returns the bytes of the file at a relative path. A path
     that is not valid UTF-8 is escaped like a URL, such as ``./caf%E9.pdf``, because the database stores only UTF-8.
     """
 
@@ -33,8 +34,8 @@ class FolderListing:
         return _unescape_path(path).rsplit("/", 1)[-1]
 
 
-def list_pdfs(url: str) -> FolderListing:
-    """List the PDFs in a folder and its subfolders; ``url`` is a local path or an fsspec URL.
+def list_folder(url: str) -> FolderListing:
+    """List the files of accepted formats in a folder and its subfolders; ``url`` is a local path or an fsspec URL.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def list_pdfs(url: str) -> FolderListing:
             str(info.get(key, "")) for key in ("size", "mtime", "ETag", "etag")
         )
         for path, info in sorted(files.items())
-        if str(path).lower().endswith(".pdf") and info.get("type") == "file"
+        if ACCEPTED.has_suffix(str(path)) and info.get("type") == "file"
     }
     unread = {_escape_path(path.removeprefix(base)): reason for path, reason in unread.items()}
     return FolderListing(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rag_core.indexing.queue import IndexingQueue
-from rag_core.parsing import PARSER_VERSION
+from rag_core.parsing.formats.accepted import PARSER_VERSIONS
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.types import Job
@@ -58,7 +58,7 @@ class Index:
 
     def outdated_ids(self) -> list[str]:
         """Return the ids of the searchable documents that another version of the parser has read."""
-        return self._stores.documents.outdated_ids(PARSER_VERSION)
+        return self._stores.documents.outdated_ids(PARSER_VERSIONS)
 
     def differences(self) -> dict[str, tuple[Any, Any]]:
         """Return the settings that differ from the index, as ``name: (value in the index, value in the settings)``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from rag_core.errors import IndexingStopped
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.store.jobs import JobStore
 from rag_core.types import Job, JobState
@@ -29,6 +30,11 @@ class Jobs:
     def __init__(self, store: JobStore, indexer: IndexingQueue) -> None:
         self._store = store
         self._indexer = indexer
+
+    @property
+    def problem(self) -> str:
+        """Why the queue cannot go on, such as a full disk, and what to do; empty while it can."""
+        return self._indexer.problem
 
     def list(self, active: bool = False, limit: int = 50) -> list[Job]:
         """Return jobs, newest first. If ``active`` is true, return only the jobs that are queued or running."""
@@ -59,6 +65,8 @@ class Jobs:
         ------
         UnknownDocument
             A job is no longer listed, because its document was deleted.
+        IndexingStopped
+            The queue cannot go on; see `problem`.
         """
         pending = set(job_ids)
         while pending:
@@ -76,6 +84,8 @@ class Jobs:
                 if job.state not in (JobState.QUEUED, JobState.RUNNING):
                     pending.remove(job_id)
                     yield job
+            if pending and self.problem:
+                raise IndexingStopped(self.problem)
             if pending:
                 self._indexer.wait_for_change(0.2)
                 time.sleep(min(POLL_SLOWDOWN * read_s, LONGEST_PAUSE_S))

@@ -13,10 +13,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from rag_core.chunking.chunker import DocumentChunker
 from rag_core.errors import (
     DocumentTooLarge,
     EmptyDocument,
-    EncryptedPdf,
+    EncryptedDocument,
     ExtractionFailed,
     RagError,
     RejectedDocument,
@@ -40,9 +41,10 @@ from rag_core.indexing.task import (
     build_chunk_batch,
     summarize_pages,
 )
-from rag_core.parsing import PARSER_VERSION, Attachment, PdfParser, reads_attachments
+from rag_core.parsing.formats.accepted import reads_attachments
 from rag_core.parsing.layout.printed_numbers import find_printed_numbers
-from rag_core.parsing.workers.document_reader import PdfHeader
+from rag_core.parsing.parser import DocumentParser
+from rag_core.parsing.workers.document_reader import Attachment, DocumentHeader
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -72,8 +74,8 @@ class ParsingStage:
     pace : EmbeddingPace
         Estimates how long it takes to embed the text that was read.
     submit_attachment : callable
-        Queues a PDF that is attached to another PDF. The arguments are the name, bytes, collection, folder and
-        password of the attached PDF.
+        Queues a file that is attached to another file. The arguments are the name, bytes, collection, folder and
+        password of the attached file.
     run_smaller_file : callable
         Called with the task of a large file a few times a second, between two of its pages: processes a much smaller
         file that is queued, so that this file need not wait for the large one.
@@ -107,7 +109,7 @@ class ParsingStage:
         self._submit_attachment = submit_attachment
         self._run_smaller_file = run_smaller_file
         self._outages = outages
-        self._parser = PdfParser(ocr=settings.ocr)
+        self._parser = DocumentParser(ocr=settings.ocr)
 
     def warm_up(self) -> None:
         """Start the parser's worker processes, so that the first file does not wait for them."""
@@ -151,7 +153,7 @@ class ParsingStage:
         if task.parsed_version_id is None:
             attachments = self._attached_files(task, row)
             try:
-                pages, spans = self._parse(task, row.sha256, generation, attachments)
+                parser_version, pages, spans = self._parse(task, row.sha256, generation, attachments)
             finally:
                 # Queue the attached files even if reading the document itself fails.
                 note = attachments.describe()
@@ -159,10 +161,12 @@ class ParsingStage:
                     self._stores.jobs.add_details(
                         task.job_id, attached=attachments.jobs, attached_places=attachments.places
                     )
-            return ChunkedDocument(task, generation, PARSER_VERSION, pages, spans, note)
-        pages = library.pages(task.parsed_version_id, with_layout=True)
-        spans = generation.chunker().chunk(task.name, pages)
-        return ChunkedDocument(task, generation, generation.fingerprint.extractor, pages, spans)
+            return ChunkedDocument(task, generation, parser_version, pages, spans, note)
+        parsed = library.version(task.parsed_version_id)
+        if parsed is None:
+            raise UnknownDocument(DELETED)
+        pages = library.pages(parsed.id, with_layout=True)
+        return ChunkedDocument(task, generation, parsed.extractor, pages, generation.chunker().chunk(task.name, pages))
 
     def _check_size(self, task: IndexingTask, row: VersionRow) -> None:
         """Raise `DocumentTooLarge` for a file that was too large to be stored."""
@@ -174,12 +178,16 @@ class ParsingStage:
 
     def _parse(
         self, task: IndexingTask, sha256: str, generation: IndexGeneration, attachments: AttachedFiles
-    ) -> tuple[list[Page], list[ChunkSpan]]:
-        """Return the pages and chunks of a version's file; add the attached files to ``attachments``."""
-        chunker = generation.chunker().start(task.name)
+    ) -> tuple[str, list[Page], list[ChunkSpan]]:
+        """Return the version of the parser, the pages and the chunks of a version's file.
+
+        Add the attached files to ``attachments``.
+        """
+        chunker = DocumentChunker(generation.chunker(), task.name)
         pages: list[Page] = []
         spans: list[ChunkSpan] = []
-        total, reported, has_labels, started = 0, 0.0, True, time.monotonic()
+        header = DocumentHeader(0, "")
+        total, reported, started = 0, 0.0, time.monotonic()
         with self._stores.files.local(sha256) as path:
             items = self._parser.parse(
                 path,
@@ -188,8 +196,8 @@ class ParsingStage:
                 cancelled=lambda: self._stopping.is_set() or task.job_id in self._cancelled,
             )
             for item in items:
-                if isinstance(item, PdfHeader):
-                    total, has_labels = item.page_count, bool(item.labels)
+                if isinstance(item, DocumentHeader):
+                    header, total = item, item.page_count
                     continue
                 if isinstance(item, Attachment):
                     attachments.add(item)
@@ -208,10 +216,10 @@ class ParsingStage:
                         self._run_smaller_file(task)
         if len(pages) < total and task.job_id not in self._cancelled:
             raise ExtractionFailed(f"Reading {task.name} ended after {len(pages)} of {total} pages. Retry it.")
-        labels = None if has_labels else find_printed_numbers([page.text for page in pages])
+        labels = None if header.metadata.labels else find_printed_numbers([page.text for page in pages])
         if labels:
             pages = [replace(page, page_label=label) for page, label in zip(pages, labels, strict=True)]
-        return pages, spans + chunker.finish()
+        return header.parser_version, pages, spans + chunker.finish()
 
     def _attached_files(self, task: IndexingTask, row: VersionRow) -> AttachedFiles:
         """Return the collector of a version's attached files.
@@ -272,7 +280,7 @@ class ParsingStage:
         if self._is_gone(task):
             return TaskResult(task, DocumentStatus.CANCELLED, DELETED)
         status = DocumentStatus.REJECTED if isinstance(error, RejectedDocument) else DocumentStatus.FAILED
-        return TaskResult(task, status, str(error), needs_password=isinstance(error, EncryptedPdf))
+        return TaskResult(task, status, str(error), needs_password=isinstance(error, EncryptedDocument))
 
     def _is_gone(self, task: IndexingTask) -> bool:
         """Return whether the version was removed while it was parsed."""

@@ -17,7 +17,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from rag_core.errors import ServerUnavailable, StoreError
+from rag_core.errors import RagError, ServerUnavailable, StoreError
 from rag_core.indexing.embedding_stage import EmbeddingStage
 from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.pace import EmbeddingPace
@@ -52,6 +52,8 @@ MAX_ATTEMPTS = 3
 # files are compared.
 SMALLER_BY, MAX_COMPARED = 10, 20
 PRUNE_JOBS_EVERY_S = 3600.0
+# Seconds between two attempts of the queue: the first ones, and those after it has given up.
+PAUSE_S, STOPPED_PAUSE_S = 1.0, 10.0
 REMOVE_EVERY_S = 10.0
 # Ended jobs are kept for at least this time, so that threads that wait for a job can read its result.
 KEEP_ENDED_FOR = timedelta(days=1)
@@ -111,6 +113,8 @@ class IndexingQueue:
         self._is_nested = False
         # Number of attempts by job id. The entry of a job is removed when the job has ended.
         self._attempts: Counter[str] = Counter()
+        # Why the queue cannot go on, in words; empty while it can.
+        self.problem = ""
         self._jobs_pruned_at = self._removals_checked_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
 
@@ -218,17 +222,24 @@ class IndexingQueue:
     # methods of the thread that chooses tasks and parses them
 
     def _run(self) -> None:
+        failures = 0
         while not self._stopping.is_set():
             try:
                 self._run_next_task()
+                failures, self.problem = 0, ""
             except ServerUnavailable as error:
                 log.warning("the indexing queue waits: %s", error)
                 # Attempts that an outage interrupts do not count.
                 self._attempts = Counter(dict.fromkeys(self._attempts, 0))
                 self.wait_for_change(1.0)
-            except Exception:  # for example, the database failed; the next attempt may succeed
-                log.exception("the indexing queue failed")
-                self.wait_for_change(1.0)
+            except Exception as error:  # for example, the database failed; the next attempt may succeed
+                failures += 1
+                if failures == 1 and not isinstance(error, StoreError):
+                    log.exception("the indexing queue failed")
+                if failures >= MAX_ATTEMPTS:
+                    self.problem = _describe_stop(error)
+                    self._in_flight.notify()
+                self._stopping.wait(PAUSE_S if failures < MAX_ATTEMPTS else STOPPED_PAUSE_S)
 
     def _run_next_task(self) -> None:
         """Parse the next task: a queued file, or else a document of the running re-index.
@@ -363,3 +374,11 @@ class IndexingQueue:
             with self._removal.lock:
                 self._removal.end_version(version_id, status, reason)
         self._stores.jobs.finish(job_id, get_job_state(status), status, reason)
+
+
+def _describe_stop(error: Exception) -> str:
+    reason = str(error) if isinstance(error, RagError) else "An internal error occurred; the log has the details."
+    return (
+        f"Indexing stopped after {MAX_ATTEMPTS} attempts. {reason} Files that are queued stay queued: they are indexed "
+        "when Footnote starts again, or by the command add --resume."
+    )

@@ -166,7 +166,7 @@ class Reindexer:
         else:
             rows += superseded
             complete = self._complete(rows, generation)
-            complete -= {row.id for row in rows if row.extractor != target.extractor}
+            complete -= {row.id for row in rows if row.extractor not in target.parser_versions}
             todo = [row for row in rows if row.id not in complete]
             kept = [row for row in rows if row.id in complete]
         for number, row in enumerate(todo):
@@ -175,7 +175,7 @@ class Reindexer:
             self._stores.jobs.progress(job.job_id, "re-indexing", number, len(todo))
             yield from self._create_task(job, row, generation, again=chosen is not None)
         yield from self._wait_for_results(job)
-        if not self._stores.documents.outdated_ids(target.extractor):
+        if not self._stores.documents.outdated_ids(target.parser_versions):
             self._stores.documents.set_generation_parser(generation.generation_id, target.extractor)
         return len(todo), kept
 
@@ -202,7 +202,7 @@ class Reindexer:
         self._contents[version_id] = Content(row.document_id, row.sha256)
         # Only the file of a replaced version is stored.
         is_stored = row.state in ("full", "words")
-        is_parsed = not again and is_stored and row.extractor == generation.fingerprint.extractor
+        is_parsed = not again and is_stored and row.extractor in generation.fingerprint.parser_versions
         is_superseded = not again and row.id != row.active_version
         yield IndexingTask(
             job.job_id,

@@ -7,6 +7,7 @@ import queue
 import threading
 from functools import partial
 
+from rag_core.errors import StoreError
 from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import TaskResult, get_job_state
@@ -113,8 +114,9 @@ class ResultStage:
         while (result := self._results.get()) is not None:
             try:
                 self._outages.run([result.task.job_id], partial(self._end, result))
-            except Exception:  # the queue retries the job when no other task is running
-                log.exception("the result of %s could not be stored", result.task.name)
+            except Exception as error:  # the queue retries the job when no other task is running
+                unexpected = None if isinstance(error, StoreError) else error
+                log.warning("the result of %s is not stored yet: %s", result.task.name, error, exc_info=unexpected)
                 if result.task.is_reindex:
                     self._unended.append(result)
             if result.task.is_reindex:

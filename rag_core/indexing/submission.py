@@ -136,5 +136,13 @@ class Submission:
         listed = f" That document is now also listed as {alias}." if alias else ""
         result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{same[0].upper()}{same[1:]}.{stored}{listed}"}
         # The job is added in its final state, so that the queue does not run it: a duplicate has no version to index.
-        state = JobState.DONE.value
-        return self._stores.jobs.add("index", name, document_id=document_id, state=state, finished_at=now(), **result)
+        running = None if complete else self._stores.jobs.find_active(document_id)
+        return self._stores.jobs.add(
+            "index",
+            name,
+            document_id=document_id,
+            state=JobState.DONE.value,
+            finished_at=now(),
+            details={"continues": running} if running else {},
+            **result,
+        )

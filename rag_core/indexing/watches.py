@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
 from rag_core.indexing.documents import Documents
-from rag_core.indexing.folders import FolderListing, list_pdfs, resolve_url
+from rag_core.indexing.folders import FolderListing, list_folder, resolve_url
 from rag_core.indexing.naming import Naming
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.runtime.stores import Stores
@@ -86,7 +86,7 @@ class Watches:
         """
         collection = clean_collection(collection)
         try:
-            return self.find(url) or self._stores.watches.add(list_pdfs(url).url, collection)
+            return self.find(url) or self._stores.watches.add(list_folder(url).url, collection)
         except (StoreUnavailable, SettingsError) as error:
             raise SettingsError(f"{url} cannot be watched: {error}") from None
 
@@ -106,7 +106,7 @@ class Watches:
     def _sync(self, watch: WatchedFolder) -> SyncResult:
         with self._sync_lock:
             try:
-                listing = list_pdfs(watch.url)
+                listing = list_folder(watch.url)
             except (StoreUnavailable, SettingsError) as error:
                 self._stores.watches.record_check(watch.watch_id, str(error))
                 return SyncResult(watch.watch_id, (), (), (), str(error))

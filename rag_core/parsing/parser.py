@@ -1,55 +1,18 @@
-"""Parse PDF files in worker processes, so that a file that crashes a worker does not stop the application."""
+"""Parse files in worker processes, so that a file that crashes a worker does not stop the application."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
 from pathlib import Path
 
-from rag_core.errors import EmptyDocument, NotAPdf
-from rag_core.parsing.workers.document_reader import READERS, Attachment, DocumentReader, ParserLimits, PdfHeader
+from rag_core.parsing.formats.accepted import require_format
+from rag_core.parsing.workers.document_reader import READERS, Attachment, DocumentHeader, DocumentReader, ParserLimits
 from rag_core.parsing.workers.process import ReadCancelledError, WorkerPool
 from rag_core.types import Page
 
-_HEADER_WITHIN = 1024
 
-# Increase this number with every change that alters the text or the tables of any page. Citations are offsets into the
-# text.
-LAYOUT_REVISION = 9
-# The first revision that reads attached files.
-_READS_ATTACHMENTS = 7
-PARSER_VERSION = f"pypdfium2 {version('pypdfium2')}, layout {LAYOUT_REVISION}"
-
-
-def reads_attachments(parser_version: str) -> bool:
-    """Return whether the parser of that version reads the files that are attached to a PDF."""
-    revision = parser_version.rpartition("layout ")[2]
-    return revision.isdecimal() and int(revision) >= _READS_ATTACHMENTS
-
-
-def check_pdf_header(data: bytes, name: str) -> None:
-    """Raise an error if the data cannot be a PDF.
-
-    Parameters
-    ----------
-    data : bytes
-        The file, or at least its first 1,024 bytes.
-    name : str
-        Name of the file in messages.
-
-    Raises
-    ------
-    EmptyDocument, NotAPdf
-    """
-    if not data:
-        raise EmptyDocument(f"{name} is empty: the file has no bytes. Save or download it again.")
-    # Mail gateways and printers put lines before the header. PDF readers accept up to 1,024 bytes before it.
-    if b"%PDF-" not in data[:_HEADER_WITHIN]:
-        raise NotAPdf(f"{name} is not a PDF file. Export it as a PDF and add the exported file.")
-
-
-class PdfParser:
-    """Read PDFs in reusable worker processes.
+class DocumentParser:
+    """Read files of all formats in reusable worker processes.
 
     Parameters
     ----------
@@ -93,7 +56,7 @@ class PdfParser:
         name: str | None = None,
         password: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
-    ) -> Iterator[PdfHeader | Page | Attachment]:
+    ) -> Iterator[DocumentHeader | Page | Attachment]:
         """Read a file and yield its pages.
 
         Parameters
@@ -108,19 +71,19 @@ class PdfParser:
 
         Yields
         ------
-        PdfHeader, then Page, then Attachment
+        DocumentHeader, then Page, then Attachment
             First the header of the document, then every page in order, then the attached files. A page is yielded
             after up to four more pages are read, because these pages are needed to detect page headers.
 
         Raises
         ------
-        NotAPdf, EncryptedPdf, EmptyDocument, DamagedPdf, DocumentTooLarge, ExtractionFailed
+        UnknownFormat, EncryptedDocument, EmptyDocument, DamagedDocument, DocumentTooLarge, ExtractionFailed
             `EmptyDocument` is raised after the last page if no page has text.
         """
         name = name or path.name
         with path.open("rb") as file:
-            check_pdf_header(file.read(_HEADER_WITHIN), name)
-        reading = DocumentReader(self._limits, self._pool, path, name, password, cancelled)
+            file_format = require_format(file, name)
+        reading = DocumentReader(self._limits, self._pool, file_format, path, name, password, cancelled)
         try:
             yield from reading.run()
         except ReadCancelledError:

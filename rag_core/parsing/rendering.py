@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rag_core.errors import DamagedPdf, EncryptedPdf, ExtractionFailed
-from rag_core.parsing.workers.messages import pack_array
+from rag_core.errors import DamagedDocument, EncryptedDocument, ExtractionFailed
+from rag_core.parsing.formats.accepted import require_format
+from rag_core.parsing.workers.messages import build_opening, pack_array
 from rag_core.parsing.workers.process import WorkerDiedError, WorkerProcess, WorkerTimedOutError
 from rag_core.types import FloatArray, PageImage
 
@@ -44,7 +45,6 @@ class PageRenderer:
         name: str | None = None,
         rects: FloatArray | None = None,
         scale: float = 1.5,
-        password: str | None = None,
     ) -> PageImage:
         """Draw a page.
 
@@ -58,11 +58,10 @@ class PageRenderer:
             ``x0, y0, x1, y1`` of the highlights, as fractions of the displayed page.
         scale : float
             Pixels per point (1/72 inch). It is reduced if the picture would have too many pixels.
-        password : str, optional
 
         Raises
         ------
-        EncryptedPdf, DamagedPdf, ExtractionFailed
+        UnknownFormat, EncryptedDocument, DamagedDocument, ExtractionFailed
         """
         boxes = np.zeros((0, 4), np.float32) if rects is None else np.asarray(rects, np.float32).reshape(-1, 4)
         request = {
@@ -74,7 +73,7 @@ class PageRenderer:
         name = name or path.name
         with self._lock:
             try:
-                self._prepare(path, name, password)
+                self._prepare(path, name)
                 result = self._ask(request, name)
             except (WorkerDiedError, WorkerTimedOutError) as loss:
                 self._worker = self._open = None
@@ -90,7 +89,7 @@ class PageRenderer:
         if worker is not None:
             worker.close()
 
-    def _prepare(self, path: Path, name: str, password: str | None) -> None:
+    def _prepare(self, path: Path, name: str) -> None:
         if self._worker is not None and not self._worker.alive:
             self._worker.close()
             self._worker = self._open = None
@@ -98,10 +97,12 @@ class PageRenderer:
             self._worker = WorkerProcess(self._memory_mb, "off")
         # The file at a path can change, so its modification time and size are part of the key of the open document.
         status = path.stat()
-        key = (path.absolute(), status.st_mtime_ns, status.st_size, password)
+        key = (path.absolute(), status.st_mtime_ns, status.st_size)
         if key != self._open:
             self._open = None
-            self._ask({"do": "open", "path": str(path.absolute()), "password": password}, name)
+            with path.open("rb") as file:
+                file_format = require_format(file, name)
+            self._ask(build_opening(file_format, path, None), name)
             self._open = key
 
     def _ask(self, request: dict[str, Any], name: str) -> dict[str, Any]:
@@ -111,32 +112,16 @@ class PageRenderer:
             result: dict[str, Any] = answer["result"]
             return result
         if answer["error"] == "password":
-            raise EncryptedPdf(
+            raise EncryptedDocument(
                 f"{name} is encrypted, and its password is not kept, so its pages cannot be drawn; its text was read "
                 "and can be searched. Add a copy without a password to see the pages."
             )
         if answer["error"] == "unreadable":
-            raise DamagedPdf(f"{name} cannot be shown: it is damaged ({answer['detail']}).")
+            raise DamagedDocument(f"{name} cannot be shown: it is damaged ({answer['detail']}).")
         raise ExtractionFailed(f"{name} cannot be shown ({answer['error']}: {answer['detail']}).")
 
 
-_shared: PageRenderer | None = None
-_shared_lock = threading.Lock()
-
-
-def render_page(
-    path: Path,
-    page_index: int,
-    *,
-    name: str | None = None,
-    rects: FloatArray | None = None,
-    scale: float = 1.5,
-    password: str | None = None,
-) -> PageImage:
-    """Draw a page with the shared renderer of this process; see `PageRenderer.render`."""
-    global _shared
-    with _shared_lock:
-        if _shared is None:
-            _shared = PageRenderer()
-            atexit.register(_shared.close)
-    return _shared.render(path, page_index, name=name, rects=rects, scale=scale, password=password)
+# The renderer that the parts of a process share; it starts its worker when it draws the first page.
+_shared = PageRenderer()
+atexit.register(_shared.close)
+render_page = _shared.render

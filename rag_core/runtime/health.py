@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -11,15 +11,17 @@ from typing import TypeVar
 from rag_core.errors import RagError
 from rag_core.index.retriever import Retriever
 from rag_core.llm.gguf import find_gguf_problem
-from rag_core.parsing import PARSER_VERSION
+from rag_core.parsing.formats.accepted import PARSER_VERSIONS
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import DocumentStatus, Status, describe_outdated
+from rag_core.types import DocumentStatus, Fingerprint, Job, Status, describe_outdated
 
 T = TypeVar("T")
+# Most names of waiting files in a notice.
+MAX_NAMED = 5
 SHOWN_VERSIONS = ("streamlit", "chromadb", "sentence-transformers", "torch", "pypdfium2", "pypdf", "openai")
 
 
@@ -30,13 +32,14 @@ def check_health(
     preferences: Preferences,
     models: LanguageModels,
     unfinished: Callable[[], list[str]],
+    queue_problem: str = "",
 ) -> Status:
     """Check all stores and settings, and return a `Status`.
 
     A store that does not answer raises no error; it is reported as a problem. ``unfinished`` returns the names of the
-    documents whose removal was interrupted.
+    documents whose removal was interrupted, and ``queue_problem`` says why the indexing queue has given up.
     """
-    problems: list[str] = []
+    problems: list[str] = [queue_problem] if queue_problem else []
     reachable: dict[str, bool] = {}
     sizes: dict[str, int] = {}
 
@@ -65,12 +68,6 @@ def check_health(
     count("files", lambda: -1 if files is None else len(files))
     configured = try_call(generations.configured, None)
     try_call(generations.active, None)
-    # Documents that another version of the parser has parsed still work; a notice says how to re-index them.
-    if built and configured and (differing := [*(built.differences(configured).keys() - {"extractor"})]):
-        problems.append(
-            f"The index was built with other settings ({', '.join(sorted(differing))}). It is used unchanged; "
-            "re-index all documents to apply the new settings."
-        )
     gguf = try_call(lambda: models.settings.gguf, settings.gguf)
     if gguf and (problem := find_gguf_problem(gguf)):
         problems.append(problem)
@@ -112,12 +109,42 @@ def check_health(
         threshold=try_call(lambda: preferences.threshold, settings.threshold),
         generator=try_call(lambda: models.generator, settings.generator_name),
         usage=try_call(stores.usage.totals, []),
-        notices=_notices(len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSION), list[str]()))),
+        notices=[
+            *_describe_waiting(try_call(lambda: stores.jobs.all(active=True), [])),
+            *_describe_differences(built, configured),
+            *_describe_outdated(len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSIONS), list[str]()))),
+        ],
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
     )
 
 
-def _notices(outdated: int) -> list[str]:
+def _describe_waiting(jobs: Sequence[Job]) -> list[str]:
+    """Return a notice about the jobs that have not ended, or nothing if there are none."""
+    if not jobs:
+        return []
+    names = ", ".join(job.name for job in reversed(jobs[-MAX_NAMED:]))
+    more = f" and {len(jobs) - MAX_NAMED:,} more" if len(jobs) > MAX_NAMED else ""
+    return [
+        f"Waiting to be indexed: {names}{more}. Indexing goes on while Footnote runs; python -m rag_core add --resume "
+        "waits until it is done."
+    ]
+
+
+def _describe_differences(built: Fingerprint | None, configured: Fingerprint | None) -> list[str]:
+    """Return a notice about the settings that a re-index would apply, or nothing if there are none."""
+    if built is None or configured is None:
+        return []
+    # Documents that another version of the parser has read have a notice of their own.
+    differing = sorted(built.differences(configured).keys() - {"extractor"})
+    if not differing:
+        return []
+    return [
+        f"The index was built with other settings ({', '.join(differing)}). It is used unchanged; re-index all "
+        "documents to apply the new settings."
+    ]
+
+
+def _describe_outdated(outdated: int) -> list[str]:
     if not outdated:
         return []
     return [f"{describe_outdated(outdated)} To re-index: python -m rag_core reindex"]

@@ -13,11 +13,12 @@ from rag_core.embedding.embedder import Embedder
 from rag_core.embedding.sentence_transformer import SparseEncoder
 from rag_core.errors import EmbedderMissing, IndexMismatch
 from rag_core.index.sparse import SparseRetriever
-from rag_core.parsing import PARSER_VERSION
+from rag_core.parsing.formats.accepted import PARSER_VERSIONS
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import Fingerprint
+from rag_core.types.chunks import PARSER_SEPARATOR
 from rag_core.types.protocols import TermEncoder
 
 
@@ -102,7 +103,7 @@ class IndexGenerations:
             projection=identity.projection,
             chunk_tokens=values.get("chunk_tokens", self._settings.chunk_tokens),
             chunk_overlap=OVERLAP,
-            extractor=PARSER_VERSION,
+            extractor=PARSER_SEPARATOR.join(PARSER_VERSIONS),
             prefix=PREFIX_RULE,
             sparse=sparse.name if sparse else "",
             sparse_weights=sparse.weights if sparse else "",

@@ -102,10 +102,10 @@ class DocumentQueries:
             raise UnknownDocument(_UNKNOWN_DOCUMENT)
         return rows[0]
 
-    def outdated_ids(self, parser_version: str) -> list[str]:
-        """Return the ids of the searchable documents that another version of the parser has read."""
+    def outdated_ids(self, parser_versions: Collection[str]) -> list[str]:
+        """Return the ids of the searchable documents that other versions of the parsers have read."""
         query = select(documents.c.id).join(versions, versions.c.id == documents.c.active_version)
-        return self._db.fetch_values(query.where(versions.c.extractor != parser_version))
+        return self._db.fetch_values(query.where(versions.c.extractor.not_in(parser_versions)))
 
     def name(self, document_id: str) -> str:
         """Return a document's name, even if its removal has started; raise `UnknownDocument` if it is not stored."""

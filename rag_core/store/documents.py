@@ -46,12 +46,12 @@ class DocumentStore(DocumentQueries):
         rows = self._db.fetch(query.order_by(generations.c.id))
         return [(row.id, Fingerprint(**row.fingerprint)) for row in rows]
 
-    def set_generation_parser(self, generation_id: int, parser_version: str) -> None:
-        """Change the version of the parser in the fingerprint of a generation."""
+    def set_generation_parser(self, generation_id: int, extractor: str) -> None:
+        """Change the versions of the parsers in the fingerprint of a generation."""
         of_generation = generations.c.id == generation_id
         with self._db.begin() as connection:
             stored = connection.execute(select(generations.c.fingerprint).where(of_generation)).scalar_one()
-            changed = {**stored, "extractor": parser_version}
+            changed = {**stored, "extractor": extractor}
             connection.execute(update(generations).where(of_generation).values(fingerprint=changed))
 
     def add_generation(self, fingerprint: Fingerprint, state: str) -> int:

@@ -126,7 +126,7 @@ class FileStore:
             return
         folder = Path(tempfile.mkdtemp(prefix="footnote-"))
         try:
-            path = folder / f"{digest}.pdf"
+            path = folder / digest
             path.write_bytes(self.get(digest))
             yield path
         finally:

@@ -63,6 +63,13 @@ class JobStore:
         rows = self._db.fetch_batches(select(jobs.c.id, jobs.c.state), jobs.c.id, job_ids)
         return {row.id: JobState(row.state) for row in rows}
 
+    def find_active(self, document_id: str) -> str | None:
+        """Return the id of the newest queued or running job of a document, if it has one."""
+        query = select(jobs.c.id).where(jobs.c.document_id == document_id, jobs.c.state.in_(ACTIVE))
+        with self._db.read() as connection:
+            found: str | None = connection.execute(query.order_by(jobs.c.created_at.desc()).limit(1)).scalar()
+        return found
+
     def queued(self, kind: str, *, limit: int | None = None) -> list[Job]:
         """Return the queued jobs of a kind, oldest first."""
         query = select(jobs).where(jobs.c.state == JobState.QUEUED.value, jobs.c.kind == kind)

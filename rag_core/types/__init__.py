@@ -83,6 +83,7 @@ from rag_core.types.explanations import (
     WeightedPassage,
     WeightingConfig,
 )
+from rag_core.types.formats import AcceptedFormats, FormatDescription
 from rag_core.types.formatting import count_decimals, escape_formula, format_count, format_size
 from rag_core.types.jobs import Job, JobState, RunState, SyncResult, WatchedFolder
 from rag_core.types.judgements import (
@@ -155,6 +156,7 @@ __all__ = [
     "SIGNIFICANCE_LEVEL",
     "TABLE_METRICS",
     "UNKNOWN",
+    "AcceptedFormats",
     "Agreement",
     "Answer",
     "AnswerProbabilities",
@@ -195,6 +197,7 @@ __all__ = [
     "Fingerprint",
     "Float64Array",
     "FloatArray",
+    "FormatDescription",
     "Gate",
     "GeneratedToken",
     "HeldOutFigure",

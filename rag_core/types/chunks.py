@@ -16,6 +16,9 @@ PAGE_BREAK = "\f"
 # Separates the label of the document and the headings in the prefix of a chunk.
 HEADING_SEPARATOR = " › "
 
+# Separates the versions of the parsers in the fingerprint of an index. No version contains it.
+PARSER_SEPARATOR = "; "
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
@@ -163,7 +166,7 @@ class Fingerprint:
     """The models and parameters of an index. Two indexes are compatible only if all fields are equal.
 
     ``sparse`` is the name of the learned sparse encoder, and ``sparse_weights`` the hash of its weights; both are empty
-    if the index has no learned sparse part.
+    if the index has no learned sparse part. ``extractor`` contains the versions of the parsers of all file formats.
     """
 
     embedder: str
@@ -177,6 +180,11 @@ class Fingerprint:
     prefix: str
     sparse: str = ""
     sparse_weights: str = ""
+
+    @property
+    def parser_versions(self) -> tuple[str, ...]:
+        """The versions in ``extractor``, one for each file format."""
+        return tuple(self.extractor.split(PARSER_SEPARATOR))
 
     def differences(self, other: Fingerprint) -> dict[str, tuple[Any, Any]]:
         """Return the fields that differ, as ``name: (value in self, value in other)``."""

@@ -37,8 +37,8 @@ class DocumentStatus(str, Enum):
     """The state of an added file.
 
     ``partial`` means that some pages failed or have no text; the reason of the document says which pages. ``rejected``
-    means that the file cannot be used, for example because it is encrypted, empty, too large or not a PDF. ``failed``
-    means that an error of this program prevented indexing.
+    means that the file cannot be used, for example because it is encrypted, empty, too large or of an unknown format.
+    ``failed`` means that an error of this program prevented indexing.
     """
 
     QUEUED = "queued"

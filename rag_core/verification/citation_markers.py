@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from rag_core.types.answers import MARKER
 
+_SUFFIX = re.compile(r"\.\w+$")
 _OPEN, _CLOSE = "\\\\?[\\[\uff3b\u3010\u3014]", "\\\\?[\\]\uff3d\u3011\u3015]"
 _LIST = r"\d+(?:\s*(?:[,;\uFF0C\u3001-]|\u2013|\u2014|\u2010|\u2011|\uFF0D|&|and)\s*\d+)*"
 _PAGE = r"(?:\s*[,;:]\s*(?:pages?|pp?\.?|seiten?|s\.)\s*[\w\u2013-]+)?"
@@ -56,7 +57,7 @@ def strip_source_list(text: str, documents: Collection[str]) -> str:
     The lines of such a list contain only markers, passage and page numbers, and names of ``documents``. If the text
     above the list has no markers, the markers of the list are appended to the text.
     """
-    names = {re.escape(name) for document in documents for name in (document, document.removesuffix(".pdf")) if name}
+    names = {re.escape(name) for document in documents for name in (document, _SUFFIX.sub("", document)) if name}
     source = re.compile("|".join([r"\b(?:passage|source)\s+\d+", *sorted(names, key=len, reverse=True)]), re.I)
     lines = text.rstrip().split("\n")
     kept, listed = len(lines), False

@@ -62,8 +62,8 @@ def test_changed_settings_are_reported_and_reindexed(
         add_document(before, "bridge.pdf", BRIDGE)
     monkeypatch.setenv("RAG_CHUNK_TOKENS", "100")
     app = open_page("admin")
-    assert "built with other settings" in app.error[0].value
-    assert "is used unchanged" in app.error[0].value
+    assert "built with other settings" in app.info[0].value
+    assert "is used unchanged" in app.info[0].value
     assert _differing(app) == ["Tokens per chunk"]
     assert "1 document, 2 chunks. Answers use the current index" in texts(app)
     assert "vectors of unchanged text are reused, at most about" in texts(app)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.errors import EncryptedPdf
+from rag_core.errors import EncryptedDocument
 from rag_core.indexing import parsing_stage
-from rag_core.parsing.parser import PdfParser
+from rag_core.parsing.parser import DocumentParser
 from rag_core.types import DocumentStatus, Job
 from tests.support.drawn_pdfs import raw_pdf
 from tests.support.engines import (
@@ -41,7 +41,7 @@ PASSWORD = "open-sesame-4711"
 @pytest.fixture(scope="module")
 def _strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parsing_stage, "PdfParser", partial(PdfParser, max_decompressed_mb=2))
+        patch.setattr(parsing_stage, "DocumentParser", partial(DocumentParser, max_decompressed_mb=2))
         with opened(tmp_path_factory.mktemp("strict") / "data", ocr="off") as engine:
             yield engine
 
@@ -175,7 +175,7 @@ def test_password_opens_a_file_and_is_not_stored(tmp_path: Path, caplog: pytest.
 def test_page_of_encrypted_file_is_not_rendered(engine: Engine) -> None:
     job = add_document(engine, "locked.pdf", encrypted(PASSWORD, BUDGET), password=PASSWORD)
     assert job.result is DocumentStatus.INDEXED
-    with pytest.raises(EncryptedPdf, match=r"locked\.pdf is encrypted, and its password is not kept") as error:
+    with pytest.raises(EncryptedDocument, match=r"locked\.pdf is encrypted, and its password is not kept") as error:
         engine.documents.render_page(str(job.document_id), 0)
     assert "its text was read and can be searched" in str(error.value)
     assert "Zanzibar" in page_text(engine, str(job.document_id), 0)

@@ -11,9 +11,9 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
-from rag_core.parsing.page_parser import parse_page
 from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.pdf.fonts import Fonts
+from rag_core.parsing.pdf.page_parser import parse_page
 from rag_core.types.documents import ParsedPage
 
 PROSE = (

@@ -16,7 +16,7 @@ from sqlalchemy import update
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
-from rag_core.parsing import PdfParser
+from rag_core.parsing.parser import DocumentParser
 from rag_core.settings import Settings
 from rag_core.store.schema import versions
 from rag_core.types import Answer, DocumentStatus, Job
@@ -224,15 +224,15 @@ class ReadingBarrier(Barrier):
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         super().__init__()
-        parse = PdfParser.parse
+        parse = DocumentParser.parse
 
-        def blocked(parser: PdfParser, *args: Any, **options: Any) -> Any:
+        def blocked(parser: DocumentParser, *args: Any, **options: Any) -> Any:
             for number, item in enumerate(parse(parser, *args, **options)):
                 yield item
                 if number == 1:
                     self.wait()
 
-        patch.setattr(PdfParser, "parse", blocked)
+        patch.setattr(DocumentParser, "parse", blocked)
 
 
 @contextmanager

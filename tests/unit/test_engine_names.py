@@ -29,7 +29,7 @@ NAMES = {
     Services: "close",
     Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours outline page "
     "pages remove_version render_page restore_version retry submit tables title versions",
-    Jobs: "as_completed cancel list wait",
+    Jobs: "as_completed cancel list problem wait",
     Index: "differences estimate_seconds outdated_ids rebuild",
     Collections: "list move_documents",
     Snapshots: "create delete index_missing list",

@@ -10,12 +10,12 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from rag_core.parsing.characters import clean_line
+from rag_core.parsing.formats.base import PasswordNeededError, UnreadableError
 from rag_core.parsing.pdf.page import FormFields, PdfPage
 from rag_core.parsing.pdf.pdfium_calls import PdfDocument, PdfiumError, raw
 from rag_core.types.chunks import HEADING_SEPARATOR
@@ -42,14 +42,6 @@ _REASONS = {
     raw.FPDF_ERR_SECURITY: "its encryption method is not supported",
     raw.FPDF_ERR_PAGE: "a page is missing or damaged",
 }
-
-
-class PasswordNeededError(Exception):
-    """The file is encrypted and cannot be opened with the given password or without a password."""
-
-
-class UnreadableError(Exception):
-    """Pdfium cannot read the file; the message is pdfium's reason."""
 
 
 class PdfiumDocument:
@@ -126,29 +118,14 @@ class PdfiumDocument:
             reader.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """Page labels and outline of a file.
-
-    ``labels`` contains the printed label of each page, or is empty if no page has a label. ``outline`` contains
-    ``(page_index, path)`` of each outline entry in document order; ``path`` consists of the titles of the entry and its
-    parents.
-    """
-
-    labels: tuple[str, ...] = ()
-    outline: tuple[tuple[int, str], ...] = ()
-
-
-def read_metadata(document: PdfiumDocument) -> Metadata:
-    """Return the page labels and the outline of a file; both may be empty."""
+def read_labels(document: PdfiumDocument) -> tuple[str, ...]:
+    """Return the printed label of each page; empty if no page has a label."""
     labels = tuple(clean_line(document.page_label(index))[:_LONGEST_LABEL] for index in range(document.page_count))
-    return Metadata(
-        labels=labels if any(labels) else (),
-        outline=tuple(_iter_outline(document)),
-    )
+    return labels if any(labels) else ()
 
 
-def _iter_outline(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
+def iter_outline(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
+    """Yield the page index and the path of each outline entry in document order; see `Metadata`."""
     path: list[str] = []
     for level, raw_title, index in islice(document.bookmarks(_MAX_DEPTH), _MAX_ENTRIES):
         title = clean_line(raw_title)

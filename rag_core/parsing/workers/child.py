@@ -11,15 +11,13 @@ import os
 import queue
 import sys
 import threading
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from rag_core.parsing.formats import FORMATS
+from rag_core.parsing.formats.base import PasswordNeededError, UnpackedSizeError, UnreadableError
 from rag_core.parsing.highlights import draw_highlights
-from rag_core.parsing.page_parser import parse_page
-from rag_core.parsing.pdf.attachments import list_attachments, read_attachment
-from rag_core.parsing.pdf.decompression import exceeds_decompressed_size
-from rag_core.parsing.pdf.document import PasswordNeededError, PdfiumDocument, UnreadableError, read_metadata
-from rag_core.parsing.pdf.fonts import Fonts, has_no_pages
 from rag_core.parsing.workers import messages
 
 
@@ -31,6 +29,8 @@ def main() -> None:
     os.dup2(2, 1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
+    for file_format in FORMATS:
+        file_format.load()
     _limit_memory(int(sys.argv[1]))
     service = Service(ocr=sys.argv[2])
     for request in _read_requests(requests):
@@ -73,19 +73,12 @@ def _read_requests(stream: BinaryIO) -> Any:
         yield messages.decode_message(lines.get())
 
 
-class DecompressedSizeError(Exception):
-    """A stream of the file is larger than allowed after decompression."""
-
-
 class Service:
     """Answer requests ``{"do": name, …}`` with ``{"result": …}`` or ``{"error": kind, "detail": text}``."""
 
     def __init__(self, ocr: str) -> None:
         self._ocr = ocr
-        self._document: Any = None
-        self._path = Path()
-        self._password: str | None = None
-        self._fonts: Any = None
+        self._file: Any = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to one request; if an error is raised, the answer reports it."""
@@ -96,7 +89,7 @@ class Service:
             return {"error": "password", "detail": str(error)}
         except UnreadableError as error:
             return {"error": "unreadable", "detail": str(error)}
-        except DecompressedSizeError:
+        except UnpackedSizeError:
             return {"error": "unpacks", "detail": ""}
         except MemoryError:
             return {"error": "memory", "detail": ""}
@@ -105,48 +98,30 @@ class Service:
 
     def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
         self.do_close(request)
-        self._path, self._password = Path(request["path"]), request.get("password")
-        limit = request.get("most_unpacked")
-        if limit and exceeds_decompressed_size(self._path, limit):
-            raise DecompressedSizeError
-        self._document = PdfiumDocument(self._path, self._password)
-        # Pdfium also reports no pages if it cannot read a file, so check whether the file really has no pages.
-        if not self._document.page_count and not has_no_pages(self._path):
-            raise UnreadableError("no pages can be found in it")
-        self._fonts = Fonts(self._path, self._password)
-        return {"page_count": self._document.page_count}
+        file_format = next(one for one in FORMATS if one.description.name == request["format"])
+        self._file = file_format.open(Path(request["path"]), request["password"], request.get("max_unpacked"))
+        return {"page_count": self._file.page_count}
 
     def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
-        metadata = read_metadata(self._document)
-        attachments = list(list_attachments(self._document))
-        return {"labels": metadata.labels, "outline": metadata.outline, "attachments": attachments}
+        return asdict(self._file.read_metadata())
 
     def do_attachment(self, request: dict[str, Any]) -> dict[str, Any]:
-        if "page_index" in request:
-            data = self._document.read_paper_clip(request["page_index"], request["number"])
-        else:
-            data = read_attachment(self._document, request["index"])
+        data = self._file.read_attachment(request["number"], request["page_index"])
         return {"data": base64.b64encode(data).decode("ascii")}
 
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
-        with self._document.open_page(request["index"]) as page:
-            parsed = parse_page(page, request["index"], self._fonts, self._ocr)
-        return messages.pack_page(parsed)
+        return messages.pack_page(self._file.read_page(request["index"], self._ocr))
 
     def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
-        with self._document.open_page(request["index"]) as reader:
-            image = reader.picture(request["scale"])
+        image = self._file.draw_page(request["index"], request["scale"])
         png, count = draw_highlights(image, messages.unpack_array(request["rects"]))
         encoded = base64.b64encode(png).decode("ascii")
-        size = {"width": image.width, "height": image.height}
-        return {"png": encoded, **size, "highlighted": count}
+        return {"png": encoded, "width": image.width, "height": image.height, "highlighted": count}
 
     def do_close(self, request: dict[str, Any]) -> dict[str, Any]:
-        if self._document is not None:
-            self._document.close()
-        if self._fonts is not None:
-            self._fonts.close()
-        self._document = self._fonts = None
+        if self._file is not None:
+            self._file.close()
+        self._file = None
         return {}
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import base64
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rag_core.errors import DamagedPdf, DocumentTooLarge, EmptyDocument, EncryptedPdf, ExtractionFailed
+from rag_core.errors import DamagedDocument, DocumentTooLarge, EmptyDocument, EncryptedDocument, ExtractionFailed
+from rag_core.parsing.formats.base import FileFormat, Metadata
 from rag_core.parsing.layout.assembly import PageAssembler
 from rag_core.parsing.layout.headings import Sections
 from rag_core.parsing.workers.file_reader import OPEN_TIMEOUT_S, FileReader
-from rag_core.parsing.workers.messages import unpack_page
+from rag_core.parsing.workers.messages import build_opening, unpack_metadata, unpack_page
 from rag_core.parsing.workers.process import WorkerDiedError, WorkerPool, WorkerTimedOutError
 from rag_core.system import count_available_cores
 from rag_core.types import Page, PageState
@@ -43,22 +44,17 @@ class ParserLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class PdfHeader:
-    """Page count, outline and page labels of a document.
-
-    ``outline`` contains ``(page_index, path)`` of each outline entry in document order; ``path`` consists of the titles
-    of the entry and its parents. ``attachments`` contains name and size in bytes of each attached file.
-    """
+class DocumentHeader:
+    """Page count, metadata, and the version of the parser of a document."""
 
     page_count: int
-    outline: tuple[tuple[int, str], ...] = ()
-    labels: tuple[str, ...] = ()
-    attachments: tuple[tuple[str, int], ...] = ()
+    parser_version: str
+    metadata: Metadata = field(default_factory=Metadata)
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that is attached to the document; ``data`` is empty if the file is not a PDF or too large."""
+    """A file that is attached to the document; ``data`` is empty if the file could not be read or is too large."""
 
     name: str
     data: bytes
@@ -71,6 +67,7 @@ class DocumentReader:
         self,
         limits: ParserLimits,
         pool: WorkerPool,
+        file_format: FileFormat,
         path: Path,
         name: str,
         password: str | None,
@@ -78,11 +75,13 @@ class DocumentReader:
     ) -> None:
         self._limits = limits
         self._pool = pool
-        self._path = path.absolute()
+        self._format = file_format
         self._name = name
         self._password = password
         self._cancelled = cancelled
-        self._readers = [self._open_reader(most_unpacked=limits.max_decompressed_mb * 1_000_000)]
+        self._advice = f"Download it again, or open it in a {file_format.description.name} reader and save it again."
+        self._opening = build_opening(file_format, path, password)
+        self._readers = [self._open_reader(max_unpacked=limits.max_decompressed_mb * 1_000_000)]
         # Read the first page with one worker: it shows whether the file is a scan, and only one worker reads a scan.
         self._sequential = True
         self._lost_worker = False
@@ -92,71 +91,64 @@ class DocumentReader:
             reader.close()
 
     def _open_reader(self, **checks: int) -> FileReader:
-        opening = {"do": "open", "path": str(self._path), "password": self._password, **checks}
-        return FileReader(self._pool, opening, self._limits.page_timeout_s, self._cancelled)
+        return FileReader(self._pool, self._opening | checks, self._limits.page_timeout_s, self._cancelled)
 
-    def run(self) -> Iterator[PdfHeader | Page | Attachment]:
+    def run(self) -> Iterator[DocumentHeader | Page | Attachment]:
         header = self._read_header()
         yield header
-        assembler = PageAssembler(Sections(header.outline), self._name)
-        states: dict[PageState, int] = {}
+        labels, attachments = header.metadata.labels, header.metadata.attachments
+        assembler = PageAssembler(Sections(header.metadata.outline), self._name)
+        states: set[PageState] = set()
         reason = ""
-        attached = [({"index": index}, *file) for index, file in enumerate(header.attachments)]
+        attached: list[tuple[int | None, int, str, int]]
+        attached = [(None, number, *file) for number, file in enumerate(attachments)]
         for parsed in self._read_pages(header.page_count):
             page_index = parsed.page.page_index
-            attached += [
-                ({"page_index": page_index, "number": number}, name, size) for number, name, size in parsed.paper_clips
-            ]
-            label = header.labels[parsed.page.page_index] if header.labels else str(parsed.page.page_index + 1)
-            page = replace(parsed.page, page_label=label or str(parsed.page.page_index + 1))
-            states[page.state] = states.get(page.state, 0) + 1
+            attached += [(page_index, *clip) for clip in parsed.paper_clips]
+            page = replace(parsed.page, page_label=(labels and labels[page_index]) or str(page_index + 1))
+            states.add(page.state)
             reason = reason or (page.reason if page.state is PageState.FAILED else "")
             yield from assembler.add(replace(parsed, page=page))
         yield from assembler.flush()
-        for number, (place, name, size) in enumerate(attached):
-            is_read = 0 < size <= MAX_ATTACHMENT_BYTES and number < MAX_ATTACHMENTS
-            yield Attachment(name, self._read_attachment(place) if is_read else b"")
+        for count, (place, number, name, size) in enumerate(attached):
+            is_read = 0 < size <= MAX_ATTACHMENT_BYTES and count < MAX_ATTACHMENTS
+            yield Attachment(name, self._read_attachment(number, place) if is_read else b"")
         self._check_states(states, reason)
 
-    def _check_states(self, states: dict[PageState, int], reason: str) -> None:
-        if set(states) <= {PageState.EMPTY}:
-            raise EmptyDocument(
-                f"{self._name} has no text on any page. "
-                + (
-                    "If it is a scan, turn on text recognition (RAG_OCR=auto)."
-                    if self._limits.ocr == "off"
-                    else "Text recognition found no text either."
-                )
-            )
-        if set(states) <= {PageState.EMPTY, PageState.FAILED} and not self._lost_worker:
-            raise DamagedPdf(
-                f"No page of {self._name} can be read: {reason}. "
-                "Download it again, or open it in a PDF reader and save it again."
-            )
-        if set(states) <= {PageState.EMPTY, PageState.FAILED}:
+    def _check_states(self, states: set[PageState], reason: str) -> None:
+        """Raise an error if no page has text; ``reason`` is that of the first page that failed."""
+        if not states <= {PageState.EMPTY, PageState.FAILED}:
+            return
+        if PageState.FAILED not in states:
+            hint = "Text recognition found no text either."
+            if self._limits.ocr == "off":
+                hint = "If it is a scan, turn on text recognition (RAG_OCR=auto)."
+            raise EmptyDocument(f"{self._name} has no text on any page. {hint}")
+        if self._lost_worker:
             raise ExtractionFailed(f"No page of {self._name} could be read: {reason}. Save it again and retry.")
+        raise DamagedDocument(f"No page of {self._name} can be read: {reason}. {self._advice}")
 
     # Opening the file
 
     def _raise_open_error(self, answer: dict[str, Any]) -> None:
         if answer["error"] == "password":
             wrong = ", and the given password does not open it" if self._password else ""
-            raise EncryptedPdf(f"{self._name} is encrypted{wrong}. Give its password, or add a copy without one.")
+            raise EncryptedDocument(f"{self._name} is encrypted{wrong}. Give its password, or add a copy without one.")
         if answer["error"] == "unpacks":
             raise DocumentTooLarge(
                 f"{self._name} contains a stream of more than {self._limits.max_decompressed_mb:,} MB after "
                 "decompression. Save it with smaller images."
             )
         if answer["error"] == "unreadable":
-            raise DamagedPdf(
-                f"{self._name} begins like a PDF but cannot be read as one ({answer['detail']}). "
-                "Download it again, or open it in a PDF reader and save it again."
+            raise DamagedDocument(
+                f"{self._name} begins like a {self._format.description.noun} but cannot be read as one "
+                f"({answer['detail']}). {self._advice}"
             )
         raise ExtractionFailed(
             f"{self._name} could not be opened ({answer['error']}: {answer['detail']}). Save it again and retry."
         )
 
-    def _read_header(self) -> PdfHeader:
+    def _read_header(self) -> DocumentHeader:
         try:
             answer = self._readers[0].wait_until_open()
         except (WorkerDiedError, WorkerTimedOutError) as loss:
@@ -171,25 +163,20 @@ class DocumentReader:
             raise DocumentTooLarge(
                 f"{self._name} has {page_count:,} pages, more than the {self._limits.max_pages:,} allowed. Split it."
             )
-        return self._read_metadata(page_count)
+        return DocumentHeader(page_count, self._format.parser_version, self._read_metadata())
 
-    def _read_metadata(self, page_count: int) -> PdfHeader:
+    def _read_metadata(self) -> Metadata:
         try:
             answer = self._readers[0].ask({"do": "metadata"}, _METADATA_TIMEOUT_S)
         except (WorkerDiedError, WorkerTimedOutError):
             # Continue without outline and labels, because the text is useful without them.
-            return PdfHeader(page_count)
-        metadata = answer.get("result", {})
-        return PdfHeader(
-            page_count,
-            tuple((int(index), str(title)) for index, title in metadata.get("outline", ())),
-            tuple(metadata.get("labels", ())),
-            tuple((str(name), int(size)) for name, size in metadata.get("attachments", ())),
-        )
+            answer = {}
+        return unpack_metadata(answer.get("result", {}))
 
-    def _read_attachment(self, place: dict[str, int]) -> bytes:
+    def _read_attachment(self, number: int, page_index: int | None) -> bytes:
+        request = {"do": "attachment", "number": number, "page_index": page_index}
         try:
-            answer = self._readers[0].ask({"do": "attachment", **place}, _METADATA_TIMEOUT_S)
+            answer = self._readers[0].ask(request, _METADATA_TIMEOUT_S)
         except (WorkerDiedError, WorkerTimedOutError):
             return b""
         return base64.b64decode(answer.get("result", {}).get("data", ""))

@@ -120,7 +120,7 @@ class FileReader:
         elif worker.alive:
             try:
                 if self._is_opening:
-                    worker.receive(_CLOSE_TIMEOUT_S, _never)
+                    worker.receive(_CLOSE_TIMEOUT_S)
                 worker.ask({"do": "close"}, _CLOSE_TIMEOUT_S)
             except (WorkerDiedError, WorkerTimedOutError):  # no page is lost, because all requested pages are here
                 pass
@@ -147,7 +147,3 @@ class FileReader:
 
     def _drop_worker(self) -> None:
         self._worker, self._is_opening = None, False
-
-
-def _never() -> bool:
-    return False

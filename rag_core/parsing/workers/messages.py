@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rag_core.parsing.formats.base import FileFormat, Metadata
 from rag_core.types import Page, PageState, Table, WordBoxes
 from rag_core.types.documents import ParsedPage
+
+# The fields of a page that are numbers and texts.
+_PLAIN_FIELDS = tuple("page_index page_label text width height heading reason confidence hidden".split())
 
 
 def encode_message(message: dict[str, Any]) -> bytes:
@@ -35,6 +40,11 @@ def decode_message(line: bytes) -> dict[str, Any]:
     return message
 
 
+def build_opening(file_format: FileFormat, path: Path, password: str | None) -> dict[str, Any]:
+    """Return the request that opens a file."""
+    return {"do": "open", "format": file_format.description.name, "path": str(path.absolute()), "password": password}
+
+
 def pack_array(array: npt.NDArray[Any]) -> dict[str, Any]:
     """Encode an array as little-endian bytes in base64.
 
@@ -52,24 +62,23 @@ def unpack_array(packed: dict[str, Any]) -> npt.NDArray[Any]:
     return native
 
 
+def unpack_metadata(packed: dict[str, Any]) -> Metadata:
+    """Return the metadata of a file; values that are missing are empty."""
+    return Metadata(
+        tuple(map(str, packed.get("labels", ()))),
+        tuple((int(index), str(title)) for index, title in packed.get("outline", ())),
+        tuple((str(name), int(size)) for name, size in packed.get("attachments", ())),
+    )
+
+
 def pack_page(parsed: ParsedPage) -> dict[str, Any]:
     """Encode a page as a JSON object."""
     page = parsed.page
     return {
-        "page_index": page.page_index,
-        "page_label": page.page_label,
-        "text": page.text,
+        **{name: getattr(page, name) for name in _PLAIN_FIELDS},
         "state": page.state.value,
-        "width": page.width,
-        "height": page.height,
-        "heading": page.heading,
-        "reason": page.reason,
-        "confidence": page.confidence,
-        "starts": pack_array(page.boxes.starts),
-        "ends": pack_array(page.boxes.ends),
-        "rects": pack_array(page.boxes.rects),
+        "boxes": [pack_array(array) for array in (page.boxes.starts, page.boxes.ends, page.boxes.rects)],
         "skip": page.skip,
-        "hidden": page.hidden,
         "tables": [table.to_json() for table in page.tables],
         "headings": parsed.headings,
         "divided": parsed.divided,
@@ -80,20 +89,11 @@ def pack_page(parsed: ParsedPage) -> dict[str, Any]:
 
 def unpack_page(packed: dict[str, Any]) -> ParsedPage:
     """Decode a page from `pack_page`."""
-    boxes = WordBoxes(*(unpack_array(packed[name]) for name in ("starts", "ends", "rects")))
     page = Page(
-        page_index=packed["page_index"],
-        page_label=packed["page_label"],
-        text=packed["text"],
+        **{name: packed[name] for name in _PLAIN_FIELDS},
         state=PageState(packed["state"]),
-        width=packed["width"],
-        height=packed["height"],
-        heading=packed["heading"],
-        reason=packed["reason"],
-        confidence=packed["confidence"],
-        boxes=boxes,
+        boxes=WordBoxes(*map(unpack_array, packed["boxes"])),
         skip=_pairs(packed["skip"]),
-        hidden=packed["hidden"],
         tables=tuple(map(Table.from_json, packed["tables"])),
     )
     divided = tuple((int(at), str(first), str(second)) for at, first, second in packed["divided"])

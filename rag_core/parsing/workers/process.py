@@ -96,7 +96,7 @@ class WorkerProcess:
         except OSError:
             return
 
-    def receive(self, timeout_s: float, cancelled: Callable[[], bool]) -> dict[str, Any]:
+    def receive(self, timeout_s: float, cancelled: Callable[[], bool] = lambda: False) -> dict[str, Any]:
         """Wait for the next answer and return it.
 
         Raises
@@ -124,12 +124,10 @@ class WorkerProcess:
                 raise WorkerDiedError(self._exit_reason())
             return answer
 
-    def ask(
-        self, request: dict[str, Any], timeout_s: float, cancelled: Callable[[], bool] = lambda: False
-    ) -> dict[str, Any]:
+    def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         """Send a request and return its answer; see `send` and `receive`."""
         self.send(request)
-        return self.receive(timeout_s, cancelled)
+        return self.receive(timeout_s)
 
     def _exit_reason(self) -> str:
         try:

@@ -20,7 +20,7 @@ from pypdf.generic import (
 
 from rag_core.engine import Engine
 from rag_core.indexing.attached_files import AttachedFiles
-from rag_core.parsing import Attachment
+from rag_core.parsing.workers.document_reader import Attachment
 from rag_core.types import DocumentStatus, Job, VersionRow
 from tests.support.engines import (
     BUDGET,

@@ -7,13 +7,13 @@ from contextlib import closing
 
 import pytest
 
-from rag_core.parsing import PdfParser
+from rag_core.parsing.parser import DocumentParser
 from rag_core.parsing.workers import process
 
 
 @pytest.fixture
-def hostile(monkeypatch: pytest.MonkeyPatch) -> Iterator[PdfParser]:
+def hostile(monkeypatch: pytest.MonkeyPatch) -> Iterator[DocumentParser]:
     """Return a parser whose workers run `hostile_worker`."""
     monkeypatch.setattr(process, "WORKER_MODULE", "tests.integration.parsing.hostile_worker")
-    with closing(PdfParser(ocr="off", page_timeout_s=3, memory_mb=512)) as extractor:
-        yield extractor
+    with closing(DocumentParser(ocr="off", page_timeout_s=3, memory_mb=512)) as parser:
+        yield parser

@@ -13,6 +13,7 @@ from rag_core.types import PageState
 
 class HostileService(child.Service):
     def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
+        self._path = Path(request["path"])
         if "dies-at-open" in request["path"]:
             os.abort()
         if "opens-once" in request["path"]:

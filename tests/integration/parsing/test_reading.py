@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.parsing import PdfParser
+from rag_core.parsing.parser import DocumentParser
 from rag_core.parsing.workers import document_reader, process
 from rag_core.types import Page, PageState
 from tests.support.drawn_pdfs import lines, make
@@ -27,13 +27,13 @@ def long(path: Path) -> Path:
     return make(path, *(lines("Running header", text, f"tion on part{number}s.") for number, text in enumerate(first)))
 
 
-def pages_of(extractor: PdfParser, path: Path) -> list[Page]:
+def pages_of(parser: DocumentParser, path: Path) -> list[Page]:
     # Start both workers before the first page is read.
-    workers = [extractor._pool.acquire() for _ in range(2)]
+    workers = [parser._pool.acquire() for _ in range(2)]
     for worker in workers:
         worker.ask({"do": "close"}, 20)
-        extractor._pool.release(worker)
-    return [item for item in extractor.parse(path) if isinstance(item, Page)]
+        parser._pool.release(worker)
+    return [item for item in parser.parse(path) if isinstance(item, Page)]
 
 
 def contents(pages: list[Page]) -> list[object]:
@@ -50,12 +50,12 @@ def test_two_workers_give_the_pages_of_one(tmp_path: Path, monkeypatch: pytest.M
             readers.add(worker.pid)
         send(worker, request)
 
-    with closing(PdfParser(ocr="off")) as extractor:
+    with closing(DocumentParser(ocr="off")) as parser:
         monkeypatch.setattr(process.WorkerProcess, "send", record)
-        by_two = pages_of(extractor, path)
+        by_two = pages_of(parser, path)
         assert len(readers) == 2
         monkeypatch.setattr(document_reader, "READERS", 1)
-        by_one = pages_of(extractor, path)
+        by_one = pages_of(parser, path)
     assert contents(by_two) == contents(by_one)
     assert [page.page_index for page in by_two] == list(range(PAGES))
     assert "the long-winded information on" in by_two[-1].text
@@ -63,13 +63,13 @@ def test_two_workers_give_the_pages_of_one(tmp_path: Path, monkeypatch: pytest.M
 
 def test_short_document_has_one_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_reader, "_LEAST_PAGES", PAGES)
-    with closing(PdfParser(ocr="off")) as extractor:
-        list(extractor.parse(long(tmp_path / "short.pdf")))
-        assert len(extractor._pool._idle) == 1
+    with closing(DocumentParser(ocr="off")) as parser:
+        list(parser.parse(long(tmp_path / "short.pdf")))
+        assert len(parser._pool._idle) == 1
 
 
 @pytest.mark.parametrize("name", ["crashes.pdf", "hangs.pdf"])
-def test_failing_page_does_not_affect_other_pages(hostile: PdfParser, tmp_path: Path, name: str) -> None:
+def test_failing_page_does_not_affect_other_pages(hostile: DocumentParser, tmp_path: Path, name: str) -> None:
     pages = pages_of(hostile, long(tmp_path / name))
     assert [page.page_index for page in pages if page.state is PageState.FAILED] == [1]
     assert [page.page_index for page in pages] == list(range(PAGES))
@@ -77,12 +77,12 @@ def test_failing_page_does_not_affect_other_pages(hostile: PdfParser, tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["opens-once.pdf", "opens-once-or-aborts.pdf"])
-def test_worker_that_cannot_open_the_file_loses_no_page(hostile: PdfParser, tmp_path: Path, name: str) -> None:
+def test_worker_that_cannot_open_the_file_loses_no_page(hostile: DocumentParser, tmp_path: Path, name: str) -> None:
     pages = pages_of(hostile, long(tmp_path / name))
     assert [page.state for page in pages] == [PageState.TEXT] * PAGES
 
 
-def test_file_that_cannot_be_reopened_loses_the_remaining_pages(hostile: PdfParser, tmp_path: Path) -> None:
+def test_file_that_cannot_be_reopened_loses_the_remaining_pages(hostile: DocumentParser, tmp_path: Path) -> None:
     pages = pages_of(hostile, long(tmp_path / "opens-once-and-crashes.pdf"))
     assert pages[0].state is PageState.TEXT
     assert {page.state for page in pages[1:]} == {PageState.FAILED}
@@ -90,7 +90,7 @@ def test_file_that_cannot_be_reopened_loses_the_remaining_pages(hostile: PdfPars
     assert "not tried" in pages[-1].reason
 
 
-def test_scanned_pages_are_read_by_one_worker(hostile: PdfParser, tmp_path: Path) -> None:
+def test_scanned_pages_are_read_by_one_worker(hostile: DocumentParser, tmp_path: Path) -> None:
     pages = pages_of(hostile, long(tmp_path / "recognizes.pdf"))
     assert {page.state for page in pages} == {PageState.OCR}
     assert len({page.reason for page in pages}) == 1
@@ -98,7 +98,7 @@ def test_scanned_pages_are_read_by_one_worker(hostile: PdfParser, tmp_path: Path
     assert pages[0].reason not in {str(worker.pid) for worker in hostile._pool._idle}
 
 
-def test_closed_iterator_ends_the_workers(hostile: PdfParser, tmp_path: Path) -> None:
+def test_closed_iterator_ends_the_workers(hostile: DocumentParser, tmp_path: Path) -> None:
     iterator = hostile.parse(long(tmp_path / "hangs.pdf"))
     next(iterator)
     next(iterator)

@@ -10,7 +10,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.chunking.chunker import ChunkConfig, Chunker
-from rag_core.chunking.table_heads import find_tables
+from rag_core.chunking.table_heads import find_headed_tables
 from rag_core.embedding.embedder import Embedder
 from rag_core.types import ChunkSpan, Page, WordBoxes
 from tests.support.drawn_pdfs import make, read
@@ -37,7 +37,7 @@ def page(folder: Path, *rows: Row, columns: Sequence[float] = (330, 420, 510)) -
 
 
 def headers(page: Page) -> list[list[str]]:
-    return [[page.text[start:end] for start, end in table.head] for table in find_tables(page)]
+    return [[page.text[start:end] for start, end in table.head] for table in find_headed_tables(page)]
 
 
 def chunk(page: Page, tokens: int = 40, window: int = 256, overlap: float = 0.0) -> list[ChunkSpan]:
@@ -95,7 +95,7 @@ def test_table_headers(tmp_path: Path, rows: list[Row], expected: list[list[str]
     read = page(tmp_path, *rows)
     assert headers(read) == expected
     if expected:
-        assert read.text[: find_tables(read)[0].end].endswith(end)
+        assert read.text[: find_headed_tables(read)[0].end].endswith(end)
 
 
 def mark_as_skipped(page: Page, *texts: str) -> Page:

@@ -10,8 +10,8 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table
 
-from rag_core.parsing import PdfParser
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
+from rag_core.parsing.parser import DocumentParser
 from rag_core.parsing.workers.messages import decode_message, encode_message, pack_page, unpack_page
 from rag_core.types import Page
 from tests.support.drawn_pdfs import SALES, make, read, rows
@@ -23,12 +23,12 @@ BODY = [[f"Station {number}", str(2 * number + 301), str(3 * number + 302)] for 
 
 @pytest.fixture(scope="module")
 def parser():
-    parser = PdfParser(ocr="off")
+    parser = DocumentParser(ocr="off")
     yield parser
     parser.close()
 
 
-def parse(parser: PdfParser, path: Path, *flow, footer: str = "") -> list[Page]:
+def parse(parser: DocumentParser, path: Path, *flow, footer: str = "") -> list[Page]:
     def draw_footer(canvas, _) -> None:
         canvas.drawString(72, 30, footer)
 
@@ -39,7 +39,9 @@ def parse(parser: PdfParser, path: Path, *flow, footer: str = "") -> list[Page]:
 
 @pytest.mark.parametrize("repeat", [0, 1])
 @pytest.mark.parametrize("footer", ["", "Rain report of the weather service"])
-def test_second_part_has_the_headers_of_the_first(tmp_path: Path, parser: PdfParser, repeat: int, footer: str) -> None:
+def test_second_part_has_the_headers_of_the_first(
+    tmp_path: Path, parser: DocumentParser, repeat: int, footer: str
+) -> None:
     pages = parse(parser, tmp_path, Table([HEAD, *BODY], repeatRows=repeat), footer=footer)
     (first,), (second,) = (page.tables for page in pages)
     assert (first.first_page, second.first_page) == (None, 0)
@@ -49,20 +51,20 @@ def test_second_part_has_the_headers_of_the_first(tmp_path: Path, parser: PdfPar
     assert all(bool(cell.spans) == bool(repeat) for cell in second.headers[0].cells)
 
 
-def test_part_after_prose_is_another_table(tmp_path: Path, parser: PdfParser) -> None:
+def test_part_after_prose_is_another_table(tmp_path: Path, parser: DocumentParser) -> None:
     prose = Paragraph("The stations of the north are listed on this page. " * 5, STYLES["BodyText"])
     pages = parse(parser, tmp_path, Table([HEAD, *BODY[:36]]), Spacer(1, 100), prose, Table(BODY[40:45]))
     assert [table.first_page for page in pages for table in page.tables] == [None, None]
 
 
-def test_table_with_other_headers_is_another_table(tmp_path: Path, parser: PdfParser) -> None:
+def test_table_with_other_headers_is_another_table(tmp_path: Path, parser: DocumentParser) -> None:
     other = Table([["Town", "2020", "2021"], *BODY[:5]])
     pages = parse(parser, tmp_path, Table([HEAD, *BODY[:36]]), Spacer(1, 60), other)
     assert [table.first_page for page in pages for table in page.tables] == [None, None]
     assert pages[1].tables[0].column_header(0) == "Town"
 
 
-def test_section_goes_on(tmp_path: Path, parser: PdfParser) -> None:
+def test_section_goes_on(tmp_path: Path, parser: DocumentParser) -> None:
     table = Table([HEAD, *BODY[:20], ["Mountains:"], *BODY[20:]])
     pages = parse(parser, tmp_path, table)
     assert pages[1].tables[0].body[0].section == ("Mountains",)

@@ -10,9 +10,9 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.annotations import Highlight, Text
 from pypdf.generic import ArrayObject, FloatObject, NameObject, NumberObject, TextStringObject
 
-from rag_core.parsing.page_parser import parse_page
 from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.pdf.fonts import Fonts
+from rag_core.parsing.pdf.page_parser import parse_page
 from rag_core.types import PageState
 from tests.support.pdfs import make_pdf
 

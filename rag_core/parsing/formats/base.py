@@ -1,0 +1,122 @@
+"""What a file format is: how its files are recognized, opened, read and drawn."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from rag_core.types import FormatDescription
+from rag_core.types.documents import ParsedPage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+class PasswordNeededError(Exception):
+    """The file is encrypted and cannot be opened with the given password or without a password."""
+
+
+class UnreadableError(Exception):
+    """The file or one of its pages is damaged; the message says in a few words what is wrong."""
+
+
+class UnpackedSizeError(Exception):
+    """A part of the file is larger than allowed after decompression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a file says about all of its pages.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The printed label of each page; empty if no page has a label.
+    outline : tuple of (page_index, path)
+        The outline entries in document order; ``path`` consists of the titles of the entry and its parents.
+    attachments : tuple of (name, size in bytes)
+        The files that are attached to the whole file; the size is 0 if the attached file is missing.
+    """
+
+    labels: tuple[str, ...] = ()
+    outline: tuple[tuple[int, str], ...] = ()
+    attachments: tuple[tuple[str, int], ...] = ()
+
+
+class OpenFile(ABC):
+    """An open file in a worker process, which may be killed if a page takes too long or too much memory.
+
+    Any method may raise `UnreadableError`; then the page is reported as damaged.
+    """
+
+    page_count: int
+
+    @abstractmethod
+    def read_page(self, page_index: int, ocr: str) -> ParsedPage:
+        """Return a page with its text and the position of each word on the picture of the page.
+
+        The label and the heading of the page are empty, and words that line ends divide are not joined, because both
+        need the other pages of the file. ``ocr`` says whether text in pictures is recognized: "auto", "on" or "off".
+        """
+
+    @abstractmethod
+    def draw_page(self, page_index: int, scale: float) -> Image:
+        """Return the picture of a page in RGB; ``scale`` is in pixels per point (1/72 inch)."""
+
+    def read_metadata(self) -> Metadata:
+        """Return the page labels, the outline and the list of attached files."""
+        return Metadata()
+
+    def read_attachment(self, number: int, page_index: int | None) -> bytes:
+        """Return an attached file; ``number`` is its place in `Metadata`, or is that in the page's ``paper_clips``."""
+        raise NotImplementedError
+
+    def close(self) -> None:  # noqa: B027 - a file that is read as a whole needs no closing
+        """Release the file."""
+
+
+class FileFormat(ABC):
+    """A file format.
+
+    The main process describes and recognizes files; only workers open them, because a hostile file may crash its
+    process. So the module of a format imports its libraries in `load` and `open`.
+
+    Attributes
+    ----------
+    description : FormatDescription
+    parser_version : str
+        Stored with each document. Change it with every change that alters the text or the tables of any page: citations
+        are offsets into the text. Users are then offered to read the documents of the format again.
+    """
+
+    description: FormatDescription
+    parser_version: str
+
+    @abstractmethod
+    def recognizes(self, file: BinaryIO) -> bool:
+        """Return whether a file, which is open at its start, has this format; read only a little of it."""
+
+    @abstractmethod
+    def open(self, path: Path, password: str | None, max_unpacked: int | None) -> OpenFile:
+        """Open a file.
+
+        Parameters
+        ----------
+        path : Path
+        password : str, optional
+        max_unpacked : int, optional
+            Largest size in bytes of a part of the file after decompression; ``None`` if the file was checked before.
+
+        Raises
+        ------
+        PasswordNeededError, UnreadableError, UnpackedSizeError
+        """
+
+    def load(self) -> None:  # noqa: B027 - a format may need no libraries
+        """Import the libraries that opening a file needs, so that the first file does not wait for them."""
+
+    def reads_attachments(self, parser_version: str) -> bool:
+        """Return whether the parser of that version is one of this format that reads attached files."""
+        return False

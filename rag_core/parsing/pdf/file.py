@@ -1,0 +1,52 @@
+"""A PDF in a worker process: its pages, their pictures, its outline and its attached files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag_core.parsing.formats.base import Metadata, OpenFile, UnpackedSizeError, UnreadableError
+from rag_core.parsing.pdf.attachments import list_attachments, read_attachment
+from rag_core.parsing.pdf.decompression import exceeds_decompressed_size
+from rag_core.parsing.pdf.document import PdfiumDocument, iter_outline, read_labels
+from rag_core.parsing.pdf.fonts import Fonts, has_no_pages
+from rag_core.parsing.pdf.page_parser import parse_page
+from rag_core.types.documents import ParsedPage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+class PdfFile(OpenFile):
+    """A PDF that pdfium has opened; see `OpenFile`."""
+
+    def __init__(self, path: Path, password: str | None, max_unpacked: int | None) -> None:
+        if max_unpacked is not None and exceeds_decompressed_size(path, max_unpacked):
+            raise UnpackedSizeError
+        self._document = PdfiumDocument(path, password)
+        self.page_count = self._document.page_count
+        # Pdfium also reports no pages if it cannot read a file, so check whether the file really has no pages.
+        if not self.page_count and not has_no_pages(path):
+            raise UnreadableError("no pages can be found in it")
+        self._fonts = Fonts(path, password)
+
+    def read_page(self, page_index: int, ocr: str) -> ParsedPage:
+        with self._document.open_page(page_index) as page:
+            return parse_page(page, page_index, self._fonts, ocr)
+
+    def draw_page(self, page_index: int, scale: float) -> Image:
+        with self._document.open_page(page_index) as page:
+            return page.picture(scale)
+
+    def read_metadata(self) -> Metadata:
+        document = self._document
+        return Metadata(read_labels(document), tuple(iter_outline(document)), tuple(list_attachments(document)))
+
+    def read_attachment(self, number: int, page_index: int | None) -> bytes:
+        if page_index is None:
+            return read_attachment(self._document, number)
+        return self._document.read_paper_clip(page_index, number)
+
+    def close(self) -> None:
+        self._document.close()
+        self._fonts.close()
