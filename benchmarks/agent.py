@@ -3,7 +3,7 @@
     python -m benchmarks.agent scripted DATA_DIR
     RAG_GGUF=model.gguf python -m benchmarks.agent model DATA_DIR QUESTIONS [--limit 8] [--rows FILE]
 
-``DATA_DIR`` is a data folder in which the annual reports that `TASKS` names are indexed, or the documents of the
+``DATA_DIR`` is a data folder in which the annual reports of ``agent_tasks.jsonl`` are indexed, or the documents of the
 questions. ``scripted`` runs an endpoint that plays a script for each task: open the outline, look up each value,
 compute, finish, and state the computed value. It shows whether the tools return the right values and whether the answer
 passes the checks, not whether a model chooses well. ``model`` asks questions (JSON lines with ``question`` and
@@ -37,105 +37,15 @@ class Task:
     """A figure from cells of reports: for each cell the report, the row, the column and its value as on the page."""
 
     question: str
-    cells: tuple[tuple[str, str, str, str], ...]
+    cells: list[tuple[str, str, str, str]]
     expression: str
-    expected: tuple[str, ...]
+    expected: list[str]
 
 
-TASKS = (
-    Task(
-        "What share of the current assets of Nike (FY2021) and Costco (FY2021) together are the inventories of Nike?",
-        (
-            ("NIKE_2021", "inventories", "2021", "6,854"),
-            ("NIKE_2021", "total current assets", "2021", "26,291"),
-            ("COSTCO_2021", "total current assets", "2021", "29,505"),
-        ),
-        "c1 / (c2 + c3)",
-        ("12.28%",),
-    ),
-    Task(
-        "By what percentage did the total assets of Microsoft grow from fiscal 2016 to fiscal 2023?",
-        (
-            ("MICROSOFT_2016", "total assets", "2016", "193,694"),
-            ("MICROSOFT_2023", "total assets", "2023", "411,976"),
-        ),
-        "(c2 - c1) / c1",
-        ("112.69%",),
-    ),
-    Task(
-        "What was the ratio of Netflix's total assets at the end of 2017 to those at the end of 2015?",
-        (
-            ("NETFLIX_2015", "total assets", "2015", "10,202,871"),
-            ("NETFLIX_2017", "total assets", "2017", "19,012,742"),
-        ),
-        "c2 / c1",
-        ("1.8635",),
-    ),
-    Task(
-        "By how much did the inventories of General Mills grow from fiscal 2019 to fiscal 2022?",
-        (
-            ("GENERALMILLS_2019", "inventories", "2019", "1,559.3"),
-            ("GENERALMILLS_2022", "inventories", "2022", "1,867.3"),
-        ),
-        "c2 - c1",
-        ("308.0 million",),
-    ),
-    Task(
-        "How large were the current liabilities of MGM Resorts (FY2018) in relation to those of Kraft Heinz (FY2019)?",
-        (
-            ("MGMRESORTS_2018", "total current liabilities", "2018", "2,948,882"),
-            ("KRAFTHEINZ_2019", "total current liabilities", "2019", "7,875"),
-        ),
-        "c1 / c2",
-        ("37.45%",),
-    ),
-    Task(
-        "What was the current ratio of Block (Square) in 2016?",
-        (
-            ("BLOCK_2016", "total current assets", "2016", "1,001,425"),
-            ("BLOCK_2016", "total current liabilities", "2016", "577,464"),
-        ),
-        "c1 / c2",
-        ("1.7342", "1.73"),
-    ),
-    Task(
-        "What was the FY2019 inventory turnover of Kraft Heinz, with the average of the inventories of two years?",
-        (
-            ("KRAFTHEINZ_2019", "cost of products sold", "2019", "16,830"),
-            ("KRAFTHEINZ_2019", "inventories", "2019", "2,721"),
-            ("KRAFTHEINZ_2019", "inventories", "2018", "2,667"),
-        ),
-        "c1 / average(c2, c3)",
-        ("6.2472", "6.25"),
-    ),
-    Task(
-        "By what percentage did the accounts payable of MGM Resorts change from 2018 to 2020?",
-        (
-            ("MGMRESORTS_2018", "accounts payable", "2018", "302,578"),
-            ("MGMRESORTS_2020", "accounts payable", "2020", "142,523"),
-        ),
-        "(c2 - c1) / c1",
-        ("-52.90%",),
-    ),
-    Task(
-        "What was the sum of the total current assets of Pfizer (2021) and Activision Blizzard (2019)?",
-        (
-            ("PFIZER_2021", "total current assets", "2021", "59,693"),
-            ("ACTIVISIONBLIZZARD_2019", "total current assets", "2019", "7,292"),
-        ),
-        "c1 + c2",
-        ("66,985 million",),
-    ),
-    Task(
-        "How many times the inventories of Best Buy (FY2017) were the inventories of Costco (FY2021)?",
-        (
-            ("BESTBUY_2017", "merchandise inventories", "2017", "4,864"),
-            ("COSTCO_2021", "merchandise inventories", "2021", "14,215"),
-        ),
-        "c2 / c1",
-        ("2.9225",),
-    ),
-)
+def read_tasks() -> list[Task]:
+    """Return the tasks of ``agent_tasks.jsonl``."""
+    lines = Path(__file__).with_name("agent_tasks.jsonl").read_text("utf-8").splitlines()
+    return [Task(**json.loads(line)) for line in lines]
 
 
 class Script:
@@ -190,13 +100,14 @@ class Script:
 
 def run_scripted(data: Path) -> None:
     """Print a row for each task: the answer, whether it is right, and whether the cells are cited."""
+    tasks = read_tasks()
     right = cited = quoted = 0
     with ScriptedEndpoint() as endpoint:
         settings = load_settings().model_copy(
             update={"data_dir": data, "openai_base_url": endpoint.url, "openai_model": "scripted", "gguf": None}
         )
         with Engine(settings) as engine:
-            for task in TASKS:
+            for task in tasks:
                 endpoint.script[:] = [Script(task)]
                 started = time.perf_counter()
                 answer = engine.answer(task.question, configuration=RetrievalConfig(strategy="iterative"))
@@ -207,8 +118,8 @@ def run_scripted(data: Path) -> None:
                 verdict = f"{'right' if is_right else 'WRONG'}, {'cited' if is_cited else 'NOT CITED'}"
                 cost = f"{answer.usage.calls} calls, {time.perf_counter() - started:.1f} s"
                 print(f"{verdict}, {cost}, expected {task.expected[0]}: {answer.text}", flush=True)
-    print(f"right: {right} of {len(TASKS)}; all cells cited: {cited} of {len(TASKS)}")
-    print(f"right without a model: {quoted} of {len(TASKS)}")
+    print(f"right: {right} of {len(tasks)}; all cells cited: {cited} of {len(tasks)}")
+    print(f"right without a model: {quoted} of {len(tasks)}")
 
 
 def states_value(answer: Answer, task: Task) -> bool:

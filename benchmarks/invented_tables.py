@@ -10,114 +10,23 @@ from __future__ import annotations
 import random
 import re
 import string
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.answerability_examples import Example
 
 SOURCE = "invented tables"
+# Words and questions by name.
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+
+_TITLE_YEAR = re.compile(r" (20\d\d)$")
 
 
 def _split(text: str) -> list[str]:
     return text.split("|")
-
-
-_SITES = (
-    "Aldgate Birchwood Castleford Dunmore Elmhurst Farley Greystone Harwich Inverlea Jarrow Kelso Lindale Morpeth "
-    "Norwood Oakham Penrith Quorn Redhill Selby Thirsk"
-).split()
-_PEOPLE = _split(
-    "A. Keller|Maria Lopez|J. Okafor|Priya Nair|Tom Becker|L. Sorensen|Hana Ito|R. Dubois|S. Whitfield|Omar Haddad|"
-    "Eva Lind|G. Rossi|Nina Petrova|C. Mbeki|F. Schulz"
-)
-_THINGS = _split(
-    "pump|compressor|drive belt|filter housing|control panel|hydraulic hose|mounting bracket|fuse box|sensor cable|"
-    "air handler|conveyor roller|gearbox|pressure gauge|display unit|battery pack|water heater|roof fan|ladder|"
-    "forklift|server rack|label printer|cutting disc|steel rod|hinge|oil seal"
-)
-_NOUNS = "part item asset no. number action position device unit".split()
-_PLANS = _split("Basic|Standard|Plus|Premium|Family|Student|Business|Enterprise")
-_REGIONS = _split("North|South|East|West|Central|Alpine|Baltic|Iberia|Nordic|Pacific|Midlands|Highlands|Lakes")
-_PRODUCTS = _split("Tea|Coffee|Cocoa|Sugar|Paper|Glass|Textiles|Furniture|Software|Services|Batteries|Lighting")
-_MONTHS = "January February March April May June July August September October November December".split()
-_SUPPLIERS = _split("Hartmann AG|Brightline Ltd|Novatek|Olsen & Co|Mistral SA|Fairweather Inc.|Kobe Parts")
-_LINES = _split(
-    "Revenue|Net revenue|Net sales|Cost of sales|Gross profit|Operating income|Operating profit|Interest expense|"
-    "Income taxes|Net income|Research and development|Depreciation and amortization|Capital expenditures|Total assets|"
-    "Total current assets|Total current liabilities|Inventories|Accounts receivable, net|Cash and cash equivalents|"
-    "Long-term debt|Total equity|Dividends paid|Selling, general and administrative|"
-    "Purchases of property, plant and equipment|Net cash provided by operating activities|Basic earnings per share|"
-    "Diluted earnings per share|Employees"
-)
-_MEANINGS = _split(
-    "no error|sensor missing|over-temperature|communication lost|supply voltage low|busy, try again|"
-    "firmware mismatch|door open"
-)
-# Each line has a header and questions that ask for its values.
-_QUESTIONS_BY_HEADER = """
-Price (EUR): What does {x} cost? How much is {x}? What is the price of {x} in euros? Price of {x}?
-Unit price (USD): What is the unit price of {x}? What does one {x} cost in dollars? How much does {x} cost?
-Cost (GBP): What did {x} cost? How much was paid for {x}? What was the cost of {x} in pounds?
-Book value (CHF): What is the book value of {x}? At what value does {x} stand in the books?
-Site: At which site is {x}? Where is {x}? Where is {x} kept? On which site does {x} stand?
-Location: Where is {x} located? What is the location of {x}? Where can {x} be found?
-Owner: Who owns {x}? Who is responsible for {x}? Whose task is {x}? Who is in charge of {x}?
-Responsible: Who is responsible for {x}? Who looks after {x}? Who does {x}?
-Status: What is the status of {x}? Is {x} done or still open? How does {x} stand?
-Due: When is {x} due? By when must {x} be finished? What is the due date of {x}? What is the deadline for {x}?
-Date: On what date was {x}? When was {x}? When did {x} take place?
-Bought: When was {x} bought? In which year was {x} bought? How old is {x}, when was it purchased?
-Condition: In what condition is {x}? How good is {x}? What condition is {x} in?
-Weight (kg): How heavy is {x}? What does {x} weigh? What is the weight of {x}?
-Size: What size is {x}? How big is {x}? What is the size of {x}?
-Pack: How many pieces are in a pack of {x}? What is the pack size of {x}? How many {x} come in a pack?
-Quantity: How many {x} are there? What quantity of {x} is listed? How many of {x} were ordered?
-Supplier: Who supplies {x}? Which supplier delivers {x}? From whom is {x} bought?
-Warranty: How long is the warranty of {x}? What warranty does {x} have? For how many years is {x} under warranty?
-Life: What is the life of {x}? How many years is {x} expected to last?
-Max. voltage: What is the maximum voltage of {x}? Up to what voltage may {x} be used?
-Interval: How often must {x} be checked? At what interval is {x} serviced? How often is {x} done?
-Telephone: What is the telephone number of {x}? Under which number can {x} be reached? How can one call {x}?
-Room: In which room is {x}? Which room does {x} have? Where does {x} sit?
-Score: What score did {x} get? How many points has {x}? What is the score of {x}?
-Staff: How many staff does {x} have? How many people work at {x}? What is the headcount of {x}?
-Revenue: What was the revenue of {x}? How much revenue did {x} make? What did {x} earn?
-Costs: What were the costs of {x}? How high were the costs of {x}?
-Units: How many units did {x} sell? What number of units is given for {x}?
-Address: What is the address of {x}? Which register address does {x} have? At which address is {x} read?
-Default: What is the default of {x}? Which value does {x} have by default? What is {x} set to by default?
-Range: What is the range of {x}? Which values are allowed for {x}? Between which values may {x} be set?
-Meaning: What does {x} mean? What is the meaning of {x}? What does {x} stand for?
-"""
-_QUESTIONS = {
-    header: re.findall(r"\S[^?]*\?", questions)
-    for header, questions in (line.split(": ", 1) for line in _QUESTIONS_BY_HEADER.strip().split("\n"))
-}
-_PERIOD_QUESTIONS = _split(
-    "What was {x} in {y}?|What were {x} in {y}?|How much was {x} in fiscal {y}?|What is the FY{y} {x}?|{x} for {y}?|"
-    "How high was {x} in {y}?|What amount of {x} did the company report for {y}?|What was the {y} {x} in USD millions?|"
-    "What is the year end FY{y} {x}?|How much did the company have in {x} at the end of {y}?"
-)
-_REGION_QUESTIONS = {
-    "Staff": _split("How many staff did the {x} region have in {y}?|How many people worked in the {x} region in {y}?"),
-    "Units": _split("How many units did the {x} region sell in {y}?"),
-}
-_REGION_OTHERS = _split(
-    "What was the {m} of the {x} region in {y}?|What {m} did {x} report for {y}?|How high were the {m} of {x} in {y}?"
-)
-_STATEMENTS = _split(
-    "Consolidated Statements of Income|CONSOLIDATED BALANCE SHEETS|Consolidated Statements of Cash Flows|"
-    "Selected financial data|Segment results|Key figures|Five-year summary|"
-)
-_STATEMENT_UNITS = _split(
-    "(in millions)|(In millions, except per share data)|($ in thousands)||(Dollars in billions)|in EUR million"
-)
-_TOPICS = _split(
-    "asset|equipment|price|maintenance|spare parts|action|staff|tariff|regional|service|inspection|training|"
-    "membership|supplier|sales"
-)
-_FORMS = _split("register|catalogue|inventory|price list|schedule|overview|plan|list|table|report|summary")
-_TITLE_YEAR = re.compile(r" (20\d\d)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +113,11 @@ def _name_table(question: str, title: str, draw: random.Random) -> str:
 def _make_title(draw: random.Random) -> str:
     first = draw.choice(("", "", "The ", "Annual ", "Internal "))
     year = draw.choice(("", " 2021", " 2022", " 2023", " 2024", " 2025"))
-    return f"{first}{draw.choice(_TOPICS)} {draw.choice(_FORMS)}{year}"
+    return f"{first}{draw.choice(_WORDS['topics'])} {draw.choice(_WORDS['forms'])}{year}"
 
 
 def _make_register(draw: random.Random) -> InventedTable:
-    headers = draw.sample(list(_QUESTIONS), draw.randrange(2, 8))
+    headers = draw.sample(list(_WORDS["questions"]), draw.randrange(2, 8))
     count, is_coded = draw.randrange(4, 9), draw.random() < 0.6
     labels = [_make_code(draw) if is_coded else _make_thing(draw) for _ in range(count)]
     if is_coded and draw.random() < 0.6:
@@ -217,14 +126,14 @@ def _make_register(draw: random.Random) -> InventedTable:
     shift = 0
     if is_coded and draw.random() < 0.5:
         shift = 1
-        rows = [(label, [draw.choice(_THINGS), *values]) for label, values in rows]
+        rows = [(label, [draw.choice(_WORDS["things"]), *values]) for label, values in rows]
     at = draw.randrange(len(headers))
     name = labels[0]
     if is_coded and draw.random() < 0.6:
-        name = f"{draw.choice(_NOUNS)} {name}"
+        name = f"{draw.choice(_WORDS['nouns'])} {name}"
     elif not is_coded and draw.random() < 0.7:
         name = f"the {name}"
-    question = draw.choice(_QUESTIONS[headers[at]]).format(x=name)
+    question = draw.choice(_WORDS["questions"][headers[at]]).format(x=name)
     return InventedTable(_make_title(draw), "", ["Description"] * shift + headers, rows, at + shift, question)
 
 
@@ -233,12 +142,16 @@ def _make_statement(draw: random.Random) -> InventedTable:
     day = draw.choice(("June 30", "September 30", "December 31"))
     form = draw.choice(("{0}", "Year ended December 31 › {0}", "FY{1:02}", "Fiscal {0}", day + ", {0}"))
     headers = [form.format(year, year % 100) for year in years]
-    rows = [(label, [_make_amount(draw) for _ in years]) for label in draw.sample(_LINES, draw.randrange(4, 8))]
+    rows = [
+        (label, [_make_amount(draw) for _ in years]) for label in draw.sample(_WORDS["lines"], draw.randrange(4, 8))
+    ]
     column, name = draw.randrange(len(years)), rows[0][0]
     if draw.random() < 0.8:
         name = name[0].lower() + name[1:]
-    question = draw.choice(_PERIOD_QUESTIONS).format(x=name, y=years[column])
-    return InventedTable(draw.choice(_STATEMENTS), draw.choice(_STATEMENT_UNITS), headers, rows, column, question)
+    question = draw.choice(_WORDS["period_questions"]).format(x=name, y=years[column])
+    return InventedTable(
+        draw.choice(_WORDS["statements"]), draw.choice(_WORDS["statement_units"]), headers, rows, column, question
+    )
 
 
 def _make_rates(draw: random.Random) -> InventedTable:
@@ -250,7 +163,7 @@ def _make_rates(draw: random.Random) -> InventedTable:
         question = draw.choice(patterns).format(x=labels[0], h=header, lower=header.lower())
     else:
         year, measure = header.split(" › ")
-        choices = _REGION_QUESTIONS.get(measure, _REGION_OTHERS)
+        choices = _WORDS["region_questions"].get(measure, _WORDS["region_others"])
         question = draw.choice(choices).format(x=labels[0], y=year, m=measure.lower())
     unit = draw.choice(("", "Prices in euros", "(in thousands of dollars)", "All amounts in GBP"))
     question = question[0].upper() + question[1:]
@@ -280,13 +193,13 @@ def _zones(draw: random.Random) -> Axes:
 def _plans(draw: random.Random) -> Axes:
     headers = draw.sample(_split("Monthly fee|Users|Storage|Support|Trial|Setup fee|Calls included"), 4)
     patterns = _split("what is the {lower} of the {x} plan?|which {lower} does {x} have?|what {lower} comes with {x}?")
-    return draw.sample(_PLANS, 5), headers, patterns
+    return draw.sample(_WORDS["plans"], 5), headers, patterns
 
 
 def _regions(draw: random.Random) -> Axes:
     measures = ("Revenue", "Costs", "Staff", "Units", "Profit")
     headers = [f"{year} › {one}" for year in draw.sample(range(2017, 2026), 2) for one in draw.sample(measures, 2)]
-    return draw.sample(_REGIONS, 6), headers, []
+    return draw.sample(_WORDS["regions"], 6), headers, []
 
 
 def _places(draw: random.Random) -> Axes:
@@ -294,12 +207,12 @@ def _places(draw: random.Random) -> Axes:
         "what was the figure for {h} in {x}?|what does the table give for {x} and {h}?|how much was it in {h} in {x}?|"
         "what was the rainfall in {h} in {x}?"
     )
-    return draw.sample(_MONTHS, 6), draw.sample(_SITES, 4), patterns
+    return draw.sample(_WORDS["months"], 6), draw.sample(_WORDS["sites"], 4), patterns
 
 
 def _quarters(draw: random.Random) -> Axes:
     patterns = _split("what were {x} sales in {h}?|how much {x} was sold in {h}?|what did {x} bring in {h}?")
-    return draw.sample(_PRODUCTS, 6), ["Q1", "Q2", "Q3", "Q4"], patterns
+    return draw.sample(_WORDS["products"], 6), ["Q1", "Q2", "Q3", "Q4"], patterns
 
 
 def _make_rate(header: str, draw: random.Random) -> str:
@@ -322,7 +235,8 @@ def _make_amount(draw: random.Random) -> str:
 
 
 def _make_thing(draw: random.Random) -> str:
-    return draw.choice(_THINGS) + draw.choice(("", f" {draw.randrange(1, 20)}", f" type {draw.choice('ABC')}"))
+    thing: str = draw.choice(_WORDS["things"])
+    return thing + draw.choice(("", f" {draw.randrange(1, 20)}", f" type {draw.choice('ABC')}"))
 
 
 def _make_code(draw: random.Random) -> str:
@@ -348,7 +262,7 @@ def _decimal(draw: random.Random, least: int, limit: int) -> str:
 
 def _date(draw: random.Random) -> str:
     day, month, year = draw.randrange(1, 29), draw.randrange(12), draw.randrange(2015, 2027)
-    name = _MONTHS[month]
+    name = _WORDS["months"][month]
     return draw.choice((f"{day} {name} {year}", f"{year}-{month + 1:02}-{day:02}", f"{name[:3]} {day}"))
 
 
@@ -361,10 +275,10 @@ _VALUES: dict[str, Callable[[random.Random], str]] = {
     "Unit price (USD)": lambda draw: _decimal(draw, 1, 900),
     "Cost (GBP)": lambda draw: _integer(draw, 100, 99999),
     "Book value (CHF)": lambda draw: _integer(draw, 100, 99999),
-    "Site": _any_of(*_SITES),
-    "Location": lambda draw: draw.choice(_SITES) + draw.choice((" hall 2", " office", "", " depot")),
-    "Owner": _any_of(*_PEOPLE),
-    "Responsible": _any_of(*_PEOPLE),
+    "Site": _any_of(*_WORDS["sites"]),
+    "Location": lambda draw: draw.choice(_WORDS["sites"]) + draw.choice((" hall 2", " office", "", " depot")),
+    "Owner": _any_of(*_WORDS["people"]),
+    "Responsible": _any_of(*_WORDS["people"]),
     "Status": _any_of("open", "closed", "done", "in progress", "overdue", "on hold", "OPEN", "DONE"),
     "Due": _date,
     "Date": _date,
@@ -374,7 +288,7 @@ _VALUES: dict[str, Callable[[random.Random], str]] = {
     "Size": lambda draw: f"{draw.randrange(5, 300)} mm",
     "Pack": _any_of("1", "5", "10", "20", "25", "50", "100", "250"),
     "Quantity": lambda draw: _integer(draw, 1, 5000),
-    "Supplier": _any_of(*_SUPPLIERS),
+    "Supplier": _any_of(*_WORDS["suppliers"]),
     "Warranty": lambda draw: f"{draw.randrange(1, 11)} years",
     "Life": lambda draw: f"{draw.randrange(2, 25)} years",
     "Max. voltage": _any_of("12 V", "24 V", "48 V", "230 V", "400 V"),
@@ -389,5 +303,5 @@ _VALUES: dict[str, Callable[[random.Random], str]] = {
     "Address": lambda draw: f"0x{draw.randrange(16**4):04X}",
     "Default": _any_of("0", "1", "5", "10", "30", "60", "100", "255", "off", "auto"),
     "Range": lambda draw: f"{draw.randrange(20)}–{draw.randrange(21, 500)}",
-    "Meaning": _any_of(*_MEANINGS),
+    "Meaning": _any_of(*_WORDS["meanings"]),
 }

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.engine import Engine
-from rag_core.evaluation.agreement import count_agreement
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.judge_prompts import VERDICTS_SCHEMA, build_statement_messages, parse_verdicts
+from rag_core.research.agreement import count_agreement
 from rag_core.settings import load_settings
 from rag_core.types import Agreement, Evaluation, JudgeConfig, Passage, RetrievalConfig, Usage
 from rag_core.types.protocols import TextEncoder

@@ -17,7 +17,6 @@ from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.strategies.summary import SummaryStrategy
 from rag_core.answering.summary import Summarizer
 from rag_core.evaluation.evaluations import Evaluations
-from rag_core.evaluation.judge import Judge
 from rag_core.evaluation.labels import Labels
 from rag_core.evaluation.runner import EvaluationRunner
 from rag_core.indexing.collections import Collections
@@ -30,8 +29,10 @@ from rag_core.indexing.removal import Removal
 from rag_core.indexing.snapshots import Snapshots
 from rag_core.indexing.watches import Watches
 from rag_core.parsing.formats.accepted import ACCEPTED
+from rag_core.research.baselines import build_ranker
 from rag_core.research.closed_book import ClosedBook
 from rag_core.research.explanations import Explanations
+from rag_core.research.judge import Judge
 from rag_core.research.learning.learning import Learning
 from rag_core.research.marginalization.marginal_answers import MarginalAnswers
 from rag_core.research.mixtures import Mixtures
@@ -161,9 +162,9 @@ class Services:
         judge = Judge(self._generations, self.models)
         runner = EvaluationRunner(
             *(settings, stores, self._searcher, self.strategies, answerer, self.preferences, self.models, judge),
-            pages,
+            *(pages, build_ranker),
         )
-        self.evaluations = Evaluations(stores, runner, self.preferences)
+        self.evaluations = Evaluations(settings, stores, runner, self.strategies, self.preferences)
         self.learning = Learning(stores, self._generations, self._local_models, self._searcher, self.preferences)
         self._warm_up = WarmUp(
             settings,

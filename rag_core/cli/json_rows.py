@@ -268,9 +268,9 @@ def build_training_metric_rows(trained: Training) -> list[dict[str, Any]]:
 
 def build_training_row(trained: Training) -> dict[str, Any]:
     """Return the last row of ``train``: whether the adapter is used, and if not, why."""
-    row = trained.to_json()
-    del row["figures"]
-    return {"training_id": trained.training_id, **row}
+    row = asdict(trained)
+    del row["figures"], row["created_at"]
+    return row
 
 
 def build_pseudo_question_row(label: Label) -> dict[str, Any]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from rag_core.answering.ask import Answerer
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies.registry import Strategies
-from rag_core.evaluation.baselines import Bm25, TfIdf
-from rag_core.evaluation.costs import measure_index, measure_search_ms
+from rag_core.evaluation.costs import measure_search_ms
 from rag_core.evaluation.ranking_metrics import find_relevant_spans, list_ranked_pages
 from rag_core.gate.calibration import apply_threshold
-from rag_core.runtime.stores import Stores
-from rag_core.settings import Settings
-from rag_core.types import Answer, Baseline, PageKey, Passage, RetrievalConfig, Scope, build_embedded_text
+from rag_core.store.documents import DocumentStore
+from rag_core.types import Answer, Baseline, Hit, PageKey, Passage, RetrievalConfig, Scope, build_embedded_text
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import SearchOutcome
 
@@ -46,71 +45,72 @@ class MethodResult:
 AskFunction = Callable[[str, Collection[PageKey]], MethodResult]
 
 
-class MethodBuilder:
-    """Builds the functions that ask questions with a retrieval configuration or a baseline.
+class TextRanker(Protocol):
+    """Ranks texts by a question; ``size_bytes`` is the size of its index."""
 
-    Parameters
-    ----------
-    settings : Settings
-    stores : Stores
-    searcher : Searcher
-    strategies : Strategies
-    answerer : Answerer
+    @property
+    def size_bytes(self) -> int: ...
+
+    def rank(self, query: str) -> list[Hit]:
+        """Return the texts that match, best first; the ``chunk_id`` of a hit is the position of its text."""
+
+
+# A function that returns the ranker of a baseline for texts.
+BuildRanker = Callable[[Baseline, Sequence[str]], TextRanker]
+
+
+def build_search_ask(
+    searcher: Searcher,
+    strategies: Strategies,
+    answerer: Answerer,
+    configuration: RetrievalConfig,
+    rank_by: str,
+    *,
+    answers: bool,
+) -> AskFunction:
+    """Return a function that asks a question with a retrieval configuration, which orders passages by ``rank_by``.
+
+    If ``answers`` is false, the function only ranks passages.
     """
 
-    def __init__(
-        self, settings: Settings, stores: Stores, searcher: Searcher, strategies: Strategies, answerer: Answerer
-    ) -> None:
-        self._settings = settings
-        self._stores = stores
-        self._searcher = searcher
-        self._strategies = strategies
-        self._answerer = answerer
+    def ask(question: str, relevant: Collection[PageKey]) -> MethodResult:
+        query = searcher.build_query(question, Scope(), None, configuration)
+        # The query is strict, because a fallback to a plain search or to quotes would measure something else. The
+        # gate takes longer than the search, so it runs only for answers and for strategies that may use it.
+        gated = answers or configuration.strategy != "plain"
+        query = replace(query, depth=DEPTH, strict=True, gated=gated)
+        started = time.perf_counter()
+        outcome = run_to_end(strategies.search(query, Timer()))
+        search_ms = measure_search_ms(outcome.result, 1000 * (time.perf_counter() - started), rank_by)
+        pages = list_ranked_pages(span for one in outcome.passages for span in find_relevant_spans(one, relevant))
+        if not answers:
+            return MethodResult(pages, search_ms, outcome=outcome)
+        answer = answerer.answer(query, _lift_threshold(outcome))
+        return MethodResult(pages, search_ms, answer, outcome.result.passages, outcome)
 
-    def build_ask(self, configuration: RetrievalConfig | Baseline, *, answers: bool) -> tuple[AskFunction, int]:
-        """Return a function that asks a question with a method, and the size in bytes of the indexes it reads."""
-        if isinstance(configuration, Baseline):
-            return self._build_baseline(configuration)
+    return ask
 
-        rank_by = configuration.rank_by or self._settings.rank_by
 
-        def ask(question: str, relevant: Collection[PageKey]) -> MethodResult:
-            query = self._searcher.build_query(question, Scope(), None, configuration)
-            # The query is strict, because a fallback to a plain search or to quotes would measure something else. The
-            # gate takes longer than the search, so it runs only for answers and for strategies that may use it.
-            gated = answers or configuration.strategy != "plain"
-            query = replace(query, depth=DEPTH, strict=True, gated=gated)
-            started = time.perf_counter()
-            outcome = run_to_end(self._strategies.search(query, Timer()))
-            search_ms = measure_search_ms(outcome.result, 1000 * (time.perf_counter() - started), rank_by)
-            pages = list_ranked_pages(span for one in outcome.passages for span in find_relevant_spans(one, relevant))
-            if not answers:
-                return MethodResult(pages, search_ms, outcome=outcome)
-            answer = self._answerer.answer(query, _lift_threshold(outcome))
-            return MethodResult(pages, search_ms, answer, outcome.result.passages, outcome)
+def build_baseline_ask(
+    library: DocumentStore, baseline: Baseline, build_ranker: BuildRanker
+) -> tuple[AskFunction, int]:
+    """Return a function that ranks the chunks of the library with a baseline, and the size of its index in bytes.
 
-        return ask, measure_index(self._stores, configuration, rank_by)
+    The text of a chunk includes its prefix.
+    """
+    documents = {one.version_id: one.document_id for one in library.documents()}
+    rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
+    ranker = build_ranker(baseline, [build_embedded_text(row.prefix, row.text) for row in rows])
 
-    def _build_baseline(self, baseline: Baseline) -> tuple[AskFunction, int]:
-        """Return a function that ranks the chunks of the library with a baseline, and the size of its index in bytes.
+    def ask(question: str, _relevant: Collection[PageKey]) -> MethodResult:
+        started = time.perf_counter()
+        hits = ranker.rank(question)[:DEPTH]
+        search_ms = 1000 * (time.perf_counter() - started)
+        ranked_rows = [rows[hit.chunk_id] for hit in hits]
+        spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in ranked_rows)
+        return MethodResult(list_ranked_pages(spans), search_ms)
 
-        The text of a chunk includes its prefix.
-        """
-        library = self._stores.documents
-        documents = {one.version_id: one.document_id for one in library.documents()}
-        rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
-        texts = [build_embedded_text(row.prefix, row.text) for row in rows]
-        ranker = TfIdf(texts) if baseline.name == "tf-idf" else Bm25(texts, baseline.k, baseline.b)
-
-        def ask(question: str, _relevant: Collection[PageKey]) -> MethodResult:
-            started = time.perf_counter()
-            hits = ranker.rank(question)[:DEPTH]
-            search_ms = 1000 * (time.perf_counter() - started)
-            ranked_rows = [rows[hit.chunk_id] for hit in hits]
-            spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in ranked_rows)
-            return MethodResult(list_ranked_pages(spans), search_ms)
-
-        return ask, ranker.size_bytes
+    return ask, ranker.size_bytes
 
 
 def _lift_threshold(outcome: SearchOutcome) -> SearchOutcome:

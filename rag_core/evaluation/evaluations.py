@@ -8,8 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rag_core.answering.strategies.registry import Strategies
 from rag_core.evaluation.context_value import summarize_context
-from rag_core.evaluation.methods import tabulate
+from rag_core.evaluation.methods import list_choices, list_methods, tabulate
 from rag_core.evaluation.metrics import compare, split_gate_scores
 from rag_core.evaluation.plots import build_gate_score_plot, build_plots
 from rag_core.evaluation.release import check_release
@@ -19,6 +20,7 @@ from rag_core.evaluation.thresholds import MAX_UNANSWERABLE_SHARE, advise_thresh
 from rag_core.runtime.background import BackgroundService
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
 from rag_core.types import (
     Baseline,
     Comparison,
@@ -42,13 +44,24 @@ class Evaluations(BackgroundService):
 
     Parameters
     ----------
+    settings : Settings
     stores : Stores
     runner : EvaluationRunner
+    strategies : Strategies
     preferences : Preferences
     """
 
-    def __init__(self, stores: Stores, runner: EvaluationRunner, preferences: Preferences) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        runner: EvaluationRunner,
+        strategies: Strategies,
+        preferences: Preferences,
+    ) -> None:
         super().__init__("evaluation")
+        self._settings = settings
+        self._strategies = strategies
         self._stores = stores
         self._runner = runner
         self._preferences = preferences
@@ -81,7 +94,7 @@ class Evaluations(BackgroundService):
         answers : bool
             Whether to answer the questions; if not, only rankings are measured.
         judge : JudgeConfig, optional
-            The language model that judges the answers and their passages; see `rag_core.evaluation.judge`.
+            The language model that judges the answers and their passages; see `rag_core.research.judge`.
         with_context : bool
             Whether to measure how often the pages for a capable model contain the answer; see `summarize_context`. No
             model is called for it.
@@ -142,7 +155,9 @@ class Evaluations(BackgroundService):
         Its local search is measured, because the labels of a question name its pages. Without themes, that would be a
         plain search.
         """
-        self._runner.check(configurations)
+        for configuration in configurations:
+            if isinstance(configuration, RetrievalConfig):
+                self._strategies.check(configuration)
 
     def list(self) -> list[Evaluation]:
         """Return the stored evaluations, newest first."""
@@ -158,7 +173,7 @@ class Evaluations(BackgroundService):
 
     def list_choices(self, k: float = 1.2, b: float = 0.75) -> Sequence[ConfigurationChoice]:
         """Return the configurations that can be measured; ``k`` and ``b`` are the parameters of the BM25 baseline."""
-        return self._runner.list_choices(k, b)
+        return list_choices(self._strategies.list_all(), k, b)
 
     def list_methods(self, k: float = 1.2, b: float = 0.75) -> Sequence[RetrievalConfig | Baseline]:
         """Return the retrieval methods to compare in one table, from the simplest one to all stages.
@@ -166,7 +181,19 @@ class Evaluations(BackgroundService):
         They are the textbook rankers, each retriever, their fusion, and the rerankers. ``k`` and ``b`` are the
         parameters of the BM25 baseline.
         """
-        return self._runner.list_methods(k, b)
+        generations = self._stores.documents.generations("active")
+        return list_methods(
+            self._settings.rank_by,
+            retrievers=[
+                one
+                for one in self._stores.retrievers
+                if (one.is_part_of(generations[-1][1]) if generations else not one.is_optional)
+            ],
+            has_adapter=self._preferences.adapters.newest is not None,
+            has_cross_encoder=bool(self._settings.reranker),
+            k=k,
+            b=b,
+        )
 
     def tabulate(self, evaluations: Sequence[Evaluation]) -> tuple[MethodRow, ...]:
         """Return a table of evaluations of the same questions, one row each, in the given order.
@@ -175,7 +202,9 @@ class Evaluations(BackgroundService):
         among the evaluations, from the last one.
         """
         # The Evaluate page shows the same table again at each interaction, and its paired tests take seconds.
-        default = self._runner.default_configuration
+        adapters = self._preferences.adapters
+        adapter = None if adapters.newest is None else adapters.select(None) is not None
+        default = RetrievalConfig(self._settings.rank_by, adapter=adapter).label
         shown = (default, *(one.evaluation_id for one in evaluations))
         if self._table[0] != shown:
             reference = next((one for one in evaluations if one.configuration == default), evaluations[-1])

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from rag_core.evaluation.answer_metrics import contains_answer
 from rag_core.evaluation.ranking_metrics import find_relevant_spans
-from rag_core.retrieval.evidence_mixture import mix_answers
 from rag_core.retrieval.passage_weights import weight_passages
 from rag_core.types import (
     Answer,
@@ -86,10 +85,12 @@ def weigh_evidence(
     outdated = {one.chunk_id: stale[page] for one in others for page in _pages(one, stale) & set(stale)}
     answer_probability = None
     if label.answers:
-        given = {answer for one in probabilities.values() for answer in one}
-        expected = [one for one in given if contains_answer(one, label.answers)]
-        mixture = mix_answers(weighted, probabilities, right=good, expected=expected)
-        answer_probability = mixture.correct_probability or 0.0
+        answer_probability = sum(
+            weights[chunk_id] * probability
+            for chunk_id, given in probabilities.items()
+            for answer, probability in given.items()
+            if contains_answer(answer, label.answers)
+        )
     heaviest = max(outdated, key=weights.__getitem__, default="")
     return EvidenceWeights(
         mass=sum(weights[one] for one in good) if good else None,

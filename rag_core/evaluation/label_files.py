@@ -198,9 +198,8 @@ def _parse_evidence(one: Row, where: str) -> LabelledPage:
 
 
 def _parse_state(value: object, where: str) -> EvidenceState:
-    if value is None:
-        return "current"
+    named = "current" if value is None else value
     for state in EVIDENCE_STATES:
-        if value == state:
+        if named == state:
             return state
     raise LabelError(f'{where}: "state" is {json.dumps(value)}. Use one of {", ".join(EVIDENCE_STATES)}.')

@@ -114,29 +114,28 @@ def _scores(evaluation: Evaluation) -> Spec | None:
     ]
     if not rows:
         return None
-    bars = {
-        "data": {"values": rows},
-        "mark": {"type": "bar", "opacity": 0.6},
-        "encoding": {
-            "x": {"field": "score", "bin": {"maxbins": 40}, "title": "the gate's score"},
-            "y": {"aggregate": "count", "stack": None, "title": "questions"},
-            "color": {"field": "questions", "type": "nominal", "title": None, "legend": {"orient": "top"}},
-        },
-    }
+    bars = _bars(rows, {"maxbins": 40}, stack=None)
+    bars["mark"] = {"type": "bar", "opacity": 0.6}
+    bars["encoding"]["color"] = {**_by_configuration(), "field": "questions"}
     return {"layer": [bars, _rule(evaluation.threshold)], "width": _WIDTH, "height": _HEIGHT}
 
 
 def build_gate_score_plot(scores: Sequence[float], threshold: float) -> Spec:
     """Return a histogram of gate scores in bins of 0.05, with a line at the threshold."""
-    bars = {
-        "data": {"values": [{"score": score} for score in scores]},
+    bars = _bars([{"score": score} for score in scores], {"step": 0.05, "extent": [0, 1]}, axis={"tickMinStep": 1})
+    return {"layer": [bars, _rule(threshold)], "width": _WIDTH, "height": _HEIGHT * 2 // 3}
+
+
+def _bars(rows: Sequence[Mapping[str, object]], bins: Spec, **counts: object) -> dict[str, Any]:
+    """Return a histogram of the gate's scores; ``counts`` are further properties of the axis of their numbers."""
+    return {
+        "data": {"values": rows},
         "mark": "bar",
         "encoding": {
-            "x": {"field": "score", "bin": {"step": 0.05, "extent": [0, 1]}, "title": "the gate's score"},
-            "y": {"aggregate": "count", "title": "questions", "axis": {"tickMinStep": 1}},
+            "x": {"field": "score", "bin": bins, "title": "the gate's score"},
+            "y": {"aggregate": "count", "title": "questions", **counts},
         },
     }
-    return {"layer": [bars, _rule(threshold)], "width": _WIDTH, "height": _HEIGHT * 2 // 3}
 
 
 def _rule(threshold: float) -> Spec:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from rag_core.errors import SettingsError
@@ -42,13 +43,19 @@ def write_report(
         The folder cannot be written.
     """
     evaluations = number_equal_names(evaluations)
-    tables = {
-        "figures": [row for one in evaluations for row in _figures(one)],
-        "questions": [row for one in evaluations for row in _questions(one)],
-        "precision-recall": [row for one in evaluations for row in _precision_recall(one)],
-        "risk-coverage": [row for one in evaluations for row in _risk_coverage(one)],
-        "judge": [row for one in evaluations for row in _judge(one)],
-        "judge-statements": [row for one in evaluations for row in _judged_statements(one)],
+    of_evaluations: dict[str, Callable[[Evaluation], Iterable[Row]]] = {
+        "figures": _figures,
+        "questions": _questions,
+        "precision-recall": _precision_recall,
+        "risk-coverage": lambda one: map(asdict, one.risk_coverage),
+        "judge": _judge,
+        "judge-statements": _judged_statements,
+    }
+    tables: dict[str, Sequence[Row]] = {
+        **{
+            name: [{"configuration": one.configuration, **row} for one in evaluations for row in list_rows(one)]
+            for name, list_rows in of_evaluations.items()
+        },
         "comparison": [_comparison(one) for one in comparisons],
         "methods": [row for one in methods for row in _method(one)],
     }
@@ -74,30 +81,18 @@ def _write_csv(path: Path, rows: Sequence[Row]) -> Path:
 
 def _figures(evaluation: Evaluation) -> Iterable[Row]:
     for one in evaluation.figures:
-        yield {
-            "configuration": evaluation.configuration,
-            "metric": one.metric,
-            "value": one.interval.value,
-            "low": one.interval.low,
-            "high": one.interval.high,
-            "n": one.n,
-        }
+        yield {"metric": one.metric, **asdict(one.interval), "n": one.n}
 
 
 def _questions(evaluation: Evaluation) -> Iterable[Row]:
     for one in evaluation.outcomes:
         yield {
-            "configuration": evaluation.configuration,
             "id": one.label_id,
             "question": one.question,
             "kind": one.kind.value,
             "pseudo": one.is_pseudo,
             "evidence": "; ".join(one.evidence),
-            "first_rank": one.first_rank,
-            "gate_score": one.gate_score,
-            "answered": one.answered,
-            "problem": one.problem,
-            "text": one.text,
+            **{name: getattr(one, name) for name in ("first_rank", "gate_score", "answered", "problem", "text")},
             "search_ms": one.search_ms,
         }
 
@@ -105,57 +100,26 @@ def _questions(evaluation: Evaluation) -> Iterable[Row]:
 def _precision_recall(evaluation: Evaluation) -> Iterable[Row]:
     if evaluation.precision_recall:
         for level, precision in zip(RECALL_LEVELS, evaluation.precision_recall, strict=True):
-            yield {"configuration": evaluation.configuration, "recall": level, "precision": precision}
-
-
-def _risk_coverage(evaluation: Evaluation) -> Iterable[Row]:
-    for one in evaluation.risk_coverage:
-        yield {
-            "configuration": evaluation.configuration,
-            "threshold": one.threshold,
-            "coverage": one.coverage,
-            "risk": one.risk,
-        }
+            yield {"recall": level, "precision": precision}
 
 
 def _judge(evaluation: Evaluation) -> Iterable[Row]:
     report = evaluation.judge_report
     for one in report.agreements if report else ():
-        yield {
-            "configuration": evaluation.configuration,
-            "raters": one.raters,
-            "kappa": one.kappa,
-            "agreement": one.share,
-            "both_positive": one.both_positive,
-            "first_only": one.first_only,
-            "second_only": one.second_only,
-            "both_negative": one.both_negative,
-            "n": one.n,
-        }
+        counts = asdict(one)
+        yield {"raters": counts.pop("raters"), "kappa": one.kappa, "agreement": one.share, **counts, "n": one.n}
 
 
 def _judged_statements(evaluation: Evaluation) -> Iterable[Row]:
     report = evaluation.judge_report
     for one in report.statements if report else ():
-        yield {
-            "configuration": evaluation.configuration,
-            "question": one.question,
-            "statement": one.statement,
-            "judge": "not judged" if one.judge is None else one.judge,
-            "verifier": one.verifier,
-            "reason": one.reason,
-        }
+        yield asdict(one) | {"judge": "not judged" if one.judge is None else one.judge}
 
 
 def _comparison(one: Comparison) -> Row:
-    return {
-        "metric": one.metric,
-        "difference": one.difference.value,
-        "low": one.difference.low,
-        "high": one.difference.high,
-        "p_value": one.p_value,
-        "n": one.n,
-    }
+    interval = one.difference
+    values = {"difference": interval.value, "low": interval.low, "high": interval.high}
+    return {"metric": one.metric, **values, "p_value": one.p_value, "n": one.n}
 
 
 def _method(row: MethodRow) -> Iterable[Row]:
@@ -164,9 +128,7 @@ def _method(row: MethodRow) -> Iterable[Row]:
         yield {
             "configuration": row.configuration,
             "metric": metric.metric,
-            "value": metric.interval.value,
-            "low": metric.interval.low,
-            "high": metric.interval.high,
+            **asdict(metric.interval),
             "n": metric.n,
             "difference_from_default": difference.difference.value if difference else None,
             "difference_low": difference.difference.low if difference else None,

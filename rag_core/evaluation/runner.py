@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,20 +13,12 @@ from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.errors import LabelError, QuestionError
-from rag_core.evaluation.agreement import (
-    ANSWERS,
-    PASSAGES,
-    count_agreement,
-    is_faithful,
-    pair_passages,
-    report_judgements,
-)
-from rag_core.evaluation.asking import MethodBuilder, MethodResult
+from rag_core.evaluation.asking import AskFunction, BuildRanker, MethodResult, build_baseline_ask, build_search_ask
 from rag_core.evaluation.context_value import measure_context
+from rag_core.evaluation.costs import measure_index
 from rag_core.evaluation.evidence_metrics import add_evidence, weigh_evidence
-from rag_core.evaluation.judge import Judge
+from rag_core.evaluation.judging import AnswerJudge, JudgedAnswer
 from rag_core.evaluation.label_comparison import compare_with_label, is_given
-from rag_core.evaluation.methods import list_choices, list_methods
 from rag_core.evaluation.metrics import compute_metrics, compute_precision_recall, compute_risk_coverage
 from rag_core.evaluation.page_finder import PageFinder
 from rag_core.evaluation.ranking_metrics import compute_ranking_metrics
@@ -40,13 +32,11 @@ from rag_core.types import (
     Answer,
     AnswerState,
     Baseline,
-    ConfigurationChoice,
     Evaluation,
     EvaluationEvent,
     EvaluationProgress,
     JudgeConfig,
     Judgement,
-    JudgeReport,
     Label,
     PageKey,
     QuestionResult,
@@ -68,8 +58,10 @@ class EvaluationRunner:
     answerer : Answerer
     preferences : Preferences
     models : LanguageModels
-    judge : Judge
+    judge : AnswerJudge
     reader : PageReader
+    build_ranker : callable
+        Returns the ranker of a baseline.
     """
 
     def __init__(
@@ -81,14 +73,16 @@ class EvaluationRunner:
         answerer: Answerer,
         preferences: Preferences,
         models: LanguageModels,
-        judge: Judge,
+        judge: AnswerJudge,
         reader: PageReader,
+        build_ranker: BuildRanker,
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._searcher = searcher
         self._strategies = strategies
-        self._methods = MethodBuilder(settings, stores, searcher, strategies, answerer)
+        self._answerer = answerer
+        self._build_ranker = build_ranker
         self._preferences = preferences
         self._models = models
         self._judge = judge
@@ -110,52 +104,53 @@ class EvaluationRunner:
             raise LabelError(
                 "There are no labelled questions. Choose a file of labelled questions, or rate answers in the chat."
             )
-        self.check([configuration])
+        if isinstance(configuration, RetrievalConfig):
+            self._strategies.check(configuration)
         started = time.perf_counter()
+        threshold = self._preferences.threshold
         if isinstance(configuration, RetrievalConfig):
             # The settings may change later, so the stored configuration contains their current values.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
             if configuration.adapter is None and self._preferences.adapters.select(None):
                 configuration = replace(configuration, adapter=True)
+            if configuration.threshold is not None:
+                threshold = configuration.threshold
         self._check_questions(labels)
         if judge_config is not None:
             self._judge.find_judge(judge_config)  # fails before the first question if there is no judge
-        relevant = PageFinder(self._stores.documents).find_all(labels)
-        ask, index_bytes = self._methods.build_ask(configuration, answers=answers)
-        if isinstance(configuration, RetrievalConfig):
-            # The first search loads models, whose time would count as that of the first question.
-            warm_up = self._searcher.build_query(labels[0].question, Scope(), None, configuration)
-            self._searcher.search(replace(warm_up, gated=False), Timer())
-        threshold = self._preferences.threshold
-        if isinstance(configuration, RetrievalConfig) and configuration.threshold is not None:
-            threshold = configuration.threshold
-        stale = PageFinder(self._stores.documents).find_all(labels, current=False)
-        asked: dict[str, MethodResult] = {}
-        contexts: dict[str, dict[str, float]] = {}
+        finder = PageFinder(self._stores.documents)
+        relevant, stale = finder.find_all(labels), finder.find_all(labels, current=False)
+        ask, index_bytes = self._build_ask(configuration, labels[0].question, answers=answers)
+        asked: list[MethodResult] = []
+        values: dict[str, dict[str, float]] = {label.label_id: {} for label in labels}
         judgements: dict[str, Judgement] = {}
         for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
             yield EvaluationProgress(done, len(labels))
             found = ask(label.question, pages)
             if with_context and found.outcome is not None:
-                contexts[label.label_id] = measure_context(label, pages, found.outcome, self._selector)
+                values[label.label_id] |= measure_context(label, pages, found.outcome, self._selector)
             # The outcomes of all questions would need much memory.
-            asked[label.label_id] = replace(found, outcome=None)
-            answer = found.answer
-            if judge_config is not None and answer is not None:
-                judgements[label.label_id] = self._judge_answer(label, answer, threshold, judge_config)
+            asked.append(replace(found, outcome=None))
+            if judge_config is not None and found.answer is not None:
+                judgement = self._judge_answer(label, found.answer, threshold, judge_config)
+                judgements[label.label_id] = judgement
+                values[label.label_id] |= judgement.values
         yield EvaluationProgress(len(labels), len(labels))
-        values = compute_ranking_metrics(
-            {label_id: one.pages for label_id, one in asked.items()},
+        measured = compute_ranking_metrics(
+            {label.label_id: found.pages for label, found in zip(labels, asked, strict=True)},
             {label.label_id: pages for label, pages in zip(labels, relevant, strict=True) if pages},
         )
-        for label_id, more in [*contexts.items(), *((one, found.values) for one, found in judgements.items())]:
-            values[label_id] = {**values.get(label_id, {}), **more}
         outcomes = tuple(
             self._compare_with_label(
-                label, pages, outdated, asked[label.label_id], values.get(label.label_id, {}), threshold
+                label, pages, outdated, found, measured.get(label.label_id, {}) | values[label.label_id], threshold
             )
-            for label, pages, outdated in zip(labels, relevant, stale, strict=True)
+            for label, pages, outdated, found in zip(labels, relevant, stale, asked, strict=True)
         )
+        judged = [
+            JudgedAnswer(found.answer, judgements[outcome.label_id], pages, _is_right(outcome))
+            for outcome, pages, found in zip(outcomes, relevant, asked, strict=True)
+            if found.answer is not None and outcome.label_id in judgements
+        ]
         evaluation = Evaluation(
             evaluation_id=create_id(),
             name=name,
@@ -168,11 +163,26 @@ class EvaluationRunner:
             outcomes=outcomes,
             precision_recall=compute_precision_recall(outcomes),
             risk_coverage=compute_risk_coverage(outcomes),
-            judge_report=self._report(outcomes, relevant, asked, judgements) if judgements else None,
+            judge_report=self._judge.report(judged, self._models.generator) if judged else None,
             index_bytes=index_bytes,
         )
         self._stores.evaluations.add(evaluation)
         yield evaluation
+
+    def _build_ask(
+        self, configuration: RetrievalConfig | Baseline, question: str, *, answers: bool
+    ) -> tuple[AskFunction, int]:
+        """Return a function that asks a question with a method, and the size in bytes of the indexes it reads."""
+        if isinstance(configuration, Baseline):
+            return build_baseline_ask(self._stores.documents, configuration, self._build_ranker)
+        rank_by = configuration.rank_by or self._settings.rank_by
+        ask = build_search_ask(
+            self._searcher, self._strategies, self._answerer, configuration, rank_by, answers=answers
+        )
+        # The first search loads models, whose time would count as that of the first question.
+        warm_up = self._searcher.build_query(question, Scope(), None, configuration)
+        self._searcher.search(replace(warm_up, gated=False), Timer())
+        return ask, measure_index(self._stores, configuration, rank_by)
 
     def _compare_with_label(
         self,
@@ -208,55 +218,7 @@ class EvaluationRunner:
             answer = replace(answer, state=AnswerState.ABSTAINED)
         return self._judge.judge_answer(answer, config, expected=label.answers[0] if label.answers else "")
 
-    def _report(
-        self,
-        outcomes: Sequence[QuestionResult],
-        relevant: Sequence[Collection[PageKey]],
-        asked: Mapping[str, MethodResult],
-        judgements: Mapping[str, Judgement],
-    ) -> JudgeReport:
-        passages, rights = [], []
-        for outcome, pages in zip(outcomes, relevant, strict=True):
-            judgement, answer = judgements.get(outcome.label_id), asked[outcome.label_id].answer
-            if judgement is None or answer is None:
-                continue
-            if pages:
-                passages += pair_passages(answer, judgement, pages)
-            faithful, right = is_faithful(judgement), outcome.values.get("contains_answer")
-            if faithful is not None and right is not None:
-                rights.append((faithful, right == 1.0))
-        agreements = [count_agreement(PASSAGES, passages), count_agreement(ANSWERS, rights)]
-        return report_judgements([*judgements.values()], self._models.generator, agreements)
 
-    def check(self, configurations: Sequence[RetrievalConfig | Baseline]) -> None:
-        """Raise `SettingsError` if a configuration cannot be measured; see `Evaluations.check`."""
-        for configuration in configurations:
-            if isinstance(configuration, RetrievalConfig):
-                self._strategies.check(configuration)
-
-    @property
-    def default_configuration(self) -> str:
-        """Name of the configuration that the settings determine."""
-        adapters = self._preferences.adapters
-        adapter = None if adapters.newest is None else adapters.select(None) is not None
-        return RetrievalConfig(self._settings.rank_by, adapter=adapter).label
-
-    def list_choices(self, k: float, b: float) -> list[ConfigurationChoice]:
-        """Return the configurations that can be measured; see `Evaluations.list_choices`."""
-        return list_choices(self._strategies.list_all(), k, b)
-
-    def list_methods(self, k: float, b: float) -> list[RetrievalConfig | Baseline]:
-        """Return the methods that the settings and the index allow to compare; see `Evaluations.list_methods`."""
-        generations = self._stores.documents.generations("active")
-        return list_methods(
-            self._settings.rank_by,
-            retrievers=[
-                one
-                for one in self._stores.retrievers
-                if (one.is_part_of(generations[-1][1]) if generations else not one.is_optional)
-            ],
-            has_adapter=self._preferences.adapters.newest is not None,
-            has_cross_encoder=bool(self._settings.reranker),
-            k=k,
-            b=b,
-        )
+def _is_right(outcome: QuestionResult) -> bool | None:
+    contains_answer = outcome.values.get("contains_answer")
+    return None if contains_answer is None else contains_answer == 1.0

@@ -10,10 +10,10 @@ import numpy as np
 from rag_core.answering.page_reading import PageReader
 from rag_core.llm.prompts import build_short_answer_messages
 from rag_core.reading.answer_probabilities import compute_probabilities_by_passage
+from rag_core.research.evidence_mixture import mix_answers
 from rag_core.research.marginalization.marginal_answers import generate_marginal_answer
 from rag_core.research.marginalization.predictions import Predictions
-from rag_core.retrieval.evidence_mixture import mix_answers
-from rag_core.retrieval.worked_mixture import compute_worked_mixture
+from rag_core.research.worked_mixture import WorkedMixture, compute_worked_mixture
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.types import (
     UNKNOWN,
@@ -25,7 +25,6 @@ from rag_core.types import (
     Passage,
     WeightedPassage,
     WeightingConfig,
-    WorkedMixture,
 )
 
 # What a language model writes if a passage does not state the answer.
@@ -89,7 +88,7 @@ class Mixtures:
         expected: Collection[str] = (),
         stale: Collection[str] = (),
     ) -> EvidenceMixture:
-        """Return the mixture of the answers; see `rag_core.retrieval.evidence_mixture.mix_answers`."""
+        """Return the mixture of the answers; see `rag_core.research.evidence_mixture.mix_answers`."""
         return mix_answers(weighted, probabilities, right=right, expected=expected, stale=stale)
 
     def compute_example(self, weighting: WeightingConfig) -> WorkedMixture:

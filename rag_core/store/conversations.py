@@ -66,20 +66,17 @@ class ConversationStore:
         """Return up to ``most`` gate scores with this name, from the newest answers and refusals, newest first."""
         gate = messages.c.answer["gate"]
         query = select(gate["score"].as_float()).where(gate["score_name"].as_string() == name)
-        with self._db.read() as connection:
-            return list(connection.scalars(query.order_by(messages.c.created_at.desc()).limit(most)))
+        return self._db.fetch_values(query.order_by(messages.c.created_at.desc()).limit(most))
 
     def messages(self, conversation_id: str) -> list[Message]:
         """Return the messages of a conversation, oldest first."""
         query = select(messages).where(messages.c.conversation_id == conversation_id)
-        with self._db.read() as connection:
-            rows = connection.execute(query.order_by(messages.c.created_at, messages.c.id)).all()
+        rows = self._db.fetch(query.order_by(messages.c.created_at, messages.c.id))
         return [_message_from_row(row) for row in rows]
 
     def message(self, message_id: str) -> Message:
         """Return a message; raise `UnknownConversation` if it is not stored."""
-        with self._db.read() as connection:
-            row = connection.execute(select(messages).where(messages.c.id == message_id)).first()
+        row = self._db.fetch_first(select(messages).where(messages.c.id == message_id))
         if row is None:
             raise UnknownConversation("That message is no longer stored. Reload the page.")
         return _message_from_row(row)
@@ -107,18 +104,15 @@ class ConversationStore:
     def replace_answer(self, message_id: str, answer: Answer) -> None:
         """Replace the text and the answer of a message; ignore a deleted message."""
         values = {"text": answer.text, "answer": answer_to_json(answer)}
-        with self._db.begin() as connection:
-            connection.execute(update(messages).where(messages.c.id == message_id).values(**values))
+        self._db.change(update(messages).where(messages.c.id == message_id).values(**values))
 
     def remove_messages(self, message_ids: Sequence[str]) -> None:
-        with self._db.begin() as connection:
-            connection.execute(delete(messages).where(messages.c.id.in_(message_ids)))
+        self._db.change(delete(messages).where(messages.c.id.in_(message_ids)))
 
     def update(self, conversation_id: str, **values: Any) -> None:
         """Change columns of a conversation except its scope; raise `UnknownConversation` if it is not stored."""
         query = update(conversations).where(conversations.c.id == conversation_id).values(**values)
-        with self._db.begin() as connection:
-            changed = connection.execute(query).rowcount
+        changed = self._db.change(query)
         if not changed:
             self.get(conversation_id)
 
@@ -139,8 +133,7 @@ class ConversationStore:
             connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
 
     def count(self) -> int:
-        with self._db.read() as connection:
-            return int(connection.execute(select(func.count()).select_from(conversations)).scalar_one())
+        return int(self._db.fetch_values(select(func.count()).select_from(conversations))[0])
 
 
 def _message_from_row(row: Any) -> Message:

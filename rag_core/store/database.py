@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
-from sqlalchemy import URL, Connection, create_engine, event
+from sqlalchemy import URL, ColumnElement, Connection, Row, Select, UpdateBase, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, OperationalError, SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -19,6 +19,8 @@ from rag_core.store.columns import dump_json
 from rag_core.store.database_lock import DatabaseLock
 from rag_core.store.migrate import prepare_schema
 
+# A row with any columns.
+AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 # How many milliseconds SQLite waits for a lock.
 BUSY_MS = 30_000
 # Older SQLite builds refuse statements with more than 999 bound values.
@@ -118,6 +120,39 @@ class Database:
         """Open a connection for reading."""
         with self._translate_errors(), self._engine.connect() as connection:
             yield connection
+
+    def change(self, statement: UpdateBase) -> int:
+        """Run one statement in a transaction, and return how many rows it changed."""
+        with self.begin() as connection:
+            return connection.execute(statement).rowcount
+
+    def fetch(self, query: Select[Any]) -> Sequence[AnyRow]:
+        """Return the rows of a query."""
+        with self.read() as connection:
+            return connection.execute(query).all()
+
+    def fetch_first(self, query: Select[Any]) -> AnyRow | None:
+        """Return the first row of a query; ``None`` if there is none."""
+        with self.read() as connection:
+            return connection.execute(query).first()
+
+    def fetch_values(self, query: Select[Any]) -> list[Any]:
+        """Return the first column of a query."""
+        with self.read() as connection:
+            return list(connection.scalars(query))
+
+    def fetch_batches(
+        self, query: Select[Any], key: ColumnElement[Any], values: Iterable[Any] | None, size: int = MAX_BOUND
+    ) -> list[AnyRow]:
+        """Return the rows whose key is one of the values, or all rows if ``values`` is ``None``.
+
+        There is one query for each batch of values, as a statement can contain only so many.
+        """
+        with self.read() as connection:
+            if values is None:
+                return list(connection.execute(query))
+            batches = split_batches(list(values), size)
+            return [row for batch in batches for row in connection.execute(query.where(key.in_(batch)))]
 
     @staticmethod
     def file_size(connection: Connection) -> int:

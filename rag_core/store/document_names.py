@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
-from sqlalchemy import Select, delete, func, insert, or_, select, union_all, update
+from sqlalchemy import ColumnElement, Select, Table, delete, func, insert, or_, select, union_all, update
 
 from rag_core.store.database import Database, create_id, now
 from rag_core.store.document_queries import IS_BEING_REMOVED
@@ -41,54 +42,43 @@ class NameStore:
         The name of a document is the name of its file, possibly with folders before it.
         """
         return self._read(
-            *(
-                query.where(
-                    or_(table.c.name == file_name, table.c.name.endswith(f"/{file_name}", autoescape=True)),
-                    table.c.collection == collection,
-                )
-                for table, query in _QUERIES
+            lambda table: (
+                or_(table.c.name == file_name, table.c.name.endswith(f"/{file_name}", autoescape=True)),
+                table.c.collection == collection,
             )
         )
 
     def find_in_folder(self, folder: str, collection: str) -> list[DocumentName]:
         """Return the names in a collection that belong to files in a folder or its subfolders, oldest first."""
         return self._read(
-            *(
-                query.where(
-                    or_(table.c.folder == folder, table.c.folder.startswith(f"{folder}/", autoescape=True)),
-                    table.c.collection == collection,
-                )
-                for table, query in _QUERIES
+            lambda table: (
+                or_(table.c.folder == folder, table.c.folder.startswith(f"{folder}/", autoescape=True)),
+                table.c.collection == collection,
             )
         )
 
     def names(self, document_id: str) -> list[DocumentName]:
         """Return the names of a document: first the one that answers show, then the others, oldest first."""
-        key = {"documents": documents.c.id, "aliases": aliases.c.document_id}
-        stored = self._read(*(query.where(key[table.name] == document_id) for table, query in _QUERIES))
+        stored = self._read(lambda _: (documents.c.id == document_id,))
         return sorted(stored, key=lambda one: one.alias_id is not None)
 
     def set_folder(self, document_id: str, folder: str) -> None:
         """Set the folder of a document's file."""
-        with self._db.begin() as connection:
-            connection.execute(update(documents).where(documents.c.id == document_id).values(folder=folder))
+        self._db.change(update(documents).where(documents.c.id == document_id).values(folder=folder))
 
     def rename(self, former: DocumentName, name: str) -> None:
         """Change a name of a document."""
         table, key = (aliases, former.alias_id) if former.alias_id else (documents, former.document_id)
-        with self._db.begin() as connection:
-            connection.execute(update(table).where(table.c.id == key).values(name=name))
+        self._db.change(update(table).where(table.c.id == key).values(name=name))
 
     def add_alias(self, document_id: str, name: str, collection: str, folder: str) -> None:
         """Add another name to a document."""
         values = {"document_id": document_id, "name": name, "collection": collection, "folder": folder}
-        with self._db.begin() as connection:
-            connection.execute(insert(aliases).values(id=create_id(), added_at=now(), **values))
+        self._db.change(insert(aliases).values(id=create_id(), added_at=now(), **values))
 
     def remove_alias(self, alias_id: str) -> None:
         """Remove one of the further names of a document."""
-        with self._db.begin() as connection:
-            connection.execute(delete(aliases).where(aliases.c.id == alias_id))
+        self._db.change(delete(aliases).where(aliases.c.id == alias_id))
 
     def promote_alias(self, alias: DocumentName) -> None:
         """Replace the first name, collection and folder of a document by those of an alias."""
@@ -97,31 +87,14 @@ class NameStore:
             connection.execute(update(documents).where(documents.c.id == alias.document_id).values(values))
             connection.execute(delete(aliases).where(aliases.c.id == alias.alias_id))
 
-    def _read(self, *queries: Select[tuple[str | None, ...]]) -> list[DocumentName]:
-        found = union_all(*queries).subquery()
-        with self._db.read() as connection:
-            rows = connection.execute(select(found).order_by(found.c.added_at))
-            return [DocumentName(*row[:-1]) for row in rows]
+    def _read(self, conditions: Callable[[Table], Iterable[ColumnElement[bool]]]) -> list[DocumentName]:
+        """Return the names that meet the conditions, oldest first; they apply to `documents` and to `aliases`."""
+        first_names = _select_names(documents, func.nullif(documents.c.id, documents.c.id))
+        further = _select_names(aliases, aliases.c.id).join(documents, documents.c.id == aliases.c.document_id)
+        found = union_all(first_names.where(*conditions(documents)), further.where(*conditions(aliases))).subquery()
+        return [DocumentName(*row[:-1]) for row in self._db.fetch(select(found).order_by(found.c.added_at))]
 
 
-_FIRST_NAMES = select(
-    documents.c.id.label("document_id"),
-    func.nullif(documents.c.id, documents.c.id).label("alias_id"),
-    documents.c.name,
-    documents.c.collection,
-    documents.c.folder,
-    documents.c.added_at,
-).where(~IS_BEING_REMOVED)
-_ALIASES = (
-    select(
-        aliases.c.document_id,
-        aliases.c.id.label("alias_id"),
-        aliases.c.name,
-        aliases.c.collection,
-        aliases.c.folder,
-        aliases.c.added_at,
-    )
-    .join(documents, documents.c.id == aliases.c.document_id)
-    .where(~IS_BEING_REMOVED)
-)
-_QUERIES = ((documents, _FIRST_NAMES), (aliases, _ALIASES))
+def _select_names(table: Table, alias_id: ColumnElement[Any]) -> Select[Any]:
+    columns = (table.c[name] for name in ("name", "collection", "folder", "added_at"))
+    return select(documents.c.id.label("document_id"), alias_id.label("alias_id"), *columns).where(~IS_BEING_REMOVED)

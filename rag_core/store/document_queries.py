@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, Select, and_, case, func, or_, select, tuple_, union
+from sqlalchemy import Table as SqlTable
 
 from rag_core.errors import CollectionError, UnknownDocument
-from rag_core.store.database import MAX_BOUND, Database, as_utc, split_batches
+from rag_core.store.database import MAX_BOUND, AnyRow, Database, as_utc
 from rag_core.store.file_names import MAX_NAME_CHARS, normalize_name
 from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, page_tables, pages, versions
 from rag_core.store.serialization import page_from_row, unpack_tables
@@ -37,12 +38,13 @@ IS_BEING_REMOVED = (
     select(versions.c.id).where(versions.c.document_id == documents.c.id, versions.c.state == "removing").exists()
 )
 # The collections of all names of each document.
-_COLLECTIONS_OF_DOCUMENTS = union(
+_COLLECTIONS = union(
     select(documents.c.id, documents.c.collection).where(~IS_BEING_REMOVED),
     select(documents.c.id, aliases.c.collection)
     .join(aliases, aliases.c.document_id == documents.c.id)
     .where(~IS_BEING_REMOVED),
 ).subquery()
+_FIRST_NAMES = select(documents.c.id, documents.c.name)
 _PAGES = (
     select(pages, hidden_texts.c.text.label("hidden"), page_tables.c.tables)
     .outerjoin(
@@ -85,14 +87,13 @@ class DocumentQueries:
         if document_ids is not None:
             query = query.where(documents.c.id.in_(document_ids))
             further_names = further_names.where(aliases.c.document_id.in_(document_ids))
-        with self._db.read() as connection:
-            # The generations are read separately: in a join, their JSON would be parsed again for each document.
-            built = connection.execute(select(generations.c.id, generations.c.fingerprint)).all()
-            embedders = {row.id: str(row.fingerprint.get("embedder", "")) for row in built}
-            further: dict[str, list[str]] = {}
-            for document_id, name in connection.execute(further_names):
-                further.setdefault(document_id, []).append(name)
-            return [_document_from_row(row, embedders, further) for row in connection.execute(query)]
+        # The generations are read separately: in a join, their JSON would be parsed again for each document.
+        built = self._db.fetch(select(generations.c.id, generations.c.fingerprint))
+        embedders = {row.id: str(row.fingerprint.get("embedder", "")) for row in built}
+        further: dict[str, list[str]] = {}
+        for document_id, name in self._db.fetch(further_names):
+            further.setdefault(document_id, []).append(name)
+        return [_document_from_row(row, embedders, further) for row in self._db.fetch(query)]
 
     def document(self, document_id: str) -> DocumentInfo:
         """Return a document; raise `UnknownDocument` if it is not stored or is being removed."""
@@ -104,25 +105,22 @@ class DocumentQueries:
     def outdated_ids(self, parser_versions: Collection[str]) -> list[str]:
         """Return the ids of the searchable documents that other versions of the parsers have read."""
         query = select(documents.c.id).join(versions, versions.c.id == documents.c.active_version)
-        with self._db.read() as connection:
-            return list(connection.scalars(query.where(versions.c.extractor.not_in(parser_versions))))
+        return self._db.fetch_values(query.where(versions.c.extractor.not_in(parser_versions)))
 
     def name(self, document_id: str) -> str:
         """Return a document's name, even if its removal has started; raise `UnknownDocument` if it is not stored."""
-        with self._db.read() as connection:
-            document_name = connection.execute(select(documents.c.name).where(documents.c.id == document_id)).scalar()
-        if document_name is None:
+        row = self._db.fetch_first(select(documents.c.name).where(documents.c.id == document_id))
+        if row is None:
             raise UnknownDocument(_UNKNOWN_DOCUMENT)
-        return str(document_name)
+        return str(row.name)
 
     def removals_in_progress(self) -> dict[str, str]:
         """Return the hidden documents whose removal is not finished, as ``document_id: name``."""
         of_document = versions.c.document_id == documents.c.id
         is_marked = select(versions.c.id).where(of_document, versions.c.state == "removing").exists()
         has_no_version = ~select(versions.c.id).where(of_document).exists()
-        with self._db.read() as connection:
-            rows = connection.execute(select(documents.c.id, documents.c.name).where(or_(is_marked, has_no_version)))
-            return {row.id: row.name for row in rows}
+        query = select(documents.c.id, documents.c.name).where(or_(is_marked, has_no_version))
+        return {row.id: row.name for row in self._db.fetch(query)}
 
     def find_ids(self, names: Iterable[str]) -> list[str]:
         """Return the ids of the documents with these names or ids, in the given order; raise `UnknownDocument`.
@@ -131,14 +129,13 @@ class DocumentQueries:
         """
         wanted = list(dict.fromkeys(map(normalize_name, names)))
         by_key: dict[str, dict[str, None]] = {}
-        with self._db.read() as connection:
-            for batch in split_batches(wanted, 400):
-                is_wanted = or_(documents.c.id.in_(batch), documents.c.name.in_(batch))
-                rows = connection.execute(select(documents.c.id, documents.c.name).where(is_wanted)).all()
-                further = select(aliases.c.document_id, aliases.c.name).where(aliases.c.name.in_(batch))
-                for document_id, name in [*rows, *connection.execute(further)]:
-                    for key in (document_id, name):
-                        by_key.setdefault(key, {})[document_id] = None
+        for document_id, name in [
+            *self._db.fetch_batches(_FIRST_NAMES, documents.c.id, wanted),
+            *self._db.fetch_batches(_FIRST_NAMES, documents.c.name, wanted),
+            *self._db.fetch_batches(select(aliases.c.document_id, aliases.c.name), aliases.c.name, wanted),
+        ]:
+            for key in (document_id, name):
+                by_key.setdefault(key, {})[document_id] = None
         missing = [name for name in wanted if name not in by_key]
         if missing:
             raise UnknownDocument(
@@ -149,9 +146,7 @@ class DocumentQueries:
 
     def ids_in_collections(self, names: Sequence[str]) -> list[str]:
         """Return the ids of the documents in these collections; raise `CollectionError` if a collection is empty."""
-        query = select(_COLLECTIONS_OF_DOCUMENTS).where(_COLLECTIONS_OF_DOCUMENTS.c.collection.in_(names))
-        with self._db.read() as connection:
-            rows = connection.execute(query).all()
+        rows = self._db.fetch(_COLLECTIONS.select().where(_COLLECTIONS.c.collection.in_(names)))
         existing = {row.collection for row in rows}
         for name in names:
             if name not in existing:
@@ -163,15 +158,13 @@ class DocumentQueries:
 
     def collections(self) -> dict[str, int]:
         """Return the number of documents in each collection."""
-        of_documents = _COLLECTIONS_OF_DOCUMENTS.c
-        has_version = select(versions.c.id).where(versions.c.document_id == of_documents.id).exists()
+        has_version = select(versions.c.id).where(versions.c.document_id == _COLLECTIONS.c.id).exists()
         query = (
-            select(of_documents.collection, func.count().label("documents"))
+            select(_COLLECTIONS.c.collection, func.count().label("documents"))
             .where(has_version)
-            .group_by(of_documents.collection)
+            .group_by(_COLLECTIONS.c.collection)
         )
-        with self._db.read() as connection:
-            return {row.collection: row.documents for row in connection.execute(query)}
+        return {row.collection: row.documents for row in self._db.fetch(query)}
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of documents, searchable documents, and pages and chunks of active versions."""
@@ -180,9 +173,8 @@ class DocumentQueries:
             func.coalesce(func.sum(versions.c.pages), 0),
             func.coalesce(func.sum(versions.c.chunks), 0),
         ).join(documents, documents.c.active_version == versions.c.id)
-        with self._db.read() as connection:
-            searchable, page_count, chunk_count = connection.execute(active).one()
-            listed = connection.execute(select(func.count()).select_from(documents)).scalar_one()
+        ((searchable, page_count, chunk_count),) = self._db.fetch(active)
+        (listed,) = self._db.fetch_values(select(func.count()).select_from(documents))
         return {"documents": listed, "searchable": searchable, "pages": page_count, "chunks": chunk_count}
 
     # versions
@@ -193,21 +185,17 @@ class DocumentQueries:
 
     def versions_where(self, *conditions: ColumnElement[bool]) -> list[VersionRow]:
         """Return the versions that meet the conditions, oldest first."""
-        version_columns = [versions.c[name] for name in VersionRow._fields[: VersionRow._fields.index("name")]]
+        of_document = VersionRow._fields.index("name")
         query = (
             select(
-                *version_columns,
-                documents.c.name,
-                documents.c.collection,
-                documents.c.active_version,
-                documents.c.folder,
+                *(versions.c[name] for name in VersionRow._fields[:of_document]),
+                *(documents.c[name] for name in VersionRow._fields[of_document:]),
             )
             .join(documents, documents.c.id == versions.c.document_id)
             .where(*conditions)
             .order_by(versions.c.added_at)
         )
-        with self._db.read() as connection:
-            return [VersionRow._make(row) for row in connection.execute(query)]
+        return [VersionRow._make(row) for row in self._db.fetch(query)]
 
     def visible_versions(self, document_ids: Sequence[str] | None = None) -> dict[str, str]:
         """Return the versions that searches find now, as ``version_id: state``."""
@@ -216,17 +204,12 @@ class DocumentQueries:
             .select_from(versions)
             .join(documents, documents.c.active_version == versions.c.id)
         )
-        states: dict[str, str] = {}
-        with self._db.read() as connection:
-            for batch_query in _iter_batch_queries(query, document_ids):
-                states |= {row.id: row.state for row in connection.execute(batch_query)}
-        return states
+        return {row.id: row.state for row in self._db.fetch_batches(query, documents.c.id, document_ids)}
 
     def searchable_digests(self) -> frozenset[str]:
         """Return the SHA-256 digests of the files of all searchable documents."""
         query = select(versions.c.sha256).join(documents, documents.c.active_version == versions.c.id)
-        with self._db.read() as connection:
-            return frozenset(connection.execute(query).scalars())
+        return frozenset(self._db.fetch_values(query))
 
     def count_unfinished(self, document_ids: Sequence[str] | None = None) -> tuple[int, int]:
         """Return how many documents are searchable only by their words so far, and how many are not searchable yet."""
@@ -239,9 +222,8 @@ class DocumentQueries:
             .group_by(versions.c.state)
         )
         by_state: Counter[str] = Counter()
-        with self._db.read() as connection:
-            for batch_query in _iter_batch_queries(query, document_ids):
-                by_state.update({state: int(number) for state, number in connection.execute(batch_query)})
+        for state, number in self._db.fetch_batches(query, documents.c.id, document_ids):
+            by_state[state] += number
         return by_state["words"], by_state["building"]
 
     def hidden_versions(self) -> dict[str, int]:
@@ -256,104 +238,75 @@ class DocumentQueries:
         hidden = select(versions.c.id, versions.c.generation_id).where(
             has_data, versions.c.generation_id.is_not(None), ~is_seen
         )
-        with self._db.read() as connection:
-            if not connection.execute(select(stored > seen)).scalar_one():
-                return {}
-            return {row.id: row.generation_id for row in connection.execute(hidden)}
+        if not self._db.fetch_values(select(stored > seen))[0]:
+            return {}
+        return {row.id: row.generation_id for row in self._db.fetch(hidden)}
 
     # pages and chunks
 
     def pages(self, version_id: str, *, with_layout: bool = False) -> list[Page]:
         """Return a version's pages in order; word boxes and tables are empty unless ``with_layout`` is true."""
         query = _PAGES.where(pages.c.version_id == version_id).order_by(pages.c.page_index)
-        with self._db.read() as connection:
-            return [page_from_row(row, with_layout=with_layout) for row in connection.execute(query)]
+        return [page_from_row(row, with_layout=with_layout) for row in self._db.fetch(query)]
 
     def page(self, version_id: str, page_index: int) -> Page | None:
         """Return a page with its word boxes and tables, or ``None`` if it is not stored."""
         query = _PAGES.where(pages.c.version_id == version_id, pages.c.page_index == page_index)
-        with self._db.read() as connection:
-            row = connection.execute(query).first()
+        row = self._db.fetch_first(query)
         return page_from_row(row) if row else None
 
     def pages_at(self, keys: Collection[PageKey]) -> dict[PageKey, Page]:
         """Return pages without word boxes and tables, by version id and page index; those not stored are left out."""
-        found: dict[PageKey, Page] = {}
-        with self._db.read() as connection:
-            for batch in split_batches(list(keys), MAX_BOUND // 2):
-                rows = connection.execute(_PAGES.where(tuple_(pages.c.version_id, pages.c.page_index).in_(batch)))
-                found |= {(row.version_id, row.page_index): page_from_row(row, with_layout=False) for row in rows}
-        return found
+        rows = self._fetch_pages(_PAGES, pages, keys)
+        return {(row.version_id, row.page_index): page_from_row(row, with_layout=False) for row in rows}
 
-    def tables(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], tuple[Table, ...]]:
-        """Return the tables of pages by ``(version_id, page_index)``; pages without tables are left out."""
-        place = tuple_(page_tables.c.version_id, page_tables.c.page_index)
-        found: dict[tuple[str, int], tuple[Table, ...]] = {}
-        with self._db.read() as connection:
-            for batch in split_batches(list(places), MAX_BOUND // 2):
-                rows = connection.execute(select(page_tables).where(place.in_(batch)))
-                found |= {(row.version_id, row.page_index): unpack_tables(row.tables) for row in rows}
-        return found
+    def tables(self, keys: Collection[PageKey]) -> dict[PageKey, tuple[Table, ...]]:
+        """Return the tables of pages by version id and page index; pages without tables are left out."""
+        rows = self._fetch_pages(select(page_tables), page_tables, keys)
+        return {(row.version_id, row.page_index): unpack_tables(row.tables) for row in rows}
 
     def page_texts(self, keys: Collection[PageKey]) -> dict[PageKey, tuple[str, tuple[Span, ...]]]:
         """Return the texts of pages, with the spans of headers and footers, by version id and page index."""
-        place = tuple_(pages.c.version_id, pages.c.page_index)
         query = select(pages.c.version_id, pages.c.page_index, pages.c.text, pages.c.skip)
-        found: dict[PageKey, tuple[str, tuple[Span, ...]]] = {}
-        with self._db.read() as connection:
-            for batch in split_batches(list(keys), MAX_BOUND // 2):
-                for row in connection.execute(query.where(place.in_(batch))):
-                    spans = tuple((start, end) for start, end in row.skip)
-                    found[(row.version_id, row.page_index)] = row.text, spans
-        return found
+        return {
+            (row.version_id, row.page_index): (row.text, tuple((start, end) for start, end in row.skip))
+            for row in self._fetch_pages(query, pages, keys)
+        }
 
     def page_contents(self, keys: Sequence[PageKey]) -> dict[PageKey, tuple[str, tuple[Table, ...]]]:
         """Return the text and the tables of pages by version id and page index, without pages that are not stored."""
-        is_same = and_(page_tables.c.version_id == pages.c.version_id, page_tables.c.page_index == pages.c.page_index)
-        query = select(pages.c.version_id, pages.c.page_index, pages.c.text, page_tables.c.tables).select_from(
-            pages.outerjoin(page_tables, is_same)
-        )
-        found: dict[PageKey, tuple[str, tuple[Table, ...]]] = {}
-        with self._db.read() as connection:
-            for batch in split_batches(list(keys), MAX_BOUND // 2):
-                rows = connection.execute(query.where(tuple_(pages.c.version_id, pages.c.page_index).in_(batch)))
-                for row in rows:
-                    tables = unpack_tables(row.tables) if row.tables else ()
-                    found[(row.version_id, row.page_index)] = row.text, tables
-        return found
+        tables = self.tables(keys)
+        return {key: (text, tables.get(key, ())) for key, (text, _) in self.page_texts(keys).items()}
+
+    def _fetch_pages(self, query: Select[Any], table: SqlTable, keys: Collection[PageKey]) -> list[AnyRow]:
+        key = tuple_(table.c.version_id, table.c.page_index)
+        return self._db.fetch_batches(query, key, keys, MAX_BOUND // 2)
 
     def texts_of_version(self, version_id: str) -> dict[int, str]:
         """Return the texts of all pages of a version by page index."""
         query = select(pages.c.page_index, pages.c.text).where(pages.c.version_id == version_id)
-        with self._db.read() as connection:
-            return {row.page_index: row.text for row in connection.execute(query)}
+        return {row.page_index: row.text for row in self._db.fetch(query)}
 
     def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[ChunkRow]:
         """Return the chunks of a version in order, or only the chunks that have text on a page."""
         query = select_chunk_rows(ALL_CHUNKS).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
         if page_index is not None:
             query = query.where(and_(chunks.c.page_index <= page_index, chunks.c.page_index_end >= page_index))
-        with self._db.read() as connection:
-            return [ChunkRow._make(row) for row in connection.execute(query)]
+        return [ChunkRow._make(row) for row in self._db.fetch(query)]
 
     def adjacent_chunks(self, version_id: str, ordinal: int) -> tuple[ChunkRow | None, ChunkRow | None]:
         """Return the chunks before and after a chunk of a version; ``None`` for a chunk that does not exist."""
         is_neighbour = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
         query = select_chunk_rows(ALL_CHUNKS).where(chunks.c.version_id == version_id, is_neighbour)
-        with self._db.read() as connection:
-            rows = [ChunkRow._make(row) for row in connection.execute(query)]
+        rows = [ChunkRow._make(row) for row in self._db.fetch(query)]
         by_ordinal = {row.ordinal: row for row in rows}
         return by_ordinal.get(ordinal - 1), by_ordinal.get(ordinal + 1)
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
         """Return those of the given chunks that searches find now, by id."""
         query = select_chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
-        visible: dict[int, ChunkRow] = {}
-        with self._db.read() as connection:
-            for batch in split_batches(list(chunk_ids)):
-                rows = connection.execute(query.where(chunks.c.id.in_(batch)))
-                visible |= {row.id: row for row in map(ChunkRow._make, rows)}
-        return visible
+        rows = self._db.fetch_batches(query, chunks.c.id, chunk_ids)
+        return {row.id: row for row in map(ChunkRow._make, rows)}
 
     def chunk_ranges(self, version_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return the lowest and highest id of the chunks of each of these versions that has chunks.
@@ -361,28 +314,20 @@ class DocumentQueries:
         Chunks of other versions may have ids between these two ids.
         """
         query = select(chunks.c.version_id, func.min(chunks.c.id), func.max(chunks.c.id)).group_by(chunks.c.version_id)
-        with self._db.read() as connection:
-            rows = connection.execute(query.where(chunks.c.version_id.in_(version_ids)))
-            return {version_id: (first, last) for version_id, first, last in rows}
+        rows = self._db.fetch_batches(query, chunks.c.version_id, version_ids)
+        return {version_id: (first, last) for version_id, first, last in rows}
 
     def chunk_ids(self, version_ids: Sequence[str]) -> list[int]:
         """Return the ids of the chunks of these versions."""
-        ids: list[int] = []
-        with self._db.read() as connection:
-            for batch in split_batches(list(version_ids)):
-                query = select(chunks.c.id).where(chunks.c.version_id.in_(batch))
-                ids += connection.execute(query).scalars()
-        return ids
+        return [row.id for row in self._db.fetch_batches(select(chunks.c.id), chunks.c.version_id, version_ids)]
 
     def count_chunks(self) -> int:
         """Return the number of stored chunks of all versions."""
-        with self._db.read() as connection:
-            return int(connection.execute(select(func.count(chunks.c.id))).scalar_one())
+        return int(self._db.fetch_values(select(func.count(chunks.c.id)))[0])
 
     def chunk_ids_all(self) -> list[int]:
         """Return the ids of all stored chunks."""
-        with self._db.read() as connection:
-            return list(connection.execute(select(chunks.c.id)).scalars())
+        return self._db.fetch_values(select(chunks.c.id))
 
 
 ALL_CHUNKS = chunks.join(versions, versions.c.id == chunks.c.version_id).join(
@@ -398,15 +343,6 @@ def select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
     return select(
         *chunk_columns, documents.c.id, documents.c.name, pages.c.page_label, hidden_texts.c.text
     ).select_from(chunks_with_documents.join(pages, of_page).outerjoin(hidden_texts, hidden))
-
-
-def _iter_batch_queries(query: Select[Any], document_ids: Sequence[str] | None) -> Iterator[Select[Any]]:
-    """Yield one query for all documents, or one query per batch of ids, as a statement can contain only so many."""
-    if document_ids is None:
-        yield query
-    else:
-        for batch in split_batches(list(document_ids)):
-            yield query.where(documents.c.id.in_(batch))
 
 
 def _document_from_row(row: Any, embedders: Mapping[int, str], further: Mapping[str, Sequence[str]]) -> DocumentInfo:

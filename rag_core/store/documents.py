@@ -43,8 +43,7 @@ class DocumentStore(DocumentQueries):
     def generations(self, state: str) -> list[tuple[int, Fingerprint]]:
         """Return the generations in a state (``building``, ``active`` or ``retired``), oldest first."""
         query = select(generations.c.id, generations.c.fingerprint).where(generations.c.state == state)
-        with self._db.read() as connection:
-            rows = connection.execute(query.order_by(generations.c.id)).all()
+        rows = self._db.fetch(query.order_by(generations.c.id))
         return [(row.id, Fingerprint(**row.fingerprint)) for row in rows]
 
     def set_generation_parser(self, generation_id: int, extractor: str) -> None:
@@ -100,8 +99,7 @@ class DocumentStore(DocumentQueries):
 
     def drop_generation(self, generation_id: int) -> None:
         """Delete a generation that has no versions left."""
-        with self._db.begin() as connection:
-            connection.execute(delete(generations).where(generations.c.id == generation_id))
+        self._db.change(delete(generations).where(generations.c.id == generation_id))
 
     # versions, from submission to publication
 
@@ -125,8 +123,7 @@ class DocumentStore(DocumentQueries):
             .where(versions.c.sha256 == sha256, or_(*states), ~replaced.exists())
             .order_by(versions.c.state != "full")
         )
-        with self._db.read() as connection:
-            row = connection.execute(query).first()
+        row = self._db.fetch_first(query)
         return (row.id, row.name, row.state == "full") if row else None
 
     def add_version(
@@ -176,12 +173,8 @@ class DocumentStore(DocumentQueries):
 
     def version_dates(self, version_ids: Collection[str]) -> dict[str, datetime]:
         """Return when the content of versions was added."""
-        dates: dict[str, datetime] = {}
-        with self._db.read() as connection:
-            for batch in split_batches(list(version_ids)):
-                query = select(versions.c.id, versions.c.added_at).where(versions.c.id.in_(batch))
-                dates |= {version_id: as_utc(added_at) for version_id, added_at in connection.execute(query)}
-        return dates
+        rows = self._db.fetch_batches(select(versions.c.id, versions.c.added_at), versions.c.id, version_ids)
+        return {row.id: as_utc(row.added_at) for row in rows}
 
     def version_ages(self, version_ids: Collection[str]) -> dict[str, float]:
         """Return the number of days since the content of versions was added."""
@@ -216,16 +209,14 @@ class DocumentStore(DocumentQueries):
                     )
 
     def update_version(self, version_id: str, **values: Any) -> None:
-        with self._db.begin() as connection:
-            connection.execute(update(versions).where(versions.c.id == version_id).values(**values))
+        self._db.change(update(versions).where(versions.c.id == version_id).values(**values))
 
     def page_headings(self, version_id: str) -> list[PageHeading]:
         """Return the label, the heading and the first `_TOP` characters of each page of a version, in order."""
         top = func.substr(pages.c.text, 1, _TOP)
         query = select(pages.c.page_index, pages.c.page_label, pages.c.heading, top)
-        with self._db.read() as connection:
-            rows = connection.execute(query.where(pages.c.version_id == version_id).order_by(pages.c.page_index))
-            return [PageHeading(*row) for row in rows]
+        rows = self._db.fetch(query.where(pages.c.version_id == version_id).order_by(pages.c.page_index))
+        return [PageHeading(*row) for row in rows]
 
     def save_pages(self, version_id: str, extracted: Sequence[Page]) -> None:
         """Store the pages of a version with their tables, and set the numbers of pages by state in its row."""
@@ -333,9 +324,7 @@ class DocumentStore(DocumentQueries):
     def ended_with_chunks(self) -> list[str]:
         """Return the ids of ended versions that still have chunks."""
         chunk = select(chunks.c.id).where(chunks.c.version_id == versions.c.id)
-        with self._db.read() as connection:
-            query = select(versions.c.id).where(versions.c.state == "ended", chunk.exists())
-            return list(connection.execute(query).scalars())
+        return self._db.fetch_values(select(versions.c.id).where(versions.c.state == "ended", chunk.exists()))
 
     def clear_version(self, version_id: str) -> None:
         """Delete a version's pages, tables, chunks and entities, and the summaries of themes that quote it."""
@@ -346,8 +335,7 @@ class DocumentStore(DocumentQueries):
 
     def remove_version(self, version_id: str) -> None:
         """Delete the row of a version whose pages and chunks are deleted already."""
-        with self._db.begin() as connection:
-            connection.execute(delete(versions).where(versions.c.id == version_id))
+        self._db.change(delete(versions).where(versions.c.id == version_id))
 
     def remove_document(self, document_id: str) -> None:
         """Delete the row and the jobs of a document, unless it has a version."""

@@ -10,20 +10,13 @@ from sqlalchemy import delete, insert, select
 
 from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import evaluations, feedback, labels
+from rag_core.store.serialization import convert_json
 from rag_core.types import (
-    Agreement,
     Evaluation,
     Feedback,
-    Interval,
-    JudgeReport,
     Label,
     LabelKind,
     LabelledPage,
-    Metric,
-    QuestionResult,
-    RiskPoint,
-    StatementVerdict,
-    Usage,
 )
 
 
@@ -37,14 +30,12 @@ class EvaluationStore:
 
     def labels(self) -> list[Label]:
         """Return the labels created in the app, oldest first."""
-        with self._db.read() as connection:
-            rows = connection.execute(select(labels).order_by(labels.c.created_at, labels.c.id)).all()
+        rows = self._db.fetch(select(labels).order_by(labels.c.created_at, labels.c.id))
         return [_label_from_row(row) for row in rows]
 
     def labels_of(self, message_id: str) -> list[Label]:
         """Return the labels created from a message."""
-        with self._db.read() as connection:
-            rows = connection.execute(select(labels).where(labels.c.message_id == message_id)).all()
+        rows = self._db.fetch(select(labels).where(labels.c.message_id == message_id))
         return [_label_from_row(row) for row in rows]
 
     def put_label(
@@ -76,13 +67,11 @@ class EvaluationStore:
         return _label_from_row(row)
 
     def remove_label(self, label_id: str) -> None:
-        with self._db.begin() as connection:
-            connection.execute(delete(labels).where(labels.c.id == label_id))
+        self._db.change(delete(labels).where(labels.c.id == label_id))
 
     def remove_pseudo_labels(self) -> None:
         """Delete the labels of pseudo-questions."""
-        with self._db.begin() as connection:
-            connection.execute(delete(labels).where(labels.c.is_pseudo))
+        self._db.change(delete(labels).where(labels.c.is_pseudo))
 
     def remove_pseudo_labels_of(self, document: str) -> None:
         """Delete the labels of pseudo-questions that were made from sentences of a document, by its name."""
@@ -95,8 +84,7 @@ class EvaluationStore:
 
     def remove_labels_of(self, message_id: str) -> None:
         """Delete the labels created from a message."""
-        with self._db.begin() as connection:
-            connection.execute(delete(labels).where(labels.c.message_id == message_id))
+        self._db.change(delete(labels).where(labels.c.message_id == message_id))
 
     # feedback
 
@@ -109,13 +97,11 @@ class EvaluationStore:
 
     def feedback(self, message_id: str) -> Feedback | None:
         """Return the feedback on an answer, or ``None``."""
-        with self._db.read() as connection:
-            row = connection.execute(select(feedback).where(feedback.c.message_id == message_id)).first()
+        row = self._db.fetch_first(select(feedback).where(feedback.c.message_id == message_id))
         return Feedback(bool(row.good), row.note) if row else None
 
     def remove_feedback(self, message_id: str) -> None:
-        with self._db.begin() as connection:
-            connection.execute(delete(feedback).where(feedback.c.message_id == message_id))
+        self._db.change(delete(feedback).where(feedback.c.message_id == message_id))
 
     # evaluations
 
@@ -123,18 +109,15 @@ class EvaluationStore:
         """Store an evaluation."""
         result = asdict(evaluation)
         moment, evaluation_id = result.pop("created_at"), result.pop("evaluation_id")
-        with self._db.begin() as connection:
-            connection.execute(insert(evaluations).values(id=evaluation_id, created_at=moment, result=result))
+        self._db.change(insert(evaluations).values(id=evaluation_id, created_at=moment, result=result))
 
     def all(self) -> list[Evaluation]:
         """Return the evaluations, newest first."""
         query = select(evaluations).order_by(evaluations.c.created_at.desc(), evaluations.c.id)
-        with self._db.read() as connection:
-            return [_evaluation_from_row(row) for row in connection.execute(query)]
+        return [_evaluation_from_row(row) for row in self._db.fetch(query)]
 
     def remove(self, evaluation_id: str) -> None:
-        with self._db.begin() as connection:
-            connection.execute(delete(evaluations).where(evaluations.c.id == evaluation_id))
+        self._db.change(delete(evaluations).where(evaluations.c.id == evaluation_id))
 
 
 def _label_from_row(row: Any) -> Label:
@@ -150,36 +133,5 @@ def _label_from_row(row: Any) -> Label:
 
 
 def _evaluation_from_row(row: Any) -> Evaluation:
-    result = row.result
-    return Evaluation(
-        **{
-            **result,
-            "evaluation_id": row.id,
-            "created_at": as_utc(row.created_at),
-            "figures": tuple(
-                Metric(**{**data, "interval": Interval(**data["interval"])}) for data in result["figures"]
-            ),
-            "outcomes": tuple(_result_from_json(data) for data in result["outcomes"]),
-            "precision_recall": tuple(result["precision_recall"]),
-            "risk_coverage": tuple(RiskPoint(**data) for data in result["risk_coverage"]),
-            "judge_report": _judge_report_from_json(result.get("judge_report")),
-        }
-    )
-
-
-def _judge_report_from_json(data: dict[str, Any] | None) -> JudgeReport | None:
-    if data is None:
-        return None
-    return JudgeReport(
-        **{
-            **data,
-            "agreements": tuple(Agreement(**one) for one in data["agreements"]),
-            "statements": tuple(StatementVerdict(**one) for one in data["statements"]),
-            "usage": Usage(**data["usage"]),
-            "problems": tuple(data["problems"]),
-        }
-    )
-
-
-def _result_from_json(data: dict[str, Any]) -> QuestionResult:
-    return QuestionResult(**{**data, "kind": LabelKind(data["kind"]), "evidence": tuple(data["evidence"])})
+    values = {**row.result, "evaluation_id": row.id, "created_at": as_utc(row.created_at)}
+    return convert_json(Evaluation, values)

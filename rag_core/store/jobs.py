@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 
 from rag_core.errors import UnknownDocument
-from rag_core.store.database import Database, as_utc, create_id, now, split_batches
+from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import documents, jobs, versions
 from rag_core.types import DocumentStatus, Job, JobState
 
 ACTIVE = (JobState.QUEUED.value, JobState.RUNNING.value)
+
+
+_REQUEUE = (
+    update(jobs)
+    .where(jobs.c.state == JobState.RUNNING.value)
+    .values(state=JobState.QUEUED.value, stage="", done=0, reason="", started_at=None)
+)
 
 
 def build_job_row(kind: str, name: str, **values: Any) -> dict[str, Any]:
@@ -32,14 +39,12 @@ class JobStore:
     def add(self, kind: str, name: str, **values: Any) -> Job:
         """Queue a job and return it."""
         row = build_job_row(kind, name, **values)
-        with self._db.begin() as connection:
-            connection.execute(insert(jobs).values(row))
+        self._db.change(insert(jobs).values(row))
         return self.get(row["id"])
 
     def get(self, job_id: str) -> Job:
         """Return a job; raise `UnknownDocument` if it is not stored, because its document was deleted."""
-        with self._db.read() as connection:
-            row = connection.execute(select(jobs).where(jobs.c.id == job_id)).first()
+        row = self._db.fetch_first(select(jobs).where(jobs.c.id == job_id))
         if row is None:
             raise UnknownDocument("That job is no longer listed, because its document was deleted.")
         return _job_from_row(row)
@@ -51,17 +56,12 @@ class JobStore:
             query = query.where(jobs.c.state.in_(ACTIVE))
         if limit is not None:
             query = query.limit(limit)
-        with self._db.read() as connection:
-            return [_job_from_row(row) for row in connection.execute(query)]
+        return [_job_from_row(row) for row in self._db.fetch(query)]
 
     def states(self, job_ids: Sequence[str]) -> dict[str, JobState]:
         """Return the states of these jobs by id; leave out jobs that are no longer stored."""
-        states: dict[str, JobState] = {}
-        with self._db.read() as connection:
-            for batch in split_batches([*job_ids]):
-                query = select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(batch))
-                states |= {row.id: JobState(row.state) for row in connection.execute(query)}
-        return states
+        rows = self._db.fetch_batches(select(jobs.c.id, jobs.c.state), jobs.c.id, job_ids)
+        return {row.id: JobState(row.state) for row in rows}
 
     def find_active(self, document_id: str) -> str | None:
         """Return the id of the newest queued or running job of a document, if it has one."""
@@ -91,8 +91,7 @@ class JobStore:
             .order_by(jobs.c.finished_at.desc())
             .limit(newest)
         )
-        with self._db.read() as connection:
-            rows = connection.execute(query).all()
+        rows = self._db.fetch(query)
         seconds, covered_until = 0.0, as_utc(datetime.min)
         for started, ended in sorted((as_utc(row.started_at), as_utc(row.finished_at)) for row in rows):
             seconds += max(0.0, (ended - max(started, covered_until)).total_seconds())
@@ -103,24 +102,16 @@ class JobStore:
         """Mark a queued job as running; return false if it is no longer queued, because it was cancelled."""
         values = {"state": JobState.RUNNING.value, "started_at": now()}
         query = update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.QUEUED.value)
-        with self._db.begin() as connection:
-            return connection.execute(query.values(**values)).rowcount == 1
+        return self._db.change(query.values(**values)) == 1
 
     def progress(self, job_id: str, stage: str, done: int, total: int, *, ends_at: float | None = None) -> None:
         """Store the progress of a job; ``ends_at`` is the time, as `time.time` counts it, at which the job may end."""
-        values: dict[str, Any] = {"stage": stage, "done": done, "total": total}
-        of_job = jobs.c.id == job_id
-        with self._db.begin() as connection:
-            if ends_at is not None:
-                details = connection.execute(select(jobs.c.details).where(of_job)).scalar() or {}
-                values["details"] = {**details, "ends_at": ends_at}
-            connection.execute(update(jobs).where(of_job).values(**values))
+        self._change(job_id, {} if ends_at is None else {"ends_at": ends_at}, stage=stage, done=done, total=total)
 
     def set_reason(self, job_id: str, reason: str) -> None:
         """Set what a running job waits for; an empty text if it waits no longer."""
-        with self._db.begin() as connection:
-            running = (jobs.c.id == job_id) & (jobs.c.state == JobState.RUNNING.value)
-            connection.execute(update(jobs).where(running).values(reason=reason))
+        running = (jobs.c.id == job_id) & (jobs.c.state == JobState.RUNNING.value)
+        self._db.change(update(jobs).where(running).values(reason=reason))
 
     def finish(
         self, job_id: str, state: JobState, result: DocumentStatus | None, reason: str = "", **details: Any
@@ -133,30 +124,28 @@ class JobStore:
             "finished_at": now(),
             **({"details": details} if details else {}),
         }
-        with self._db.begin() as connection:
-            query = update(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(ACTIVE))
-            connection.execute(query.values(**values))
+        self._db.change(update(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(ACTIVE)).values(**values))
 
     def add_details(self, job_id: str, **values: Any) -> None:
         """Add values to the details of a job."""
+        self._change(job_id, values)
+
+    def _change(self, job_id: str, details: Mapping[str, Any], **values: Any) -> None:
+        """Change columns of a job, and add values to its details."""
+        of_job = jobs.c.id == job_id
         with self._db.begin() as connection:
-            of_job = jobs.c.id == job_id
-            details = connection.execute(select(jobs.c.details).where(of_job)).scalar() or {}
-            connection.execute(update(jobs).where(of_job).values(details={**details, **values}))
+            if details:
+                stored = connection.execute(select(jobs.c.details).where(of_job)).scalar() or {}
+                values["details"] = {**stored, **details}
+            connection.execute(update(jobs).where(of_job).values(**values))
 
     def requeue(self, job_id: str) -> None:
         """Queue a job again that is marked as running although no thread works on it."""
-        values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "reason": "", "started_at": None}
-        query = update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.RUNNING.value)
-        with self._db.begin() as connection:
-            connection.execute(query.values(**values))
+        self._db.change(_REQUEUE.where(jobs.c.id == job_id))
 
     def requeue_interrupted(self) -> None:
         """Queue all jobs again that were running when an earlier process ended."""
-        values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "reason": "", "started_at": None}
-        query = update(jobs).where(jobs.c.state == JobState.RUNNING.value)
-        with self._db.begin() as connection:
-            connection.execute(query.values(**values))
+        self._db.change(_REQUEUE)
 
     def forget_ended(self, keep: int, ended_before: datetime | None = None) -> None:
         """Delete all ended jobs except the newest ``keep`` jobs.
@@ -167,8 +156,7 @@ class JobStore:
         query = delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept_ids))
         if ended_before is not None:
             query = query.where(jobs.c.finished_at < ended_before)
-        with self._db.begin() as connection:
-            connection.execute(query)
+        self._db.change(query)
 
 
 def _job_from_row(row: Any) -> Job:

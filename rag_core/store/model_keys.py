@@ -51,15 +51,23 @@ class ModelKeyStore:
         StoreError
             The keyring or the file cannot be read, or has no key.
         """
-        problem = ""
+        import keyring
+        from keyring.errors import KeyringError
+
         try:
-            if key := self._read(place):
-                return key
-        except StoreError as error:
-            problem = str(error)
-        raise StoreError(
-            problem or "The stored API key of the language model is missing. Enter it again on the Admin page."
-        )
+            in_file = place == "file"
+            key = self._file.read_text("utf-8") if in_file else keyring.get_password(_SERVICE, self._name)
+        except FileNotFoundError:
+            key = None
+        except (KeyringError, OSError, UnicodeDecodeError) as error:
+            where = "The keyring of this machine" if isinstance(error, KeyringError) else self._file
+            raise StoreError(
+                f"{where} cannot be read ({type(error).__name__}). Allow access to it, for example by unlocking it, "
+                "and read the key again on the Admin page; or enter the API key there again."
+            ) from None
+        if not key:
+            raise StoreError("The stored API key of the language model is missing. Enter it again on the Admin page.")
+        return key
 
     def remove(self) -> None:
         """Remove the key from the keyring and the data folder; may raise `StoreError`."""
@@ -73,25 +81,6 @@ class ModelKeyStore:
             self._file.unlink(missing_ok=True)
         except OSError as error:
             raise StoreError(f"{self._file} cannot be removed ({error.strerror}). Remove this file.") from None
-
-    def _read(self, place: KeyPlace) -> str:
-        import keyring
-        from keyring.errors import KeyringError
-
-        try:
-            if place == "file":
-                return self._file.read_text("utf-8")
-            return keyring.get_password(_SERVICE, self._name) or ""
-        except KeyringError as error:
-            why = f"The keyring of this machine cannot be read ({type(error).__name__})"
-        except FileNotFoundError:
-            return ""
-        except (OSError, UnicodeDecodeError) as error:
-            why = f"{self._file} cannot be read ({type(error).__name__})"
-        raise StoreError(
-            f"{why}. Allow access to it, for example by unlocking it, and read the key again on the Admin page; or "
-            "enter the API key there again."
-        )
 
     def _write(self, key: str) -> None:
         draft = self._file.with_suffix(".new")

@@ -7,33 +7,29 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from rag_core.types import (
     Answer,
-    AnswerState,
     ChunkSpan,
-    Citation,
     CitedTable,
-    Claim,
     Embedding,
     FloatArray,
-    Gate,
     Int8Array,
     IntArray,
     Page,
-    PageReference,
     PageState,
-    Passage,
     Table,
-    Usage,
     WordBoxes,
 )
 
 # A 4-bit number in the upper half of a byte has 16 times the value that it has in the lower half.
 _UPPER_HALF_FACTOR = 16
+# The fields of a page that are stored as they are.
+_PAGE_COLUMNS = ("page_index", "page_label", "text", "reason", "width", "height", "heading", "confidence")
 
 
 def hash_text(prefix: str, text: str) -> bytes:
@@ -128,15 +124,8 @@ def unpack_sentences(data: bytes) -> IntArray:
 
 def page_to_row(page: Page) -> dict[str, Any]:
     return {
-        "page_index": page.page_index,
-        "page_label": page.page_label,
-        "text": page.text,
+        **{name: getattr(page, name) for name in _PAGE_COLUMNS},
         "state": page.state.value,
-        "reason": page.reason,
-        "width": page.width,
-        "height": page.height,
-        "heading": page.heading,
-        "confidence": page.confidence,
         "boxes": pack_boxes(page.boxes),
         "skip": [list(span) for span in page.skip],
     }
@@ -144,20 +133,25 @@ def page_to_row(page: Page) -> dict[str, Any]:
 
 def page_from_row(row: Any, *, with_layout: bool = True) -> Page:
     return Page(
-        page_index=row.page_index,
-        page_label=row.page_label,
-        text=row.text,
+        **{name: getattr(row, name) for name in _PAGE_COLUMNS},
         state=PageState(row.state),
-        width=row.width,
-        height=row.height,
-        heading=row.heading,
-        reason=row.reason,
-        confidence=row.confidence,
         boxes=unpack_boxes(row.boxes) if with_layout else WordBoxes.empty(),
         skip=tuple((int(start), int(end)) for start, end in row.skip),
         hidden=row.hidden or "",
         tables=unpack_tables(row.tables) if with_layout and row.tables is not None else (),
     )
+
+
+_Value = TypeVar("_Value")
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
+
+
+def convert_json(kind: type[_Value], data: Mapping[str, Any]) -> _Value:
+    """Return a dataclass from its fields as JSON; fields that earlier versions did not store have their defaults."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    value: _Value = _ADAPTERS[kind].validate_python(data)
+    return value
 
 
 def answer_to_json(answer: Answer) -> dict[str, Any]:
@@ -169,39 +163,15 @@ def answer_to_json(answer: Answer) -> dict[str, Any]:
 
 
 def answer_from_json(data: dict[str, Any]) -> Answer:
-    return Answer(
-        question=data["question"],
-        state=AnswerState(data["state"]),
-        text=data["text"],
-        citations=tuple(map(_citation_from_json, data["citations"])),
-        passages=tuple(_passage_from_json(passage) for passage in data["passages"]),
-        gate=Gate(**data["gate"]),
-        generator=data["generator"],
-        timings_ms=data["timings_ms"],
-        notices=tuple(data["notices"]),
-        stopped=data["stopped"],
-        # Answers that were stored by earlier versions of Footnote may lack the following fields.
-        statements=tuple(Claim(**statement) for statement in data.get("statements", ())),
-        rewritten=data.get("rewritten", ""),
-        usage=Usage(**data.get("usage", {})),
+    values = {
+        **data,
         # Earlier versions of Footnote wrote ``long_context``.
-        strategy=data.get("strategy", "plain").replace("_", "-"),
-        steps=tuple(data.get("steps", ())),
-        short=data.get("short", ""),
-        quotes_start=data.get("quotes_start"),
-        interrupted=data.get("interrupted", ""),
-        tables=tuple(map(CitedTable.from_json, data.get("tables", ()))),
-        as_of=data.get("as_of", ""),
-        more=tuple(map(_citation_from_json, data.get("more", ()))),
-    )
-
-
-def _citation_from_json(data: Mapping[str, Any]) -> Citation:
-    return Citation(**{**data, "marks": tuple((start, end) for start, end in data.get("marks", ()))})
-
-
-def _passage_from_json(data: Mapping[str, Any]) -> Passage:
-    # Passages that were stored by earlier versions of Footnote may lack the fields ``unmet`` and ``duplicates``. Their
-    # duplicates may lack document ids; such duplicates are left out.
-    duplicates = tuple(PageReference(**place) for place in data.get("duplicates", ()) if isinstance(place, dict))
-    return Passage(**{**data, "unmet": tuple(data.get("unmet", ())), "duplicates": duplicates})
+        "strategy": data.get("strategy", "plain").replace("_", "-"),
+        # Earlier versions of Footnote stored duplicates without document ids, which are left out.
+        "passages": [
+            {**one, "duplicates": [place for place in one.get("duplicates", ()) if isinstance(place, dict)]}
+            for one in data["passages"]
+        ],
+        "tables": tuple(map(CitedTable.from_json, data.get("tables", ()))),
+    }
+    return convert_json(Answer, values)

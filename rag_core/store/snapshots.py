@@ -19,21 +19,14 @@ from rag_core.store.document_queries import ALL_CHUNKS, DocumentQueries, select_
 from rag_core.store.schema import chunks, documents, generations, snapshot_contents, snapshots, versions
 from rag_core.types import AsOf, ChunkRow, DocumentInfo, Snapshot, VersionRow
 
-# A condition that is true for versions whose content is in a snapshot.
-IS_IN_SNAPSHOT = (
-    select(snapshot_contents.c.snapshot_id)
-    .where(
-        snapshot_contents.c.document_id == versions.c.document_id,
-        snapshot_contents.c.sha256 == versions.c.sha256,
-    )
-    .exists()
-)
-_ACTIVE_GENERATION = select(func.max(generations.c.id)).where(generations.c.state == "active").scalar_subquery()
-# A condition that is true for versions that searches can find in the present or as of a snapshot.
-_IS_SEARCHABLE = versions.c.state.in_(("full", "words")) & (versions.c.generation_id == _ACTIVE_GENERATION)
 _IS_SAME_CONTENT = (versions.c.document_id == snapshot_contents.c.document_id) & (
     versions.c.sha256 == snapshot_contents.c.sha256
 )
+# A condition that is true for versions whose content is in a snapshot.
+IS_IN_SNAPSHOT = select(snapshot_contents.c.snapshot_id).where(_IS_SAME_CONTENT).exists()
+_ACTIVE_GENERATION = select(func.max(generations.c.id)).where(generations.c.state == "active").scalar_subquery()
+# A condition that is true for versions that searches can find in the present or as of a snapshot.
+_IS_SEARCHABLE = versions.c.state.in_(("full", "words")) & (versions.c.generation_id == _ACTIVE_GENERATION)
 
 
 class Content(NamedTuple):
@@ -89,21 +82,13 @@ class SnapshotStore:
 
     def all(self) -> list[Snapshot]:
         """Return all snapshots, newest date first."""
-        with self._db.read() as connection:
-            rows = connection.execute(select(snapshots).order_by(snapshots.c.as_of.desc(), snapshots.c.name)).all()
-            counts = {row.snapshot_id: row for row in connection.execute(_COUNTS)}
+        counts = {snapshot_id: numbers for snapshot_id, *numbers in self._db.fetch(_COUNTS)}
         return [
             Snapshot(
-                snapshot_id=row.id,
-                name=row.name,
-                collection=row.collection,
-                as_of=as_utc(row.as_of),
-                created_at=as_utc(row.created_at),
-                documents=counts[row.id].documents if row.id in counts else 0,
-                searchable=counts[row.id].searchable if row.id in counts else 0,
-                superseded=counts[row.id].superseded if row.id in counts else 0,
+                *(row.id, row.name, row.collection, as_utc(row.as_of), as_utc(row.created_at)),
+                *counts.get(row.id, (0, 0, 0)),
             )
-            for row in rows
+            for row in self._db.fetch(select(snapshots).order_by(snapshots.c.as_of.desc(), snapshots.c.name))
         ]
 
     def find(self, text: str) -> AsOf:
@@ -130,17 +115,13 @@ class SnapshotStore:
     def remove(self, name: str) -> None:
         """Remove a snapshot; raise `SnapshotError` if there is none with this name."""
         query = delete(snapshots).where(snapshots.c.name == normalize_snapshot_name(name))
-        with self._db.begin() as connection:
-            if not connection.execute(query).rowcount:
-                raise SnapshotError(f"No snapshot is named {name[:120]!r}. The list of snapshots shows the names.")
+        if not self._db.change(query):
+            raise SnapshotError(f"No snapshot is named {name[:120]!r}. The list of snapshots shows the names.")
 
     def remove_content(self, content: Content) -> None:
         """Remove the content of a document from all snapshots."""
-        is_content = (snapshot_contents.c.document_id == content.document_id) & (
-            snapshot_contents.c.sha256 == content.sha256
-        )
-        with self._db.begin() as connection:
-            connection.execute(delete(snapshot_contents).where(is_content))
+        of_document = delete(snapshot_contents).where(snapshot_contents.c.document_id == content.document_id)
+        self._db.change(of_document.where(snapshot_contents.c.sha256 == content.sha256))
 
     def find_names(self, document_id: str) -> dict[str, list[str]]:
         """Return the names of the snapshots that contain a document, by the digest of the content they contain."""
@@ -151,9 +132,8 @@ class SnapshotStore:
             .order_by(snapshots.c.as_of, snapshots.c.name)
         )
         names: dict[str, list[str]] = {}
-        with self._db.read() as connection:
-            for row in connection.execute(query):
-                names.setdefault(row.sha256, []).append(row.name)
+        for row in self._db.fetch(query):
+            names.setdefault(row.sha256, []).append(row.name)
         return names
 
     def contains(self, content: Content) -> bool:
@@ -180,8 +160,7 @@ class SnapshotStore:
             .join(documents, documents.c.id == versions.c.document_id)
             .where(IS_IN_SNAPSHOT, _IS_SEARCHABLE, _IS_NOT_ACTIVE)
         )
-        with self._db.read() as connection:
-            return set(connection.execute(query).scalars())
+        return set(self._db.fetch_values(query))
 
     def versions(self, as_of: AsOf, document_ids: Sequence[str] | None = None) -> dict[str, tuple[str, str]]:
         """Return ``(version_id, state)`` of the searchable version of each document at a snapshot, by document id."""
@@ -192,14 +171,11 @@ class SnapshotStore:
             # While content is indexed again, it briefly has two versions; the newer one comes last.
             .order_by(versions.c.added_at)
         )
-        order = {snapshot_id: place for place, snapshot_id in enumerate(as_of.snapshot_ids)}
         newest = self._find_newest_snapshots(as_of)
         wanted = None if document_ids is None else set(document_ids)
-        with self._db.read() as connection:
-            rows = sorted(connection.execute(query).all(), key=lambda row: order[row.snapshot_id])
         return {
             row.document_id: (row.id, row.state)
-            for row in rows
+            for row in self._db.fetch(query)
             if newest.get(row.document_id) == row.snapshot_id and (wanted is None or row.document_id in wanted)
         }
 
@@ -211,20 +187,15 @@ class SnapshotStore:
         query = select_chunk_rows(ALL_CHUNKS.join(snapshot_contents, _IS_SAME_CONTENT)).where(_IS_SEARCHABLE)
         if as_of is not None:
             query = query.where(snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids))
-        found: dict[int, ChunkRow] = {}
-        with self._db.read() as connection:
-            for batch in split_batches(list(chunk_ids), 500):
-                rows = connection.execute(query.where(chunks.c.id.in_(batch)).distinct())
-                found |= {row.id: row for row in map(ChunkRow._make, rows)}
-        return found
+        rows = self._db.fetch_batches(query.distinct(), chunks.c.id, chunk_ids, 500)
+        return {row.id: row for row in map(ChunkRow._make, rows)}
 
     def _find_newest_snapshots(self, as_of: AsOf) -> dict[str, str]:
         """Return the id of the newest snapshot that contains each document, by document id."""
         of_snapshots = snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids)
         query = select(snapshot_contents.c.document_id, snapshot_contents.c.snapshot_id).where(of_snapshots)
         order = {snapshot_id: place for place, snapshot_id in enumerate(as_of.snapshot_ids)}
-        with self._db.read() as connection:
-            rows = sorted(connection.execute(query).all(), key=lambda row: order[row.snapshot_id])
+        rows = sorted(self._db.fetch(query), key=lambda row: order[row.snapshot_id])
         return {row.document_id: row.snapshot_id for row in rows}
 
     def count_unsearchable(self, as_of: AsOf, document_ids: Sequence[str] | None = None) -> int:
@@ -252,8 +223,9 @@ class SnapshotView:
     def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
         """Return the documents of the snapshot, newest first, each with its version at that time."""
         found = self._store.versions(self._as_of, document_ids)
+        ids = [version_id for version_id, _ in found.values()]
         rows: dict[str, VersionRow] = {}
-        for batch in split_batches([version_id for version_id, _ in found.values()]):
+        for batch in split_batches(ids):
             rows |= {row.document_id: row for row in self._library.versions_where(versions.c.id.in_(batch))}
         return [
             replace_version(one, row)

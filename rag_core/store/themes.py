@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Table, delete, insert, or_, select, update
 
 from rag_core.store.columns import dump_json
-from rag_core.store.database import Database, split_batches
+from rag_core.store.database import Database
 from rag_core.store.schema import document_entities, documents, theme_entities, theme_statements, themes
 from rag_core.types.themes import (
     DocumentEntities,
@@ -38,8 +38,7 @@ class ThemeStore:
     def versions_read(self, rules: str) -> set[str]:
         """Return the versions whose entities these rules have found."""
         query = select(document_entities.c.version_id).where(document_entities.c.rules == rules)
-        with self._db.read() as connection:
-            return set(connection.execute(query).scalars())
+        return set(self._db.fetch_values(query))
 
     def save_entities(self, version_id: str, rules: str, found: DocumentEntities) -> None:
         """Store the entities of a version, unless searches no longer find it."""
@@ -54,15 +53,12 @@ class ThemeStore:
     def load_entities(self, version_ids: Collection[str]) -> dict[str, DocumentEntities]:
         """Return the entities by version id, without versions whose entities are not stored."""
         found = {}
-        with self._db.read() as connection:
-            for batch in split_batches(list(version_ids)):
-                query = select(document_entities).where(document_entities.c.version_id.in_(batch))
-                for row in connection.execute(query):
-                    entities, statements = json.loads(zlib.decompress(row.entities))
-                    found[row.version_id] = DocumentEntities(
-                        tuple(Entity(*one) for one in entities),
-                        tuple(Statement._make((*one[:-1], tuple(one[-1]))) for one in statements),
-                    )
+        for row in self._db.fetch_batches(select(document_entities), document_entities.c.version_id, version_ids):
+            entities, statements = json.loads(zlib.decompress(row.entities))
+            found[row.version_id] = DocumentEntities(
+                tuple(Entity(*one) for one in entities),
+                tuple(Statement._make((*one[:-1], tuple(one[-1]))) for one in statements),
+            )
         return found
 
     def add_theme(self, build: str, position: int, theme: StoredTheme) -> None:
@@ -91,8 +87,7 @@ class ThemeStore:
 
     def finish_build(self, build: str, count: int) -> None:
         """Delete the themes of all other builds, and those of this build after the first ``count``."""
-        with self._db.begin() as connection:
-            connection.execute(delete(themes).where(or_(themes.c.build != build, themes.c.position >= count)))
+        self._db.change(delete(themes).where(or_(themes.c.build != build, themes.c.position >= count)))
 
     def themes(self, build: str) -> list[StoredTheme]:
         """Return the themes of a build in order, with the entities and statements that searches may find now.

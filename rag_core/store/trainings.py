@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from sqlalchemy import delete, insert, select
 
 from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import trainings
+from rag_core.store.serialization import convert_json
 from rag_core.types.learning import Training
 
 
@@ -29,34 +30,36 @@ class TrainingStore:
     def add(self, training: Training, adapter: StoredAdapter) -> Training:
         """Store a training, and its matrices if it was accepted; return it with its id and time."""
         stored = replace(training, training_id=create_id(), created_at=now())
+        report = asdict(stored)
+        del report["training_id"], report["created_at"]
         values = {
             "id": stored.training_id,
             "created_at": stored.created_at,
             "weights": adapter.weights,
             "projection": adapter.projection,
-            "report": stored.to_json(),
+            "report": report,
             "matrices": adapter.matrices if stored.accepted else None,
         }
-        with self._db.begin() as connection:
-            connection.execute(insert(trainings).values(**values))
+        self._db.change(insert(trainings).values(**values))
         return stored
 
     def all(self) -> list[Training]:
         """Return the trainings, newest first."""
         columns = (trainings.c.id, trainings.c.created_at, trainings.c.report)
         query = select(*columns).order_by(trainings.c.created_at.desc(), trainings.c.id)
-        with self._db.read() as connection:
-            return [Training.from_json(row.id, as_utc(row.created_at), row.report) for row in connection.execute(query)]
+        rows = self._db.fetch(query)
+        return [
+            convert_json(Training, {**row.report, "training_id": row.id, "created_at": as_utc(row.created_at)})
+            for row in rows
+        ]
 
     def newest_adapter(self) -> StoredAdapter | None:
         """Return the adapter of the newest accepted training; ``None`` if there is none."""
         columns = (trainings.c.weights, trainings.c.projection, trainings.c.matrices)
         query = select(*columns).where(trainings.c.matrices.is_not(None)).order_by(trainings.c.created_at.desc())
-        with self._db.read() as connection:
-            row = connection.execute(query.limit(1)).first()
+        row = self._db.fetch_first(query.limit(1))
         return StoredAdapter(row.weights, row.projection, bytes(row.matrices)) if row else None
 
     def remove(self, training_id: str) -> None:
         """Delete a training with its adapter."""
-        with self._db.begin() as connection:
-            connection.execute(delete(trainings).where(trainings.c.id == training_id))
+        self._db.change(delete(trainings).where(trainings.c.id == training_id))

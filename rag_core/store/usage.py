@@ -29,8 +29,7 @@ class UsageStore:
             "currency": used.currency,
             "created_at": now(),
         }
-        with self._db.begin() as connection:
-            connection.execute(insert(usage).values(**values))
+        self._db.change(insert(usage).values(**values))
 
     def totals(self, since: datetime | None = None) -> list[UsageTotal]:
         """Return the total usage by generator and currency, most calls first. Requests without a price add no cost."""
@@ -45,11 +44,10 @@ class UsageStore:
         )
         if since is not None:
             query = query.where(columns.created_at >= since)
-        with self._db.read() as connection:
-            return [
-                UsageTotal(
-                    row.generator,
-                    Usage(row.calls, row.input, row.output, bool(row.estimated), row.cost, row.currency),
-                )
-                for row in connection.execute(query)
-            ]
+        return [
+            UsageTotal(
+                row.generator,
+                Usage(row.calls, row.input, row.output, bool(row.estimated), row.cost, row.currency),
+            )
+            for row in self._db.fetch(query)
+        ]

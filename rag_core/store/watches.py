@@ -23,8 +23,7 @@ class WatchStore:
         if existing:
             return existing[0]
         values = {"id": create_id(), "url": url, "collection": collection, "problem": "", "created_at": now()}
-        with self._db.begin() as connection:
-            connection.execute(insert(watches).values(**values))
+        self._db.change(insert(watches).values(**values))
         return next(watch for watch in self.all() if watch.url == url)
 
     def all(self) -> list[WatchedFolder]:
@@ -33,18 +32,17 @@ class WatchStore:
             select(func.count()).where(watched_files.c.watch_id == watches.c.id).correlate(watches).scalar_subquery()
         )
         query = select(watches, files.label("files")).order_by(watches.c.created_at, watches.c.id)
-        with self._db.read() as connection:
-            return [
-                WatchedFolder(
-                    watch_id=row.id,
-                    url=row.url,
-                    collection=row.collection,
-                    files=row.files,
-                    checked_at=as_utc(row.checked_at) if row.checked_at else None,
-                    problem=row.problem,
-                )
-                for row in connection.execute(query)
-            ]
+        return [
+            WatchedFolder(
+                watch_id=row.id,
+                url=row.url,
+                collection=row.collection,
+                files=row.files,
+                checked_at=as_utc(row.checked_at) if row.checked_at else None,
+                problem=row.problem,
+            )
+            for row in self._db.fetch(query)
+        ]
 
     def remove(self, watch_id: str) -> None:
         """Delete a watched folder and the list of its files; the documents stay."""
@@ -54,41 +52,31 @@ class WatchStore:
 
     def record_check(self, watch_id: str, problem: str) -> None:
         """Store that a folder was checked now; ``problem`` is empty if the check succeeded."""
-        with self._db.begin() as connection:
-            connection.execute(
-                update(watches).where(watches.c.id == watch_id).values(checked_at=now(), problem=problem)
-            )
+        self._db.change(update(watches).where(watches.c.id == watch_id).values(checked_at=now(), problem=problem))
 
     def files(self, watch_id: str) -> dict[str, Any]:
         """Return the rows (``stamp``, ``document_id``, ``owned``) of a folder's files by path."""
         query = select(watched_files).where(watched_files.c.watch_id == watch_id)
-        with self._db.read() as connection:
-            return {row.path: row for row in connection.execute(query)}
+        return {row.path: row for row in self._db.fetch(query)}
 
     def set_file(self, watch_id: str, path: str, stamp: str, document_id: str | None, owned: bool) -> None:
         """Store the document of a file; ``owned`` says whether to delete the document when the file is removed."""
         self.remove_file(watch_id, path)
         values = {"watch_id": watch_id, "path": path, "stamp": stamp, "document_id": document_id, "owned": owned}
-        with self._db.begin() as connection:
-            connection.execute(insert(watched_files).values(**values))
+        self._db.change(insert(watched_files).values(**values))
 
     def remove_file(self, watch_id: str, path: str) -> None:
-        with self._db.begin() as connection:
-            connection.execute(
-                delete(watched_files).where(watched_files.c.watch_id == watch_id, watched_files.c.path == path)
-            )
+        self._db.change(delete(watched_files).where(watched_files.c.watch_id == watch_id, watched_files.c.path == path))
 
     def is_used_elsewhere(self, document_id: str, but: str) -> bool:
         """Return whether a watched folder other than ``but`` contains a file of this document."""
         query = select(watched_files.c.path).where(_is_in_other_watch(document_id, but)).limit(1)
-        with self._db.read() as connection:
-            return connection.execute(query).first() is not None
+        return self._db.fetch_first(query) is not None
 
     def transfer_ownership(self, document_id: str, watch_id: str) -> bool:
         """Let all other watched folders that have a file of this document own it; return false if there are none."""
         query = update(watched_files).where(_is_in_other_watch(document_id, watch_id)).values(owned=True)
-        with self._db.begin() as connection:
-            return connection.execute(query).rowcount > 0
+        return self._db.change(query) > 0
 
 
 def _is_in_other_watch(document_id: str, watch_id: str) -> ColumnElement[bool]:

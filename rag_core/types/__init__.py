@@ -107,9 +107,7 @@ from rag_core.types.marginalization import (
     MARGINALIZATIONS,
     Decoding,
     GeneratedToken,
-    Hypothesis,
     MarginalAnswer,
-    MarginalCandidate,
     Marginalization,
     TokenDistribution,
 )
@@ -118,7 +116,6 @@ from rag_core.types.mixtures import (
     AnswerProbabilities,
     EvidenceMixture,
     MixtureVerdict,
-    WorkedMixture,
 )
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.retrieval import (
@@ -205,7 +202,6 @@ __all__ = [
     "GeneratedToken",
     "HeldOutFigure",
     "Hit",
-    "Hypothesis",
     "Int8Array",
     "Int64Array",
     "IntArray",
@@ -219,7 +215,6 @@ __all__ = [
     "LabelKind",
     "LabelledPage",
     "MarginalAnswer",
-    "MarginalCandidate",
     "Marginalization",
     "Mark",
     "Message",
@@ -290,7 +285,6 @@ __all__ = [
     "WeightedPassage",
     "WeightingConfig",
     "WordBoxes",
-    "WorkedMixture",
     "build_embedded_text",
     "build_unembedded_question",
     "count_decimals",

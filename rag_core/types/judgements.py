@@ -7,6 +7,14 @@ from dataclasses import dataclass, field
 
 from rag_core.types.usage import Usage
 
+# The metrics of a judge; `rag_core.research.judge` defines them.
+FAITHFULNESS = "judge_faithfulness"
+VERIFIER_FAITHFULNESS = "verifier_faithfulness"
+ANSWER_RELEVANCE = "judge_answer_relevance"
+CONTEXT_PRECISION = "judge_context_precision"
+CONTEXT_RECALL = "judge_context_recall"
+JUDGE_METRICS = (FAITHFULNESS, VERIFIER_FAITHFULNESS, ANSWER_RELEVANCE, CONTEXT_PRECISION, CONTEXT_RECALL)
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeConfig:
@@ -43,7 +51,7 @@ class Judgement:
     judge : str
         Name of the judge, such as ``openai:MODEL``.
     values : mapping of str to float
-        The metrics that were judged, and ``verifier_faithfulness``; see `rag_core.evaluation.judge`.
+        The metrics that were judged, and ``verifier_faithfulness``; see `rag_core.research.judge`.
     not_judged : tuple of str
         The metrics that apply to the answer, but for which a reply of the judge could not be read.
     statements : tuple of StatementVerdict

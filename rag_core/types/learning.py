@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from rag_core.types.evaluation import Interval
 
@@ -81,21 +80,6 @@ class Training:
     figures: tuple[HeldOutFigure, ...]
     accepted: bool
     reason: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all fields except the id and the time as JSON values."""
-        row = asdict(self)
-        del row["training_id"], row["created_at"]
-        return row
-
-    @classmethod
-    def from_json(cls, training_id: str, created_at: datetime, row: Mapping[str, Any]) -> Training:
-        """Return the training with the fields that `to_json` returned."""
-        figures = tuple(
-            HeldOutFigure(**{**one, **{name: Interval(**one[name]) for name in ("before", "after", "difference")}})
-            for one in row["figures"]
-        )
-        return cls(**{**row, "training_id": training_id, "created_at": created_at, "figures": figures})
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,35 +47,6 @@ class TokenDistribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """A sequence of tokens with its log-probability; the last token is an end token if ``is_complete``."""
-
-    tokens: tuple[int, ...]
-    log_probability: float
-    is_complete: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MarginalCandidate:
-    """An answer with its probability given several passages.
-
-    Attributes
-    ----------
-    tokens : tuple of int
-        With the end token, unless the answer was cut off at the limit of its length.
-    log_probability : float
-        ``log p(y|x)``, marginalized over the passages.
-    token_log_probabilities : Float64Array, shape (tokens, passages)
-        ``log p(y_i | x, z, y_1 … y_(i-1))``: the log-probability of each token given each passage. With fast decoding,
-        it is minus infinity for passages whose beams do not contain the answer.
-    """
-
-    tokens: tuple[int, ...]
-    log_probability: float
-    token_log_probabilities: Float64Array
-
-
-@dataclass(frozen=True, slots=True)
 class GeneratedToken:
     """A token of an answer, with the share that each passage has in it; the shares sum to 1."""
 

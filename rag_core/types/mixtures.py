@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from rag_core.types.explanations import WeightedPassage
-
 # The probability of no answer in `AnswerProbabilities` is that of this text.
 UNKNOWN = "unknown"
 # ``p(y|x, d)``: maps chunk ids to the probabilities of the answers given that passage, which sum to 1.
@@ -70,20 +68,3 @@ class EvidenceMixture:
     def answer(self) -> str:
         """The most probable answer."""
         return self.answers[0][0]
-
-
-@dataclass(frozen=True, slots=True)
-class WorkedMixture:
-    """A worked example: a question, its passages by weight, their answers, and the mixture.
-
-    ``names`` maps chunk ids to the names of the passages. ``right`` and ``expected`` are the chunk id of the right
-    passage and the right answer.
-    """
-
-    question: str
-    names: Mapping[str, str]
-    weighted: tuple[WeightedPassage, ...]
-    probabilities: AnswerProbabilities
-    right: str
-    expected: str
-    mixture: EvidenceMixture

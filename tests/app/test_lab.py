@@ -77,7 +77,7 @@ def test_nothing_is_searched_without_a_question(
 
 def test_question_in_the_address_is_asked_with_marks(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH)
-    assert [stage["name"] for stage in stages(app)] == ["dense", "bm25", "rrf", "rerank"]
+    assert [stage["name"] for stage in stages(app)] == ["bm25", "dense", "rrf", "rerank"]
     marks = {(row["id"], row["letter"], row["colour"]) for stage in stages(app) for row in stage["rows"]}
     assert len(marks) == len({chunk_id for chunk_id, _, _ in marks}) == len({letter for _, letter, _ in marks})
     best = stages(app)[-1]["rows"][0]

@@ -48,41 +48,57 @@ def test_same_file_at_two_paths_is_one_document_with_two_names(engine: Engine) -
     assert_in_agreement(engine)
 
 
-@pytest.mark.parametrize("folder", ["/x", ""])
-def test_same_path_gets_no_second_name(engine: Engine, folder: str) -> None:
-    indexed(engine, "a.pdf", BUDGET, folder="/x")
-    assert add(engine, "a.pdf", folder, BUDGET) is DocumentStatus.DUPLICATE
-    assert names(engine) == {("a.pdf",)}
+# A file: its name, its folder and its text.
+File = tuple[str, str, str]
 
 
-def test_copies_of_one_name_are_named_with_their_folders(engine: Engine) -> None:
-    indexed(engine, "a.pdf", BUDGET, folder="/lib/x")
-    add(engine, "a.pdf", "/lib/y", BUDGET)
-    assert names(engine) == {("x/a.pdf", "y/a.pdf")}
-    assert_in_agreement(engine)
-
-
-def test_names_have_as_many_folders_as_distinguish_them(engine: Engine) -> None:
-    for folder, text in (("/w/north/2023", BUDGET), ("/w/north/2024", PENGUINS), ("/w/south/2023", COPPER)):
-        add(engine, "a.pdf", folder, text)
-    assert names(engine) == {("north/2023/a.pdf",), ("2024/a.pdf",), ("south/2023/a.pdf",)}
-
-
-def test_changed_file_leaves_the_content_of_its_copy(engine: Engine) -> None:
-    indexed(engine, "a.pdf", BUDGET, folder="/x")
-    add(engine, "b.pdf", "/y", BUDGET)
-    add(engine, "a.pdf", "/x", PENGUINS)
-    assert names(engine) == {("a.pdf",), ("b.pdf",)}
-    assert_found(engine, budget=["b.pdf"], penguins=["a.pdf"])
-    assert_in_agreement(engine)
-
-
-def test_changed_copy_becomes_a_document(engine: Engine) -> None:
-    indexed(engine, "a.pdf", BUDGET, folder="/x")
-    add(engine, "b.pdf", "/y", BUDGET)
-    add(engine, "b.pdf", "/y", PENGUINS)
-    assert names(engine) == {("a.pdf",), ("b.pdf",)}
-    assert_found(engine, budget=["a.pdf"], penguins=["b.pdf"])
+@pytest.mark.parametrize(
+    ("files", "expected", "found"),
+    [
+        # The same path, and an upload of the same name, give no second name.
+        ([("a.pdf", "/x", BUDGET), ("a.pdf", "/x", BUDGET)], {("a.pdf",)}, {"budget": ["a.pdf"]}),
+        ([("a.pdf", "/x", BUDGET), ("a.pdf", "", BUDGET)], {("a.pdf",)}, {"budget": ["a.pdf"]}),
+        # Copies of one name are named with their folders, as many as distinguish them.
+        ([("a.pdf", "/l/x", BUDGET), ("a.pdf", "/l/y", BUDGET)], {("x/a.pdf", "y/a.pdf")}, {"budget": ["x/a.pdf"]}),
+        (
+            [
+                ("a.pdf", "/w/north/2023", BUDGET),
+                ("a.pdf", "/w/north/2024", PENGUINS),
+                ("a.pdf", "/w/south/2023", COPPER),
+            ],
+            {("north/2023/a.pdf",), ("2024/a.pdf",), ("south/2023/a.pdf",)},
+            {"budget": ["north/2023/a.pdf"]},
+        ),
+        # A changed file leaves the content to its copy, and a changed copy becomes a document.
+        (
+            [("a.pdf", "/x", BUDGET), ("b.pdf", "/y", BUDGET), ("a.pdf", "/x", PENGUINS)],
+            {("a.pdf",), ("b.pdf",)},
+            {"budget": ["b.pdf"], "penguins": ["a.pdf"]},
+        ),
+        (
+            [("a.pdf", "/x", BUDGET), ("b.pdf", "/y", BUDGET), ("b.pdf", "/y", PENGUINS)],
+            {("a.pdf",), ("b.pdf",)},
+            {"budget": ["a.pdf"], "penguins": ["b.pdf"]},
+        ),
+        # A changed file may have the content of another document.
+        (
+            [("a.pdf", "/x", BUDGET), ("b.pdf", "/x", PENGUINS), ("a.pdf", "/x", PENGUINS)],
+            {("a.pdf",), ("b.pdf",)},
+            {"budget": []},
+        ),
+    ],
+)
+def test_names_follow_the_files(
+    tmp_path: Path, files: list[File], expected: set[tuple[str, ...]], found: dict[str, list[str]]
+) -> None:
+    with opened(tmp_path / "data") as engine:
+        for name, folder, text in files:
+            add(engine, name, folder, text)
+        assert names(engine) == expected
+        assert_found(engine, **found)
+        assert_in_agreement(engine)
+    with opened(tmp_path / "data") as engine:
+        assert names(engine) == expected
 
 
 @pytest.mark.parametrize(("deleted", "left"), [("a.pdf", "b.pdf"), ("b.pdf", "a.pdf")])
@@ -93,18 +109,11 @@ def test_deleting_one_name_keeps_the_content_under_the_other(engine: Engine, del
     assert (receipt.document, receipt.chunks_removed, receipt.kept_as) == (deleted, 0, left)
     assert names(engine) == {(left,)}
     assert_found(engine, budget=[left])
-    (receipt,) = engine.documents.delete_named([left])
-    assert (receipt.chunks_remaining, receipt.kept_as) == (0, "")
+    add(engine, deleted, "/z", BUDGET)
+    (receipt,) = engine.documents.delete_named([deleted, left])
+    assert (receipt.chunks_removed, receipt.chunks_remaining, receipt.kept_as) == (1, 0, "")
     assert names(engine) == set()
     assert_in_agreement(engine)
-
-
-def test_replaced_file_may_have_the_content_of_another_document(engine: Engine) -> None:
-    indexed(engine, "a.pdf", BUDGET, folder="/x")
-    indexed(engine, "b.pdf", PENGUINS, folder="/x")
-    add(engine, "a.pdf", "/x", PENGUINS)
-    assert names(engine) == {("a.pdf",), ("b.pdf",)}
-    assert_found(engine, budget=[])
 
 
 def test_failed_replacement_keeps_both_names(engine: Engine) -> None:
@@ -145,14 +154,6 @@ def test_renamed_document_is_indexed_again_whatever_the_settings(tmp_path: Path)
         assert {chunk.prefix for one in engine.documents.list() for chunk in engine.documents.chunks(one.document_id)}
 
 
-def test_deleting_all_names_deletes_the_document(engine: Engine) -> None:
-    indexed(engine, "a.pdf", BUDGET, folder="/x")
-    add(engine, "b.pdf", "/y", BUDGET)
-    (receipt,) = engine.documents.delete_named(["b.pdf", "a.pdf"])
-    assert receipt.chunks_removed == 1
-    assert names(engine) == set()
-
-
 def test_unknown_name_deletes_nothing(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET)
     with pytest.raises(UnknownDocument):
@@ -179,14 +180,6 @@ def test_all_names_move_to_the_collection(engine: Engine) -> None:
     assert not engine.search(ASK_BUDGET, collections=["plans"]).gate.answerable
 
 
-def test_names_survive_a_restart(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "a.pdf", BUDGET, folder="/x")
-        add(engine, "b.pdf", "/y", BUDGET)
-    with opened(tmp_path / "data") as engine:
-        assert names(engine) == {("a.pdf", "b.pdf")}
-
-
 def test_replaced_version_is_kept_until_removed(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     job = add_document(engine, "a.pdf", make_pdf(PENGUINS))
@@ -210,6 +203,11 @@ def test_replaced_version_can_be_restored(engine: Engine) -> None:
     kept = [engine.documents.content(document_id, version_id=one.version_id) for one in _replaced(engine, document_id)]
     assert kept == [make_pdf(COPPER), make_pdf(PENGUINS)]
     assert_in_agreement(engine)
+    engine.jobs.wait([engine.index.rebuild(chunk_tokens=64).job_id])
+    assert len(engine.documents.versions(document_id)) == 3
+    assert_found(engine, budget=["a.pdf"])
+    engine.documents.delete([document_id])
+    assert engine._stores.files.digests() == []
 
 
 def test_current_version_cannot_be_removed_alone(engine: Engine) -> None:
@@ -218,21 +216,6 @@ def test_current_version_cannot_be_removed_alone(engine: Engine) -> None:
     with pytest.raises(UnknownDocument):
         engine.documents.remove_version(current.version_id)
     assert_found(engine, budget=["a.pdf"])
-
-
-def test_deletion_removes_replaced_versions(engine: Engine) -> None:
-    document_id = indexed(engine, "a.pdf", BUDGET)
-    indexed(engine, "a.pdf", PENGUINS)
-    engine.documents.delete([document_id])
-    assert engine._stores.files.digests() == []
-
-
-def test_reindex_keeps_replaced_versions(engine: Engine) -> None:
-    document_id = indexed(engine, "a.pdf", BUDGET)
-    indexed(engine, "a.pdf", PENGUINS)
-    engine.jobs.wait([engine.index.rebuild(chunk_tokens=64).job_id])
-    assert len(engine.documents.versions(document_id)) == 2
-    assert_found(engine, penguins=["a.pdf"])
 
 
 def _replaced(engine: Engine, document_id: str) -> list:

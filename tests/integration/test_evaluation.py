@@ -37,7 +37,7 @@ from tests.support.engines import (
     raising,
     scripted_engine,
 )
-from tests.support.servers import Play, ScriptedEndpoint, complete
+from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
 
 OTHER = "The town hall of Mirefield was painted green by volunteers."
 CHESS = "Who won the chess match in Reykjavik in 1972?"
@@ -177,16 +177,6 @@ def test_stale_page_that_outweighs_the_right_one_is_named(tmp_path: Path) -> Non
         assert "stale_outweighs" not in outcome.values
 
 
-def test_evidence_of_a_ranking_without_answers_is_not_measured(library: Engine, labels: list[Label]) -> None:
-    evaluation = run(library, labels, answers=False)
-    assert metrics(evaluation).isdisjoint({"coverage", "evidence_mass", "correct", "source_support"})
-    with_answers = run(library, labels)
-    assert metrics(with_answers) >= {"coverage", "evidence_mass", "correct", "source_support", "answer_probability"}
-    assert (
-        value(with_answers, "coverage") == value(with_answers, "correct") == value(with_answers, "source_support") == 1
-    )
-
-
 def test_any_threshold_can_be_judged_from_one_run(library: Engine, labels: list[Label]) -> None:
     never = run(library, labels, RetrievalConfig(threshold=1.0))
     assert (value(never, "answered"), value(never, "refused")) == (0, 1)
@@ -223,32 +213,34 @@ def test_different_questions_with_equal_ids_are_not_compared(library: Engine) ->
     assert [comparison.n for comparison in library.evaluations.compare(first, first)] == [1, 1]
 
 
-def test_evaluation_without_answers_has_ranking_figures_only(library: Engine, labels: list[Label]) -> None:
-    evaluation = run(library, labels, answers=False)
-    assert "map" in metrics(evaluation)
-    assert "answered" not in metrics(evaluation)
-    wrong = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (LabelledPage("birds.pdf", 0),), ("forty",))
-    outcome = run(library, [wrong]).outcomes[0]
-    assert (outcome.problem, outcome.wrong) == ("The answer does not contain the expected answer.", True)
-
-
-def test_answer_that_cites_another_page_than_expected_is_a_problem(tmp_path: Path) -> None:
-    unexpected = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (LabelledPage("birds.pdf", 0),))
-    with library_with_model(tmp_path, complete(f"{BUDGET} [1]")) as (engine, _):
-        outcome = run(engine, [unexpected]).outcomes[0]
-    assert outcome.problem == "The answer cites no page with the expected answer."
-
-
-def test_ranking_evaluation_does_not_load_answerability_model(
+def test_ranking_alone_loads_no_reading_model_and_has_no_figures_of_answers(
     library: Engine, labels: list[Label], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    of_answers = {"answered", "coverage", "evidence_mass", "correct", "source_support", "answer_probability"}
     whole = run(library, labels)
-
+    assert metrics(whole) >= of_answers
+    assert value(whole, "coverage") == value(whole, "correct") == value(whole, "source_support") == 1
     monkeypatch.setattr(LocalModels, "answerability_model", raising(AssertionError("rankings do not need this model")))
     alone = run(library, labels, answers=False)
+    assert "map" in metrics(alone)
+    assert metrics(alone).isdisjoint(of_answers)
     assert alone.precision_recall == whole.precision_recall
     for before, after in zip(whole.outcomes, alone.outcomes, strict=True):
         assert after.values.items() <= before.values.items()
+
+
+@pytest.mark.parametrize(
+    ("answers", "problem"),
+    [
+        (("forty",), "The answer does not contain the expected answer."),
+        ((), "The answer cites no page with the expected answer."),
+    ],
+)
+def test_wrong_answer_is_a_problem(tmp_path: Path, answers: tuple[str, ...], problem: str) -> None:
+    unexpected = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (LabelledPage("birds.pdf", 0),), answers)
+    with library_with_model(tmp_path, complete(f"{BUDGET} [1]")) as (engine, _):
+        outcome = run(engine, [unexpected]).outcomes[0]
+    assert (outcome.problem, outcome.wrong) == (problem, True)
 
 
 def test_invalid_labels_are_reported_together(library: Engine) -> None:
@@ -281,18 +273,15 @@ def test_invalid_question_is_reported_before_the_run(library: Engine) -> None:
             next(library.evaluations.run(labels, configuration))
 
 
-def test_closed_run_is_not_stored(library: Engine, labels: list[Label]) -> None:
+def test_closed_or_removed_run_is_not_stored(library: Engine, labels: list[Label]) -> None:
     before = library.evaluations.list()
     with closing(library.evaluations.run(labels)) as events:  # type: ignore[type-var]
         next(events)
         next(events)
     assert library.evaluations.list() == before
-
-
-def test_evaluation_can_be_removed(library: Engine, labels: list[Label]) -> None:
     evaluation = run(library, labels[3:])
     library.evaluations.remove(evaluation.evaluation_id)
-    assert evaluation not in library.evaluations.list()
+    assert library.evaluations.list() == before
 
 
 def final_state(engine: Engine) -> RunState:
@@ -370,7 +359,7 @@ def test_two_runs_of_one_configuration_have_different_names(
     assert {row[0] for row in rows[1:]} == {"named (first)", "named (second)"}
 
 
-def test_labels_are_stored_and_removed(engine: Engine) -> None:
+def test_labels_are_checked_stored_and_removed(engine: Engine) -> None:
     indexed(engine, "bridge.pdf", BUDGET)
     answerable = engine.labels.add(ASK_BUDGET, evidence=[LabelledPage("bridge.pdf", 0)], answers=["42 million euros"])
     refused = engine.labels.add(CHESS, kind=LabelKind.NO_ANSWER)
@@ -378,11 +367,6 @@ def test_labels_are_stored_and_removed(engine: Engine) -> None:
     assert value(run(engine, engine.labels.list()), "contains_answer") == 1
     for label in engine.labels.list():
         engine.labels.remove(label.label_id)
-    assert engine.labels.list() == []
-
-
-def test_unusable_label_is_rejected(engine: Engine) -> None:
-    indexed(engine, "bridge.pdf", BUDGET)
     for question, evidence, answers, message in (
         (" ", [], ["42"], "no question"),
         (ASK_BUDGET, [], [], "Give the page"),
@@ -447,34 +431,29 @@ def test_feedback_is_deleted_with_its_conversation(engine: Engine) -> None:
         engine.labels.rate_answer(question.message_id, True)
 
 
-def test_strategy_is_measured_like_any_configuration(tmp_path: Path, labels: list[Label]) -> None:
-    answered = [label for label in labels if label.label_id == "budget"]
+def test_strategy_is_measured_like_any_configuration(tmp_path: Path, library: Engine, labels: list[Label]) -> None:
     script = [complete("money for the bridge"), complete("42 million euros [1].")]
     with library_with_model(tmp_path, *script) as (engine, endpoint):
-        evaluation = run(engine, answered, RetrievalConfig(strategy="queries"))
+        evaluation = run(engine, labels[:1], RetrievalConfig(strategy="queries"))
         assert evaluation.configuration == "named, strategy queries"
         assert (value(evaluation, "recall@1"), value(evaluation, "contains_answer")) == (1.0, 1.0)
         assert len(endpoint.requests) == 2
-
-
-@pytest.mark.parametrize("strategy", ["queries", "iterative"])
-def test_run_fails_if_the_strategy_fails(tmp_path: Path, labels: list[Label], strategy: str) -> None:
-    with (
-        library_with_model(tmp_path, lambda exchange: exchange.error(500)) as (engine, _),
-        pytest.raises(GeneratorUnavailable, match="HTTP 500"),
-    ):
-        run(engine, labels, RetrievalConfig(strategy=strategy))
-
-
-def test_run_fails_if_the_model_fails(tmp_path: Path, labels: list[Label]) -> None:
-    script = [complete("42 million euros [1]."), lambda exchange: exchange.error(500)]
-    with library_with_model(tmp_path, *script) as (engine, _):
-        with pytest.raises(GeneratorUnavailable, match="HTTP 500"):
-            run(engine, labels)
-        assert engine.evaluations.list() == []
-        assert "recall@1" in metrics(run(engine, labels, answers=False))
-
-
-def test_strategy_without_model_cannot_be_measured(library: Engine, labels: list[Label]) -> None:
     with pytest.raises(SettingsError, match="RAG_OPENAI_MODEL"):
         run(library, labels, RetrievalConfig(strategy="hyde"))
+
+
+def fail(exchange: Exchange) -> None:
+    exchange.error(500)
+
+
+@pytest.mark.parametrize(
+    ("script", "strategy"), [([fail], "queries"), ([fail], "iterative"), ([complete("42 million [1]."), fail], "plain")]
+)
+def test_run_with_answers_fails_if_the_model_fails(
+    tmp_path: Path, labels: list[Label], script: list[Play], strategy: str
+) -> None:
+    with library_with_model(tmp_path, *script) as (engine, _):
+        with pytest.raises(GeneratorUnavailable, match="HTTP 500"):
+            run(engine, labels, RetrievalConfig(strategy=strategy))
+        assert engine.evaluations.list() == []
+        assert "recall@1" in metrics(run(engine, labels, answers=False))

@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from rag_core.engine import Engine
 from rag_core.store.schema import documents, versions
-from rag_core.types import RankBy, RetrievalConfig
+from rag_core.types import RetrievalConfig
 from tests.support.engines import BUDGET, PENGUINS, add_document, open_library, opened
 from tests.support.pdfs import make_pdf
 
@@ -28,7 +28,7 @@ def change_age(engine: Engine, name: str, days: float) -> None:
         connection.execute(update(versions).where(versions.c.document_id == document_id).values(added_at=when))
 
 
-def order(engine: Engine, rank_by: RankBy | None = None) -> list[str]:
+def order(engine: Engine, rank_by: str | None = None) -> list[str]:
     result = engine.search(ASK, configuration=RetrievalConfig(rank_by))
     return [passage.document for passage in result.passages]
 

@@ -10,8 +10,8 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorAuthError, SettingsError
-from rag_core.evaluation.judge import Judge
 from rag_core.llm.model_profile import ModelProfile
+from rag_core.research.judge import Judge
 from rag_core.types import AnswerState, Evaluation, JudgeConfig, JudgeReport, Label
 from tests.support.engines import ASK_BUDGET, ASK_PENGUINS, open_library, opened, scripted_engine
 from tests.support.judges import judging, questions, verdicts
@@ -113,14 +113,10 @@ def test_answer_cannot_tell_the_judge_what_to_say(folder: Path) -> None:
         assert value(evaluation, "judge_faithfulness") == (0.0, 1)
         assert not any(one.judge for one in report.statements)
     scores = lambda prompt: '{"score": 1.0, "faithfulness": 1.0}'  # noqa: E731
-    with scripted_engine(folder, judging(attack, statements=scores)) as (engine, _):
-        _, report = judge(engine, ROWS[0])
+    noncommittal = questions(noncommittal="yes")
+    with scripted_engine(folder, judging(attack, statements=scores, questions=noncommittal)) as (engine, _):
+        evaluation, report = judge(engine, ROWS[0])
         assert report.not_judged == {"judge_faithfulness": 1}
-
-
-def test_noncommittal_answer_is_not_relevant(folder: Path) -> None:
-    with scripted_engine(folder, judging(ANSWER, questions=questions(noncommittal="yes"))) as (engine, _):
-        evaluation, _ = judge(engine, ROWS[0])
         assert value(evaluation, "judge_answer_relevance") == (0.0, 1)
 
 
@@ -179,34 +175,23 @@ def test_unrelated_rejection_leaves_schemas_on(folder: Path) -> None:
         assert "response_format" in endpoint.requests[-1]
 
 
-def test_failing_judge_leaves_the_answers_and_is_named(folder: Path) -> None:
-    answering = complete(ANSWER)
-
+@pytest.mark.parametrize("code", [500, 401])
+def test_failing_judge_leaves_the_answers_unless_its_key_is_rejected(folder: Path, code: int) -> None:
     def play(exchange: Exchange) -> None:
-        judges = exchange.body["model"] == "referee"
-        (status(500) if judges else answering)(exchange)
+        (status(code) if exchange.body["model"] == "referee" else complete(ANSWER))(exchange)
 
     with scripted_engine(folder, play) as (engine, _):
+        if code == 401:
+            with pytest.raises(GeneratorAuthError):
+                judge(engine, ROWS[0], model="referee")
+            return
         evaluation, report = judge(engine, ROWS[0], model="referee")
         assert value(evaluation, "contains_answer") == (1.0, 1)
         assert set(report.not_judged) == {*METRICS, "judge_context_recall"} - {"verifier_faithfulness"}
         assert len(report.problems) == 1
         assert report.usage.calls == 0
-
-
-def test_rejected_key_stops_the_judge(folder: Path) -> None:
-    def play(exchange: Exchange) -> None:
-        (status(401) if exchange.body["model"] == "referee" else complete(ANSWER))(exchange)
-
-    with scripted_engine(folder, play) as (engine, _), pytest.raises(GeneratorAuthError):
-        judge(engine, ROWS[0], model="referee")
-
-
-def test_judge_needs_a_model(folder: Path) -> None:
-    with opened(folder) as engine:
-        with pytest.raises(SettingsError, match=r"needs a language model.*RAG_GGUF"):
-            judge(engine, ROWS[0])
-        assert engine.evaluations.list() == [] or all(one.judge_report for one in engine.evaluations.list())
+    with opened(folder) as engine, pytest.raises(SettingsError, match=r"needs a language model.*RAG_GGUF"):
+        judge(engine, ROWS[0])
 
 
 def test_quotes_can_be_judged_by_a_model(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import LabelError, SettingsError
 from rag_core.types import Evaluation, Label, LabelKind, Objective, RetrievalConfig, Training, TrainingConfig
-from tests.support.engines import opened, wait_until
+from tests.support.engines import indexed, opened, wait_until
 from tests.support.learning import SUBJECTS, add_pumps
 
 QUESTION = "What is the tavish of the Tolm pump?"
@@ -144,7 +144,9 @@ def test_table_compares_with_the_default_after_the_adapter_is_switched(
         assert [row.is_reference for row in engine.evaluations.tabulate(evaluations)] == expected
 
 
-def test_gate_scores_a_passage_as_without_the_adapter(engine: Engine, training: Training) -> None:
+def test_gate_scores_a_passage_without_the_adapter_and_token_matches_with_it(
+    engine: Engine, training: Training
+) -> None:
     mapped, plain = (
         {
             one.chunk_id: one.scores
@@ -159,9 +161,6 @@ def test_gate_scores_a_passage_as_without_the_adapter(engine: Engine, training: 
         assert mapped[one]["rerank"] != pytest.approx(plain[one]["rerank"], abs=1e-3)
         for name in ("answerable", "on_topic"):
             assert mapped[one][name] == pytest.approx(plain[one][name], abs=1e-3)
-
-
-def test_token_matches_are_those_of_the_adapted_question(engine: Engine, training: Training) -> None:
     passage = engine.search(QUESTION).passages[0]
     matches = engine.explanations.token_matches(QUESTION, passage.chunk_id)
     assert matches.score == pytest.approx(passage.scores["rerank"], abs=1e-4)
@@ -199,18 +198,7 @@ def test_pseudo_questions_are_labels_that_stay_marked(engine: Engine) -> None:
     assert [one.question for one in engine.labels.list()] == [QUESTION]
 
 
-def test_pseudo_questions_are_deleted_with_their_document(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        add_pumps(engine)
-        assert engine.learning.add_pseudo_questions(20) == 20
-        document = engine.documents.list()[0]
-        engine.documents.delete([document.document_id])
-        left = [one.evidence[0].document for one in engine.labels.list()]
-        assert left
-        assert document.name not in left
-
-
-def test_training_in_the_background_can_be_stopped(engine: Engine, labels: list[Label]) -> None:
+def test_training_in_the_background_can_be_stopped_and_keeps_its_problem(engine: Engine, labels: list[Label]) -> None:
     before = engine.learning.trainings()
     engine.learning.start(labels, TrainingConfig())
     assert engine.learning.start(labels, TrainingConfig()) is not None
@@ -219,11 +207,19 @@ def test_training_in_the_background_can_be_stopped(engine: Engine, labels: list[
     assert state is not None
     assert (state.running, state.problem) == (False, "Stopped before the end.")
     assert engine.learning.trainings() == before
-
-
-def test_problem_of_a_training_in_the_background_is_kept(engine: Engine) -> None:
     engine.learning.start([], TrainingConfig())
     wait_until(lambda: bool(state := engine.learning.state()) and not state.running)
     state = engine.learning.state()
     assert state is not None
     assert "at least 10 questions" in state.problem
+
+
+def test_pseudo_questions_are_deleted_with_their_document(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        for name in ("Tolm", "Brook"):
+            indexed(
+                engine, f"{name}.pdf", f"The {name} pump of Ostmark was opened to the public in 1931 by Ada Marlow."
+            )
+        assert engine.learning.add_pseudo_questions(20) == 2
+        engine.documents.delete(engine.documents.find_ids(["Tolm.pdf"]))
+        assert [one.evidence[0].document for one in engine.labels.list()] == ["Brook.pdf"]

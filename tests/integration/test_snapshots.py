@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -14,12 +15,11 @@ from rag_core.index.dense import DenseIndex
 from rag_core.indexing.removal import Removal
 from rag_core.store.documents import DocumentStore
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, JobState, RetrievalConfig, Scope
+from rag_core.types import JobState, RetrievalConfig, Scope
 from tests.support.engines import (
     ASK_BUDGET,
     BUDGET,
     PENGUINS,
-    add_document,
     before_call,
     copy_folder,
     failing,
@@ -63,29 +63,61 @@ def assert_consistent(engine: Engine, *, present: str = "57 million", first: str
     assert list(status.problems) == [], dict(status.stores)
 
 
-def test_question_as_of_a_snapshot_is_answered_from_its_content(engine: Engine) -> None:
-    document_id = replaced(engine)
-    assert_consistent(engine)
-    answer = engine.answer(ASK_BUDGET, as_of="first")
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """The library with the snapshot "first"; tests must not change it."""
+    with opened(tmp_path_factory.mktemp("snapshots") / "data") as engine:
+        replaced(engine)
+        yield engine
+
+
+def test_question_as_of_a_snapshot_is_answered_from_its_content(library: Engine) -> None:
+    assert_consistent(library)
+    answer = library.answer(ASK_BUDGET, as_of="first")
     assert answer.as_of.startswith("first (")
-    assert engine.answer(ASK_BUDGET).as_of == ""
+    assert library.answer(ASK_BUDGET).as_of == ""
     passage = answer.passages[0]
-    shown = engine.documents.get(document_id, version_id=passage.version_id)
-    assert shown.version_id == passage.version_id != engine.documents.get(document_id).version_id
-    image = engine.documents.render_page(document_id, 0, version_id=passage.version_id, highlights=[(0, 20)])
-    assert image.highlighted
-    assert "42 million" in engine.documents.page(document_id, 0, version_id=passage.version_id).text
-    assert engine.documents.content(document_id, version_id=passage.version_id) != engine.documents.content(document_id)
-    [explained] = {"42 million" in one.text for one in engine.explain(ASK_BUDGET, as_of="first").passages[:1]}
-    assert explained
-    assert engine.explanations.token_matches(ASK_BUDGET, passage.chunk_id).matches
+    documents, document_id, version = library.documents, passage.document_id, {"version_id": passage.version_id}
+    assert (
+        documents.get(document_id, **version).version_id == passage.version_id != documents.get(document_id).version_id
+    )
+    assert documents.render_page(document_id, 0, highlights=[(0, 20)], **version).highlighted
+    assert "42 million" in documents.page(document_id, 0, **version).text
+    assert documents.content(document_id, **version) != documents.content(document_id)
+    assert "42 million" in library.explain(ASK_BUDGET, as_of="first").passages[0].text
+    assert library.explanations.token_matches(ASK_BUDGET, passage.chunk_id).matches
+    summary = library.answer("Summarise bridge.pdf", as_of="first")
+    assert "42 million" in summary.text
+    assert "57 million" not in summary.text
 
 
 @pytest.mark.parametrize("strategy", ["iterative", "themes"])
-def test_strategy_that_reads_the_present_refuses_a_snapshot(engine: Engine, strategy: str) -> None:
-    replaced(engine)
+def test_strategy_that_reads_the_present_refuses_a_snapshot(library: Engine, strategy: str) -> None:
     with pytest.raises(QuestionError, match="reads the documents as they are now"):
-        engine.answer(ASK_BUDGET, as_of="first", configuration=RetrievalConfig(strategy=strategy))
+        library.answer(ASK_BUDGET, as_of="first", configuration=RetrievalConfig(strategy=strategy))
+
+
+def test_conversation_and_stored_answers_keep_the_snapshot(library: Engine) -> None:
+    conversations = library.conversations
+    conversation_id = conversations.create(Scope(as_of="first")).conversation_id
+    answer = library.answer(ASK_BUDGET, as_of="first")
+    conversations.add_message(conversation_id, "assistant", answer.text, answer)
+    assert conversations.messages(conversation_id)[0].answer == answer
+    assert conversations.get(conversation_id).scope.as_of == "first"
+    conversations.set_scope(conversation_id, Scope())
+    assert conversations.get(conversation_id).scope.as_of == ""
+
+
+def test_two_snapshots_are_compared(library: Engine) -> None:
+    compared = library.snapshot_comparisons.compare(ASK_BUDGET, "first", "")
+    assert not compared.is_same
+    for side, number in ((compared.first, "42"), (compared.second, "57")):
+        assert [side.text[start:end] for start, end in side.own_words] == [number]
+        [(chunk_id, spans)] = side.own_passages.items()
+        passage = next(one for one in side.answer.passages if one.chunk_id == chunk_id)
+        assert [passage.text[start:end] for start, end in spans] == [number]
+    assert compared.second.as_of == ""
+    assert library.snapshot_comparisons.compare(ASK_BUDGET, "first", "first").is_same
 
 
 def test_snapshot_of_a_collection_leaves_out_other_documents(engine: Engine) -> None:
@@ -175,10 +207,15 @@ def test_deleted_document_leaves_all_snapshots(engine: Engine) -> None:
     assert list(engine.status().problems) == []
 
 
-def test_removed_version_leaves_snapshots_and_its_file_is_deleted(engine: Engine) -> None:
+def test_former_version_is_restored_once_or_removed_with_its_file(engine: Engine) -> None:
     document_id = replaced(engine)
-    former = engine.documents.versions(document_id)[1]
-    engine.documents.remove_version(former.version_id)
+    (former,) = engine.documents.versions(document_id)[1:]
+    engine.jobs.wait([engine.documents.restore_version(former.version_id).job_id])
+    assert_consistent(engine, present="42 million")
+    assert engine.snapshots.list()[0].superseded == 0
+    indexed(engine, "bridge.pdf", LATER)
+    for one in engine.documents.versions(document_id)[1:]:
+        engine.documents.remove_version(one.version_id)
     assert figure(engine, "first") == ""
     assert engine.snapshots.list()[0].documents == 1
     assert len(engine.documents.versions(document_id)) == 1
@@ -186,23 +223,21 @@ def test_removed_version_leaves_snapshots_and_its_file_is_deleted(engine: Engine
     assert list(engine.status().problems) == []
 
 
-def test_restored_version_is_stored_once(engine: Engine) -> None:
-    document_id = replaced(engine)
-    former = engine.documents.versions(document_id)[1]
-    engine.jobs.wait([engine.documents.restore_version(former.version_id).job_id])
-    assert_consistent(engine, present="42 million")
-    assert engine.snapshots.list()[0].superseded == 0
-
-
-def test_reindex_with_other_settings_keeps_snapshots(engine: Engine) -> None:
-    replaced(engine)
-    assert rebuild_index(engine, chunk_tokens=64).state is JobState.DONE
-    built = engine.status().built_with
-    assert built is not None
-    assert built.chunk_tokens == 64
+def test_reindex_and_a_replacement_during_it_keep_both_contents(engine: Engine) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    engine.snapshots.create("first")
+    with before_call(DocumentStore, "swap_generation", lambda: None):
+        job = engine.index.rebuild(chunk_tokens=64)
+        later = engine.documents.submit("bridge.pdf", make_pdf(LATER))
+        engine.jobs.wait([job.job_id, later.job_id])
+    idle(engine)
+    assert rebuild_index(engine, chunk_tokens=96).state is JobState.DONE
+    status = engine.status()
+    assert status.built_with is not None
+    assert status.built_with.chunk_tokens == 96
     assert (figure(engine), figure(engine, "first")) == ("57 million", "42 million")
-    assert [(one.documents, one.searchable) for one in engine.snapshots.list()] == [(2, 2)]
-    assert engine.status().stores["words"] == engine.status().stores["vectors"] == engine.status().stores["database"]
+    assert [(one.documents, one.searchable) for one in engine.snapshots.list()] == [(1, 1)]
+    assert status.stores["words"] == status.stores["vectors"] == status.stores["database"]
 
 
 def test_reindex_within_the_index_reads_snapshots_again(engine: Engine) -> None:
@@ -233,17 +268,6 @@ def test_content_that_cannot_be_indexed_again_keeps_its_file(engine: Engine) -> 
     assert {one.document for one in result.passages} == {"birds.pdf"}
     engine._stores.files.put(good)
     engine.jobs.wait([engine.snapshots.index_missing().job_id])
-    assert (figure(engine), figure(engine, "first")) == ("57 million", "42 million")
-
-
-def test_replacement_during_a_reindex_keeps_both_contents(engine: Engine) -> None:
-    indexed(engine, "bridge.pdf", BUDGET)
-    engine.snapshots.create("first")
-    with before_call(DocumentStore, "swap_generation", lambda: None):
-        job = engine.index.rebuild(chunk_tokens=64)
-        later = engine.documents.submit("bridge.pdf", make_pdf(LATER))
-        engine.jobs.wait([job.job_id, later.job_id])
-    idle(engine)
     assert (figure(engine), figure(engine, "first")) == ("57 million", "42 million")
 
 
@@ -284,38 +308,3 @@ def test_crash_while_a_snapshot_keeps_or_loses_content(tmp_path: Path, step: str
         status = engine.status()
         assert list(status.problems) == []
         assert status.stores["words"] == status.counts["chunks"] + len(kept)
-
-
-def test_conversation_and_stored_answers_keep_the_snapshot(engine: Engine) -> None:
-    replaced(engine)
-    conversation = engine.conversations.create(Scope(as_of="first"))
-    answer = engine.answer(ASK_BUDGET, as_of="first")
-    engine.conversations.add_message(conversation.conversation_id, "assistant", answer.text, answer)
-    stored = engine.conversations.messages(conversation.conversation_id)[0].answer
-    assert stored is not None
-    assert stored.as_of == answer.as_of
-    assert engine.conversations.get(conversation.conversation_id).scope.as_of == "first"
-    engine.conversations.set_scope(conversation.conversation_id, Scope())
-    assert engine.conversations.get(conversation.conversation_id).scope.as_of == ""
-
-
-def test_summary_and_comparison_read_the_snapshot(engine: Engine) -> None:
-    replaced(engine)
-    summary = engine.answer("Summarise bridge.pdf", as_of="first")
-    assert "42 million" in summary.text
-    assert "57 million" not in summary.text
-    assert add_document(engine, "empty.pdf", make_pdf("")).result is DocumentStatus.REJECTED
-
-
-def test_two_snapshots_are_compared(engine: Engine) -> None:
-    replaced(engine)
-    compared = engine.snapshot_comparisons.compare(ASK_BUDGET, "first", "")
-    assert not compared.is_same
-    words = {side.text[start:end] for side in (compared.first, compared.second) for start, end in side.own_words}
-    assert words == {"42", "57"}
-    for side, number in ((compared.first, "42"), (compared.second, "57")):
-        [(chunk_id, spans)] = side.own_passages.items()
-        passage = next(one for one in side.answer.passages if one.chunk_id == chunk_id)
-        assert [passage.text[start:end] for start, end in spans] == [number]
-    assert compared.second.as_of == ""
-    assert engine.snapshot_comparisons.compare(ASK_BUDGET, "first", "first").is_same

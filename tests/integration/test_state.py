@@ -66,16 +66,13 @@ def test_data_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_unusable_data_folder_raises_error(tmp_path: Path) -> None:
-    (tmp_path / "data").write_text("not a folder")
-    with pytest.raises(DataFolderUnwritable, match="RAG_DATA_DIR"):
-        opened(tmp_path / "data")
-    with pytest.raises(DataFolderUnwritable, match="/proc/footnote"):
-        opened(Path("/proc/footnote"))
-
-
 @pytest.mark.parametrize("name", ["footnote.sqlite", "words.sqlite", "sparse.sqlite", "files"])
 def test_unusable_part_of_data_folder_releases_the_lock(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DataFolderUnwritable, match="/proc/footnote"):
+        opened(Path("/proc/footnote"))
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(DataFolderUnwritable, match="RAG_DATA_DIR"):
+        opened(tmp_path / "file")
     data = tmp_path / "data"
     data.mkdir()
     blocker = data / name
@@ -89,18 +86,20 @@ def test_unusable_part_of_data_folder_releases_the_lock(tmp_path: Path, name: st
 
 
 @pytest.mark.parametrize(
-    "url",
-    ["nonsense", "postgresql://user:hunter2@host:port/db", "nosuch+driver://user:hunter2@host/db", "://", "sqlite:"],
+    ("setting", "value", "named"),
+    [
+        ("database_url", "nonsense", "DATABASE_URL"),
+        ("database_url", "postgresql://user:hunter2@host:port/db", "DATABASE_URL"),
+        ("database_url", "nosuch+driver://user:hunter2@host/db", "DATABASE_URL"),
+        ("database_url", "://", "DATABASE_URL"),
+        ("database_url", "sqlite:", "DATABASE_URL"),
+        ("files_url", "nosuch://bucket", "RAG_FILES_URL"),
+    ],
 )
-def test_invalid_database_url_is_reported_without_its_password(tmp_path: Path, url: str) -> None:
-    with pytest.raises(SettingsError, match="DATABASE_URL") as error:
-        opened(tmp_path / "data", database_url=url)
+def test_invalid_url_is_reported_without_its_password(tmp_path: Path, setting: str, value: str, named: str) -> None:
+    with pytest.raises(SettingsError, match=named) as error:
+        opened(tmp_path / "data", **{setting: value})
     assert "hunter2" not in str(error.value)
-
-
-def test_invalid_files_url_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="RAG_FILES_URL"):
-        opened(tmp_path / "data", files_url="nosuch://bucket")
 
 
 def test_database_and_files_can_be_stored_elsewhere(tmp_path: Path) -> None:
@@ -113,7 +112,7 @@ def test_database_and_files_can_be_stored_elsewhere(tmp_path: Path) -> None:
     assert any((tmp_path / "kept").rglob("*"))
 
 
-def test_missing_embedder_is_reported_and_documents_are_listed(tmp_path: Path) -> None:
+def test_unusable_embedder_is_reported_and_documents_are_listed(tmp_path: Path) -> None:
     with opened(tmp_path / "data", embedder="nobody/no-model") as engine:
         with pytest.raises(EmbedderMissing, match="nobody/no-model"):
             engine.search("anything")
@@ -125,11 +124,10 @@ def test_missing_embedder_is_reported_and_documents_are_listed(tmp_path: Path) -
         engine.warm_up()
         engine._warm_up.join()
         assert "nobody/no-model" in engine.readiness().error
+        engine.load_search()
+        assert "nobody/no-model" in engine.readiness().error
         assert len(engine.documents.list()) == 1
-
-
-def test_too_long_chunks_are_rejected_with_their_setting(tmp_path: Path) -> None:
-    with opened(tmp_path / "data", chunk_tokens=250) as engine:
+    with opened(tmp_path / "other", chunk_tokens=250) as engine:
         with pytest.raises(SettingsError, match=r"RAG_CHUNK_TOKENS is 250.*Set it to 214 or less"):
             engine.search("anything")
         assert any("RAG_CHUNK_TOKENS" in problem for problem in engine.status().problems)
@@ -137,24 +135,14 @@ def test_too_long_chunks_are_rejected_with_their_setting(tmp_path: Path) -> None
 
 def test_models_warm_up_in_the_background(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with opened(tmp_path / "data") as engine:
+        assert not engine.readiness().ready
         engine.warm_up()
         engine.warm_up()
         engine._warm_up.join()
         assert engine.readiness().ready
         assert engine.readiness().error == ""
+        engine.load_search()
         assert not [record for record in caplog.records if "warm-up" in record.message]
-
-
-def test_search_models_can_be_loaded_in_advance(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        assert not engine.readiness().ready
-        engine.load_search()
-        assert engine.readiness().ready
-    with opened(tmp_path / "other", embedder="nobody/no-model") as engine:
-        engine.load_search()
-        assert "nobody/no-model" in engine.readiness().error
-        with pytest.raises(EmbedderMissing, match="nobody/no-model"):
-            engine.search("anything")
 
 
 def test_preferences_survive_restart(tmp_path: Path) -> None:
@@ -185,15 +173,12 @@ def test_index_with_other_settings_is_reported_and_answers(tmp_path: Path) -> No
         assert_in_agreement(engine)
 
 
-def test_empty_engine_is_healthy(engine: Engine) -> None:
+def test_status_counts_documents_and_disk_space_and_reports_stores_that_disagree(engine: Engine) -> None:
     status = engine.status()
     assert status.healthy
     assert list(status.problems) == []
     assert status.counts["documents"] == status.counts["chunks"] == 0
     assert all(status.reachable.values())
-
-
-def test_status_counts_documents_and_disk_space(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, PENGUINS)
     add_document(engine, "b.pdf", b"no pdf")
     status = engine.status()
@@ -205,10 +190,6 @@ def test_status_counts_documents_and_disk_space(engine: Engine) -> None:
     assert status.generator == "extractive"
     assert status.built_with == status.configured
     assert status.versions["streamlit"]
-
-
-def test_inconsistent_stores_are_reported(engine: Engine) -> None:
-    indexed(engine, "a.pdf", BUDGET)
     engine._stores.word_index.delete(list(engine._stores.word_index.ids()))
     status = engine.status()
     assert not status.healthy
@@ -308,54 +289,37 @@ def test_conversations_are_searched_for_literal_text(
     assert listed(engine, conversations, query) == expected
 
 
-def test_pinned_conversations_precede_the_latest(engine: Engine, conversations: list[str]) -> None:
-    engine.conversations.set_pinned(conversations[0], True)
+def test_conversations_can_be_pinned_renamed_and_removed(engine: Engine, conversations: list[str]) -> None:
+    first, second, _ = conversations
+    engine.conversations.set_pinned(first, True)
     assert listed(engine, conversations) == [0, 2, 1]
-    engine.conversations.add_message(conversations[1], "user", "more")
+    engine.conversations.add_message(second, "user", "more")
     assert listed(engine, conversations) == [0, 1, 2]
-    engine.conversations.set_pinned(conversations[0], False)
+    engine.conversations.set_pinned(first, False)
     assert listed(engine, conversations) == [1, 2, 0]
-
-
-def test_conversation_can_be_renamed_but_not_to_blank(engine: Engine, conversations: list[str]) -> None:
-    engine.conversations.rename(conversations[0], "  Another\n title ")
-    assert engine.conversations.get(conversations[0]).title == "Another title"
-    engine.conversations.rename(conversations[0], " \n")
-    assert engine.conversations.get(conversations[0]).title == "Another title"
-    engine.conversations.add_message(conversations[0], "user", "a question")
-    assert engine.conversations.get(conversations[0]).title == "Another title"
-
-
-def test_conversation_is_deleted_with_its_messages(engine: Engine, conversations: list[str]) -> None:
-    engine.conversations.delete(conversations[0])
-    with pytest.raises(UnknownConversation):
-        engine.conversations.get(conversations[0])
+    for name in ("  Another\n title ", " \n"):
+        engine.conversations.rename(first, name)
+        assert engine.conversations.get(first).title == "Another title"
+    engine.conversations.add_message(first, "user", "a question")
+    assert engine.conversations.get(first).title == "Another title"
+    for scope in (Scope(("d1", "d2")), Scope()):
+        engine.conversations.set_scope(first, scope)
+        assert engine.conversations.get(first).scope == scope
+    messages = engine.conversations.messages(first)
+    engine.conversations.remove_messages([one.message_id for one in messages[1:]])
+    engine.conversations.remove_messages([])
+    assert [message.role for message in engine.conversations.messages(first)] == ["user"]
+    assert len(engine.conversations.messages(second)) == 3
+    engine.conversations.delete(first)
+    engine.conversations.delete(first)
     assert engine.conversations.list("growth") == []
     assert len(engine.conversations.list()) == 2
-    engine.conversations.delete(conversations[0])
-
-
-def test_messages_can_be_removed(engine: Engine, conversations: list[str]) -> None:
-    messages = engine.conversations.messages(conversations[0])
-    engine.conversations.remove_messages([messages[1].message_id])
-    assert [message.role for message in engine.conversations.messages(conversations[0])] == ["user"]
-    engine.conversations.remove_messages([])
-    assert len(engine.conversations.messages(conversations[1])) == 2
-
-
-def test_scope_of_conversation_can_be_changed(engine: Engine, conversations: list[str]) -> None:
-    for scope in (Scope(("d1", "d2")), Scope()):
-        engine.conversations.set_scope(conversations[0], scope)
-        assert engine.conversations.get(conversations[0]).scope == scope
-
-
-def test_unknown_conversation_raises_error(engine: Engine) -> None:
     for call in (
-        lambda: engine.conversations.get("nothing"),
-        lambda: engine.conversations.add_message("nothing", "user", "text"),
-        lambda: engine.conversations.rename("nothing", "title"),
-        lambda: engine.conversations.set_pinned("nothing", True),
-        lambda: engine.conversations.set_scope("nothing", Scope()),
+        lambda: engine.conversations.get(first),
+        lambda: engine.conversations.add_message(first, "user", "text"),
+        lambda: engine.conversations.rename(first, "title"),
+        lambda: engine.conversations.set_pinned(first, True),
+        lambda: engine.conversations.set_scope(first, Scope()),
     ):
         with pytest.raises(UnknownConversation):
             call()

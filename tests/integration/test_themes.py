@@ -17,7 +17,7 @@ from rag_core.store.themes import ThemeStore
 from rag_core.types import Answer, AnswerState, Evaluation, JobState, Label, LabelKind, RetrievalConfig, Stage
 from rag_core.types.themes import ModelUse
 from tests.support.engines import indexed, open_library, opened, page_text, raising, scripted_engine, wait_until
-from tests.support.servers import complete, status
+from tests.support.servers import Play, complete, status
 from tests.support.themed import LIBRARY, PEOPLE, RISKS
 
 THEMES = RetrievalConfig(strategy="themes")
@@ -108,38 +108,31 @@ def test_global_question_is_answered_over_all_documents(library: Engine) -> None
     assert started <= {one.name for one in events if isinstance(one, Stage) and one.done}
 
 
-def test_question_without_a_topic_shows_the_themes(library: Engine) -> None:
-    answer = library.answer("What are the main themes of these documents?", configuration=THEMES)
-    assert "Supply chain" in answer.text
+@pytest.mark.parametrize(
+    ("question", "state", "text", "step"),
+    [
+        ("What are the main themes of these documents?", AnswerState.ANSWERED, "Supply chain", "contribute"),
+        ("Who leads the Lindow Works?", AnswerState.ANSWERED, "Ida Brandt", "Used the plain search"),
+        ("How old is Ida Brandt?", AnswerState.ABSTAINED, "", "Searched around Ida Brandt"),
+        ("Which football team won the cup?", AnswerState.ABSTAINED, "", ""),
+        ("Who invented the telephone in Boston?", AnswerState.ABSTAINED, "", ""),
+    ],
+)
+def test_question_is_answered_from_themes_or_around_its_names(
+    library: Engine, question: str, state: AnswerState, text: str, step: str
+) -> None:
+    answer = library.answer(question, configuration=THEMES)
+    assert answer.state is state
+    assert bool(answer.citations) is (state is AnswerState.ANSWERED)
+    assert text in answer.text
+    assert step in answer.steps[-1]
 
 
-def test_global_question_keeps_to_its_scope(library: Engine) -> None:
+def test_search_and_answer_keep_to_the_documents(library: Engine) -> None:
+    result = library.search("Who leads the Lindow Works?", configuration=THEMES)
+    assert (result.passages[0].document, result.gate.answerable) == ("lindow.pdf", True)
     answer = library.answer(GLOBAL, documents=["harrow.pdf"], configuration=THEMES)
     assert {one.document for one in answer.citations} == {"harrow.pdf"}
-
-
-def test_local_question_is_answered_from_the_neighbourhood(library: Engine) -> None:
-    answer = library.answer("Who leads the Lindow Works?", configuration=THEMES)
-    assert "Ida Brandt" in answer.text
-    assert answer.citations[0].document == "lindow.pdf"
-    assert answer.steps == ("Used the plain search",)
-
-
-def test_refused_question_is_searched_around_its_names(library: Engine) -> None:
-    answer = library.answer("How old is Ida Brandt?", configuration=THEMES)
-    assert (answer.state, answer.steps) == (AnswerState.ABSTAINED, ("Searched around Ida Brandt",))
-
-
-@pytest.mark.parametrize("question", ["Which football team won the cup?", "Who invented the telephone in Boston?"])
-def test_question_off_the_topic_is_refused(library: Engine, question: str) -> None:
-    answer = library.answer(question, configuration=THEMES)
-    assert (answer.state, answer.citations) == (AnswerState.ABSTAINED, ())
-
-
-def test_search_returns_passages_of_the_neighbourhood(library: Engine) -> None:
-    result = library.search("Who leads the Lindow Works?", configuration=THEMES)
-    assert result.passages[0].document == "lindow.pdf"
-    assert result.gate.answerable
 
 
 def test_without_themes_a_plain_search_is_used_and_says_so(tmp_path: Path) -> None:
@@ -261,21 +254,21 @@ def test_summary_without_citations_gets_them(tmp_path: Path) -> None:
         assert all("Ida Brandt leads the Harrow Works" in one.text and one.citations for one in written)
 
 
-def test_unsupported_summary_leaves_extracts_and_says_so(tmp_path: Path) -> None:
-    with scripted_engine(tmp_path / "data", complete("Ida Brandt agreed on 77 plans. [1]")) as (engine, _):
+@pytest.mark.parametrize(
+    ("play", "reason"),
+    [
+        (complete("Ida Brandt agreed on 77 plans. [1]"), "The passages do not support what the model wrote."),
+        (status(500), "summaries are extracts instead of the model's text"),
+    ],
+)
+def test_summary_that_a_model_cannot_write_is_an_extract_and_the_job_says_so(
+    tmp_path: Path, play: Play, reason: str
+) -> None:
+    with scripted_engine(tmp_path / "data", play) as (engine, _):
         indexed(engine, "harrow.pdf", *LIBRARY["harrow.pdf"])
         job = engine.jobs.wait([engine.theme_builder.build("summaries").job_id])[0]
         assert job.state is JobState.DONE
-        assert "The passages do not support what the model wrote." in job.reason
-        assert {one.summary.generator for one in engine.themes.list()} == {"extractive"}
-
-
-def test_failed_model_leaves_extracts_and_says_so(tmp_path: Path) -> None:
-    with scripted_engine(tmp_path / "data", status(500)) as (engine, _):
-        indexed(engine, "harrow.pdf", *LIBRARY["harrow.pdf"])
-        job = engine.jobs.wait([engine.theme_builder.build("summaries").job_id])[0]
-        assert job.state is JobState.DONE
-        assert "summaries are extracts instead of the model's text" in job.reason
+        assert reason in job.reason
         assert {one.summary.generator for one in engine.themes.list()} == {"extractive"}
 
 

@@ -16,7 +16,7 @@ DEFINITIONS = {
     "years": (r"\(\?:19\|20\)\\d\\d|1\\d\{+3\}+\|20\\d\\d", {"text/dates.py"}),
     "months": (r"january february|\bjan\|feb|\bJanuary\b.*\bFebruary\b", {"text/dates.py"}),
     "quarters": (r"[Qq]\[1-4\]", {"text/dates.py"}),
-    "runs of letters and digits": (r'"\[\^\\W_\]\+"', {"text/words.py", "evaluation/baselines.py"}),
+    "runs of letters and digits": (r'"\[\^\\W_\]\+"', {"text/words.py", "research/baselines.py"}),
     "runs of letters": (r'"\[\^\\W\\d_\]\+"', {"text/words.py"}),
     "words with hyphens": (r"\[\^\\W\\d_\]\+\(\?:-\[\^\\W\\d_\]\+\)\*", {"text/words.py"}),
     "citation markers": (r're\.compile\(r"(?:\\s\*)?\\\[\(?\\d', {"types/answers.py"}),

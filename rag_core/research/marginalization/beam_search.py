@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Generator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.types import Hypothesis, TokenDistribution
+from rag_core.types import TokenDistribution
 
 # Returns the distributions of the next token after sequences of tokens.
 Predict = Callable[[Sequence[tuple[int, ...]]], Sequence[TokenDistribution]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A sequence of tokens with its log-probability; the last token is an end token if ``is_complete``."""
+
+    tokens: tuple[int, ...]
+    log_probability: float
+    is_complete: bool
 
 
 def search_beams(

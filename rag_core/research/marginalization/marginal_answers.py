@@ -18,7 +18,7 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.prompts import build_short_answer_messages
 from rag_core.research.marginalization import rag_sequence, rag_token
-from rag_core.research.marginalization.predictions import Predictions
+from rag_core.research.marginalization.predictions import MarginalCandidate, Predictions
 from rag_core.retrieval.passage_weights import softmax
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.types import (
@@ -27,7 +27,6 @@ from rag_core.types import (
     Delta,
     GeneratedToken,
     MarginalAnswer,
-    MarginalCandidate,
     Marginalization,
     Message,
     Passage,

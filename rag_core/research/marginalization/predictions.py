@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rag_core.types import Float64Array, TokenDistribution
 from rag_core.types.protocols import CausalModel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarginalCandidate:
+    """An answer with its probability given several passages.
+
+    Attributes
+    ----------
+    tokens : tuple of int
+        With the end token, unless the answer was cut off at the limit of its length.
+    log_probability : float
+        ``log p(y|x)``, marginalized over the passages.
+    token_log_probabilities : Float64Array, shape (tokens, passages)
+        ``log p(y_i | x, z, y_1 … y_(i-1))``: the log-probability of each token given each passage. With fast decoding,
+        it is minus infinity for passages whose beams do not contain the answer.
+    """
+
+    tokens: tuple[int, ...]
+    log_probability: float
+    token_log_probabilities: Float64Array
 
 
 class Predictions:

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 
 from rag_core.research.marginalization.beam_search import search_beams
-from rag_core.research.marginalization.predictions import Predictions
+from rag_core.research.marginalization.predictions import MarginalCandidate, Predictions
 from rag_core.research.marginalization.sums import log_sum_exp
-from rag_core.types import Decoding, Float64Array, MarginalCandidate
+from rag_core.types import Decoding, Float64Array
 
 
 def decode_sequence(

@@ -7,9 +7,9 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from rag_core.research.marginalization.beam_search import search_beams
-from rag_core.research.marginalization.predictions import Predictions
+from rag_core.research.marginalization.predictions import MarginalCandidate, Predictions
 from rag_core.research.marginalization.sums import log_sum_exp
-from rag_core.types import Float64Array, MarginalCandidate, TokenDistribution
+from rag_core.types import Float64Array, TokenDistribution
 
 
 def decode_token(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 from rag_core.research.themes.entities import build_entity_key, is_entity_name
 from rag_core.text.grammar import split_tokens
@@ -15,15 +16,12 @@ from rag_core.types.themes import DocumentEntities, Entity, EntityKind, EntityLi
 _MAX_NAME_WORDS = 6
 
 
-class GraphStatement:
+class GraphStatement(NamedTuple):
     """A statement of the graph: its place, its kind and the positions of its entities."""
 
-    __slots__ = ("entities", "kind", "source")
-
-    def __init__(self, source: StatementSource, kind: str, entities: tuple[int, ...]) -> None:
-        self.source = source
-        self.kind = kind
-        self.entities = entities
+    source: StatementSource
+    kind: str
+    entities: tuple[int, ...]
 
 
 class EntityGraph:

@@ -24,7 +24,7 @@ def library(engine: Engine) -> Engine:
 
 def test_stages_have_ranks_and_the_scores_of_the_search(library: Engine) -> None:
     explanation = library.explain(ASK_BUDGET)
-    assert [stage.name for stage in explanation.stages] == ["dense", "bm25", "rrf", "rerank"]
+    assert [stage.name for stage in explanation.stages] == ["bm25", "dense", "rrf", "rerank"]
     for stage in explanation.stages:
         scores = [hit.score for hit in stage.hits]
         assert scores == sorted(scores, reverse=True)

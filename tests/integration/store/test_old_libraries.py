@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from rag_core.engine import Engine
 from rag_core.errors import DatabaseInUse, StoreUnavailable
+from rag_core.index.dense import open_chroma
 from rag_core.settings import Settings
 from tests.support.engines import ASK_BUDGET, BUDGET, PENGUINS, indexed
 from tests.support.old_schema import undo_to
@@ -45,7 +46,7 @@ def test_library_of_the_first_schema_answers_as_before(settings: Settings) -> No
 def test_vectors_of_a_library_without_id_are_kept(settings: Settings) -> None:
     with Engine(settings) as engine:
         indexed(engine, "bridge.pdf", BUDGET)
-        (collection,) = engine._stores._chroma.list_collections()
+        (collection,) = open_chroma(settings.data_dir / "chroma", None).list_collections()
         collection.modify(name="chunks-1")
     change_database(settings, "DELETE FROM preferences WHERE name = 'library'")
     for _ in range(2):
@@ -62,7 +63,7 @@ def test_libraries_in_one_chroma_do_not_share_vectors(settings: Settings, tmp_pa
     with Engine(other) as engine:
         assert engine.status().stores["vectors"] == 0
         indexed(engine, "birds.pdf", PENGUINS)
-        assert len(engine._stores._chroma.list_collections()) == 2
+        assert len(open_chroma(other.data_dir / "chroma", None).list_collections()) == 2
         assert engine.status().stores["vectors"] == 1
 
 

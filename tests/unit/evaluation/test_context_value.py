@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from rag_core.answering.page_context import PageContext
 from rag_core.evaluation.context_value import BUDGETS, measure_context
 from rag_core.types import Label, LabelKind, PageReference
@@ -35,24 +37,24 @@ class Selector:
         return PageContext(chosen, chosen, frozenset(), 10 * len(chosen), tuple(one.rank for one in chosen))
 
 
-def measure(kind: LabelKind = LabelKind.ANSWERABLE, answers: tuple[str, ...] = (), *relevant: Any) -> list[float]:
-    """Return the values by budget, without their tokens."""
+@pytest.mark.parametrize(
+    ("kind", "answers", "relevant", "by_budget"),
+    [
+        # The expected answer is looked for before the labelled page.
+        (LabelKind.ANSWERABLE, ("36 months",), [("old", 3)], [0, 0, 1, 1]),
+        (LabelKind.ANSWERABLE, ("48 months",), [("old", 3)], [0, 0, 0, 0]),
+        # The labelled page or its copy counts if there is no expected answer.
+        (LabelKind.ANSWERABLE, (), [("old", 3)], [0, 1, 1, 1]),
+        (LabelKind.ANSWERABLE, (), [("copy", 4)], [0, 0, 1, 1]),
+        (LabelKind.ANSWERABLE, (), [("old", 4)], [0, 0, 0, 0]),
+        # Other questions have no value.
+        (LabelKind.ANSWERABLE, (), [], []),
+        (LabelKind.OFF_CORPUS, ("36 months",), [], []),
+    ],
+)
+def test_pages_of_a_budget_contain_the_answer_or_the_labelled_page(
+    kind: LabelKind, answers: tuple[str, ...], relevant: list[Any], by_budget: list[float]
+) -> None:
     label = Label("terms", "How long is the cover?", kind, answers=answers)
     values = measure_context(label, relevant, Outcome(), Selector())  # type: ignore[arg-type]
-    return [value for name, value in values.items() if name.startswith("value_in_context@")]
-
-
-def test_expected_answer_is_looked_for_before_the_labelled_page() -> None:
-    assert measure(LabelKind.ANSWERABLE, ("36 months",), ("old", 3)) == [0, 0, 1, 1]
-    assert measure(LabelKind.ANSWERABLE, ("48 months",), ("old", 3)) == [0, 0, 0, 0]
-
-
-def test_labelled_page_or_its_copy_counts_if_there_is_no_expected_answer() -> None:
-    assert measure(LabelKind.ANSWERABLE, (), ("old", 3)) == [0, 1, 1, 1]
-    assert measure(LabelKind.ANSWERABLE, (), ("copy", 4)) == [0, 0, 1, 1]
-    assert measure(LabelKind.ANSWERABLE, (), ("old", 4)) == [0, 0, 0, 0]
-
-
-def test_other_questions_have_no_value() -> None:
-    assert measure() == []
-    assert measure(LabelKind.OFF_CORPUS, ("36 months",)) == []
+    assert [value for name, value in values.items() if name.startswith("value_in_context@")] == by_budget

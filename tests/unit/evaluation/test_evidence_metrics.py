@@ -15,7 +15,7 @@ ANSWERS = {"c1": {"36 months": 1.0}, "c2": {"24 months": 1.0}}
 OLD = passage(2, "The cover is 24 months.", document_id="old", version_id="old", scores={"rerank": 0.4})
 
 
-def describe_problem(ages: dict[str, float], freshness: float = 0.0) -> str:
+def describe_problem(ages: dict[str, float], freshness: float) -> str:
     """Return the problem of a wrong answer that cites the old page."""
     answer = Answer(
         LABEL.question,
@@ -35,14 +35,18 @@ def describe_problem(ages: dict[str, float], freshness: float = 0.0) -> str:
     return add_evidence(wrong, LABEL, answer, evidence, stale).problem
 
 
-def test_cited_stale_page_outweighs_only_with_more_weight() -> None:
-    assert describe_problem({}) == "Covered but wrong: the answer cites a stale page (old.pdf, page iv)."
+CITES = "Covered but wrong: the answer cites a stale page (old.pdf, page iv)."
+OUTWEIGHS = "Covered but wrong: a stale chunk outweighs it (old.pdf, page iv: "
+OLDER = {"new": 3650.0, "old": 0.0}
 
 
-def test_freshness_is_part_of_the_weights() -> None:
-    ages = {"new": 3650.0, "old": 0.0}
-    assert describe_problem(ages, 0.3).startswith("Covered but wrong: a stale chunk outweighs it (old.pdf, page iv: ")
-    assert describe_problem(ages) == describe_problem({})
+@pytest.mark.parametrize(
+    ("ages", "freshness", "problem"), [({}, 0.0, CITES), (OLDER, 0.0, CITES), (OLDER, 0.3, OUTWEIGHS)]
+)
+def test_cited_stale_page_outweighs_only_with_more_weight(
+    ages: dict[str, float], freshness: float, problem: str
+) -> None:
+    assert describe_problem(ages, freshness).startswith(problem)
 
 
 def test_weights_need_the_scores_of_the_reranker() -> None:

@@ -122,24 +122,6 @@ def test_long_lists_of_ids_are_queried_in_batches(database: Database, library: D
     assert len(library.visible_chunks(chunk_ids)) == 2500
 
 
-def test_chunk_range_spans_the_chunks_of_a_version(library: DocumentStore) -> None:
-    _, first, first_ids = version(library, "a", "one", "two")
-    _, second, second_ids = version(library, "b", "three", "four", "five")
-    assert library.chunk_ranges([first, second, "no such version"]) == {
-        first: (min(first_ids), max(first_ids)),
-        second: (min(second_ids), max(second_ids)),
-    }
-
-
-def test_ended_jobs_are_dropped_after_a_moment(jobs: JobStore) -> None:
-    ended, waiting = (jobs.add("index", name).job_id for name in ("a", "b"))
-    jobs.finish(ended, JobState.DONE, DocumentStatus.INDEXED)
-    jobs.forget_ended(0, ended_before=now() - timedelta(days=1))
-    assert {job.job_id for job in jobs.all()} == {ended, waiting}
-    jobs.forget_ended(0, ended_before=now() + timedelta(seconds=1))
-    assert [job.job_id for job in jobs.all()] == [waiting]
-
-
 def test_queued_jobs_are_listed_oldest_first_and_start_once(jobs: JobStore) -> None:
     added = [jobs.add("index", name) for name in ("a", "b")]
     jobs.add("reindex", "all")
@@ -177,23 +159,21 @@ def test_job_ends_once(jobs: JobStore) -> None:
         jobs.get("nothing")
 
 
-def test_interrupted_jobs_are_queued_again(jobs: JobStore) -> None:
-    first, second = jobs.add("index", "a"), jobs.add("index", "b")
-    for job in (first, second):
-        jobs.start(job.job_id)
-    jobs.finish(second.job_id, JobState.DONE, DocumentStatus.INDEXED)
-    jobs.requeue_interrupted()
-    assert [job.name for job in jobs.queued("index")] == ["a"]
-
-
-def test_old_ended_jobs_are_dropped_and_active_jobs_kept(jobs: JobStore) -> None:
-    waiting = jobs.add("index", "waiting")
+def test_ended_jobs_are_dropped_and_active_jobs_kept(jobs: JobStore) -> None:
+    waiting, interrupted = (jobs.add("index", name) for name in ("waiting", "interrupted"))
     for number in range(5):
         job = jobs.add("index", str(number))
         jobs.start(job.job_id)
         jobs.finish(job.job_id, JobState.DONE, None)
+    jobs.start(interrupted.job_id)
+    jobs.requeue_interrupted()
+    assert [job.name for job in jobs.queued("index")] == ["waiting", "interrupted"]
     jobs.forget_ended(2)
-    assert [job.name for job in jobs.all()] == ["4", "3", "waiting"]
+    assert [job.name for job in jobs.all()] == ["4", "3", "interrupted", "waiting"]
+    jobs.forget_ended(0, ended_before=now() - timedelta(days=1))
+    assert len(jobs.all()) == 4
+    jobs.forget_ended(0, ended_before=now() + timedelta(seconds=1))
+    assert [job.name for job in jobs.all()] == ["interrupted", "waiting"]
     assert jobs.get(waiting.job_id).state is JobState.QUEUED
 
 
@@ -236,12 +216,17 @@ def test_reread_version_replaces_only_the_same_content(library: DocumentStore) -
     assert library.version(late).state == "building"
 
 
-def test_chunk_ids_are_not_reused(library: DocumentStore) -> None:
-    document_id, version_id, first = version(library, "a", "one", "two")
+def test_chunk_ids_are_ranges_and_are_not_reused(library: DocumentStore) -> None:
+    document_id, first, first_ids = version(library, "a", "one", "two")
+    _, second, second_ids = version(library, "b", "three", "four", "five")
+    assert library.chunk_ranges([first, second, "no such version"]) == {
+        first: (min(first_ids), max(first_ids)),
+        second: (min(second_ids), max(second_ids)),
+    }
     library.begin_removal(document_id)
-    library.clear_version(version_id)
-    _, _, second = version(library, "b", "three")
-    assert min(second) > max(first)
+    library.clear_version(first)
+    _, _, third_ids = version(library, "c", "six")
+    assert min(third_ids) > max(second_ids)
 
 
 def test_removal_frees_the_name_of_a_document(library: DocumentStore) -> None:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rag_core.evaluation.baselines import Bm25, TfIdf, tokenize_words
+from rag_core.research.baselines import Bm25, TfIdf, tokenize_words
 
 # Jurafsky and Martin, "Speech and Language Processing", 3rd edition draft, chapter 14.
 NURSE = ["Sweet sweet nurse! Love?", "Sweet sorrow", "How sweet is love?", "Nurse!"]

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rag_core.retrieval.evidence_mixture import mix_answers
+from rag_core.research.evidence_mixture import mix_answers
 from rag_core.retrieval.passage_weights import weight_passages
-from rag_core.types import ScoredPassage, WeightingConfig, WorkedMixture
+from rag_core.types import AnswerProbabilities, EvidenceMixture, ScoredPassage, WeightedPassage, WeightingConfig
 
 QUESTION = "Within how many days can an item be returned?"
 EXPECTED = "30"
 _ANSWERS = ("30", "14", "45", "unknown")
 _QUERY = (1.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedMixture:
+    """A worked example: a question, its passages by weight, their answers, and the mixture.
+
+    ``names`` maps chunk ids to the names of the passages. ``right`` and ``expected`` are the chunk id of the right
+    passage and the right answer.
+    """
+
+    question: str
+    names: Mapping[str, str]
+    weighted: tuple[WeightedPassage, ...]
+    probabilities: AnswerProbabilities
+    right: str
+    expected: str
+    mixture: EvidenceMixture
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
-from rag_core.types import Hit
+from rag_core.types import Baseline, Hit
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -126,6 +126,11 @@ class Bm25:
     def _weight(self, word: str, count: int, position: int, tf: int) -> float:
         length = self._inverted.lengths[position] / self._mean
         return count * self._inverted.idf(word) * tf / (self._k * (1 - self._b + self._b * length) + tf)
+
+
+def build_ranker(baseline: Baseline, texts: Sequence[str]) -> TfIdf | Bm25:
+    """Return the ranker of a baseline for these texts."""
+    return TfIdf(texts) if baseline.name == "tf-idf" else Bm25(texts, baseline.k, baseline.b)
 
 
 def _sort_hits(scores: dict[int, float]) -> list[Hit]:

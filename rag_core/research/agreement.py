@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from rag_core.types import Agreement, Answer, Judgement, JudgeReport, PageKey, Usage
+from rag_core.evaluation.judging import JudgedAnswer
+from rag_core.types import Agreement, Judgement, JudgeReport, Usage
 
 STATEMENTS = "judge and verifier: statements"
 PASSAGES = "judge and labels: passages"
@@ -18,21 +19,22 @@ def count_agreement(raters: str, pairs: Iterable[tuple[bool, bool]]) -> Agreemen
     return Agreement(raters, counts[True, True], counts[True, False], counts[False, True], counts[False, False])
 
 
-def report_judgements(judgements: Sequence[Judgement], writer: str, agreements: Sequence[Agreement]) -> JudgeReport:
-    """Return the report over all judgements of an evaluation.
-
-    ``agreements`` are those with labels; the agreement with the verifier is added, and agreements without pairs are
-    left out.
-    """
+def report_judgements(judged: Sequence[JudgedAnswer], writer: str) -> JudgeReport:
+    """Return the report over all judged answers of an evaluation; agreements without pairs are left out."""
+    judgements = [one.judgement for one in judged]
     statements = tuple(one for judgement in judgements for one in judgement.statements)
-    judged = [(one.judge, one.verifier) for one in statements if one.judge is not None]
-    both = [count_agreement(STATEMENTS, judged), *agreements]
+    answers = [(is_faithful(one.judgement), one.is_right) for one in judged]
+    agreements = (
+        count_agreement(STATEMENTS, [(one.judge, one.verifier) for one in statements if one.judge is not None]),
+        count_agreement(PASSAGES, [pair for one in judged if one.pages for pair in _pair_passages(one)]),
+        count_agreement(ANSWERS, [(one, other) for one, other in answers if one is not None and other is not None]),
+    )
     return JudgeReport(
         judge=judgements[0].judge,
         writer=writer,
         answers=len(judgements),
         not_judged=dict(Counter(metric for one in judgements for metric in one.not_judged)),
-        agreements=tuple(one for one in both if one.n),
+        agreements=tuple(one for one in agreements if one.n),
         statements=statements,
         usage=sum((one.usage for one in judgements), Usage()),
         seconds=sum(one.seconds for one in judgements),
@@ -40,19 +42,17 @@ def report_judgements(judgements: Sequence[Judgement], writer: str, agreements: 
     )
 
 
-def pair_passages(
-    answer: Answer, judgement: Judgement, relevant: Collection[PageKey] | Mapping[PageKey, str]
-) -> list[tuple[bool, bool]]:
+def _pair_passages(judged: JudgedAnswer) -> list[tuple[bool, bool]]:
     """Return for each judged passage whether the judge finds it useful, and whether it is on a labelled page.
 
     A passage with a near duplicate on a labelled page counts as on this page.
     """
     pairs = []
-    for passage in answer.passages:
-        if passage.rank in judgement.passages:
+    for passage in judged.answer.passages:
+        if passage.rank in judged.judgement.passages:
             pages = {(passage.document_id, page) for page in passage.page_indices}
             pages |= {place.key for place in passage.duplicates}
-            pairs.append((judgement.passages[passage.rank], not pages.isdisjoint(relevant)))
+            pairs.append((judged.judgement.passages[passage.rank], not pages.isdisjoint(judged.pages)))
     return pairs
 
 

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from rag_core.errors import GeneratorAuthError, GeneratorError
+from rag_core.evaluation.judging import JudgedAnswer
 from rag_core.llm.context_budget import PER_MESSAGE, TRUSTED_SHARE, count_prompt_tokens, count_tokens, pack_batches
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.judge_prompts import (
@@ -41,18 +42,21 @@ from rag_core.llm.judge_prompts import (
     parse_questions,
     parse_verdicts,
 )
+from rag_core.research.agreement import report_judgements
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.types import Answer, AnswerState, JudgeConfig, Judgement, Passage, StatementVerdict, Usage, Verdict
 from rag_core.types.answers import strip_markers
+from rag_core.types.judgements import (
+    ANSWER_RELEVANCE,
+    CONTEXT_PRECISION,
+    CONTEXT_RECALL,
+    FAITHFULNESS,
+    VERIFIER_FAITHFULNESS,
+    JudgeReport,
+)
 
-FAITHFULNESS = "judge_faithfulness"
-VERIFIER_FAITHFULNESS = "verifier_faithfulness"
-ANSWER_RELEVANCE = "judge_answer_relevance"
-CONTEXT_PRECISION = "judge_context_precision"
-CONTEXT_RECALL = "judge_context_recall"
-JUDGE_METRICS = (FAITHFULNESS, VERIFIER_FAITHFULNESS, ANSWER_RELEVANCE, CONTEXT_PRECISION, CONTEXT_RECALL)
 # Most passages on which one reply has verdicts; long lists make models lose count.
 MAX_PASSAGES_PER_CALL = 8
 
@@ -154,6 +158,10 @@ class Judge:
             seconds=time.perf_counter() - started,
             problems=tuple(dict.fromkeys(calls.problems)),
         )
+
+    def report(self, judged: Sequence[JudgedAnswer], writer: str) -> JudgeReport:
+        """Return the report over all judged answers of an evaluation."""
+        return report_judgements(judged, writer)
 
     def _get_model(self, config: JudgeConfig) -> LanguageModel:
         return self._models.require("Judging answers", config.model)

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from rag_core.retrieval.evidence_mixture import mix_answers
-from rag_core.retrieval.worked_mixture import compute_worked_mixture
+from rag_core.research.evidence_mixture import mix_answers
+from rag_core.research.worked_mixture import compute_worked_mixture
 from rag_core.types import MixtureVerdict, ScoredPassage, WeightedPassage, WeightingConfig
 
 

@@ -1,0 +1,35 @@
+"""What an evaluation asks of a judge of answers; `rag_core.research.judge` contains one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rag_core.types import Answer, JudgeConfig, Judgement, JudgeReport, PageKey
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswer:
+    """An answer with its judgement, the labelled pages of its question, and whether it contains an expected answer.
+
+    ``is_right`` is ``None`` if the label names no expected answer, or if the documents do not contain one.
+    """
+
+    answer: Answer
+    judgement: Judgement
+    pages: Collection[PageKey]
+    is_right: bool | None
+
+
+class AnswerJudge(Protocol):
+    """Judges answers and their passages."""
+
+    def find_judge(self, config: JudgeConfig) -> str:
+        """Return the name of the judge; raise `SettingsError` if there is none."""
+
+    def judge_answer(self, answer: Answer, config: JudgeConfig, *, expected: str = "") -> Judgement:
+        """Return the verdicts on an answer and its passages; ``expected`` is the expected answer."""
+
+    def report(self, judged: Sequence[JudgedAnswer], writer: str) -> JudgeReport:
+        """Return the report over all judged answers of an evaluation, which ``writer`` wrote."""
