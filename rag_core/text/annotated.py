@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from rag_core.text.languages import NEGATIONS, split_elisions
 from rag_core.text.numbers import Number, parse_numbers
-from rag_core.text.words import Word, tokenize
+from rag_core.text.words import NEGATIONS, Word, tokenize
 
 # Matches the pronoun in "I've" and "I'm", which is capitalized but not a name.
 _SPEAKER = re.compile(r"I['’]")
@@ -16,24 +15,18 @@ _SPEAKER = re.compile(r"I['’]")
 
 @dataclass(frozen=True)
 class AnnotatedText:
-    """A text with its words, numbers and names.
-
-    ``language`` is a language code that the module `languages` knows, such as ``de``; it is empty for English and for
-    unknown languages.
-    """
+    """A text with its words, numbers and names."""
 
     text: str
-    language: str = ""
 
     @cached_property
     def words(self) -> list[Word]:
-        return split_elisions(tokenize(self.text), self.language)
+        return tokenize(self.text)
 
     @cached_property
     def content(self) -> list[Word]:
         """The content words without negations, which are no stop words."""
-        negations = NEGATIONS[""] | NEGATIONS[self.language]
-        return [word for word in self.words if word.content and word.folded not in negations]
+        return [word for word in self.words if word.content and word.folded not in NEGATIONS]
 
     @cached_property
     def stems(self) -> frozenset[str]:

@@ -11,7 +11,6 @@ from rapidfuzz import fuzz
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import MONTHS
 from rag_core.text.normalize import normalize
-from rag_core.text.noun_phrases import find_names
 from rag_core.text.words import LETTERS, STOP_WORDS, Word, stem
 
 # Least fuzzy ratio at which two words count as the same name. Questions misspell names ("Celeron" for "Céloron") and
@@ -85,25 +84,6 @@ def find_matched_names(question: str, passage: str, title: str) -> frozenset[str
     return frozenset(
         strip_possessive(word) for word in find_likely_names(asked) if contains_name_form(word, said, about)
     )
-
-
-def lacks_name(question: str, passage: str, title: str) -> bool:
-    """Return whether a passage and its title contain no word of one of the names in a question.
-
-    >>> lacks_name("How many plants does Acme have in Peru?", "Acme has 83 plants.", "report.pdf")
-    True
-    """
-    said, about = annotate(passage), annotate(title)
-    for name in find_names(question):
-        words = list_name_words(question, name.start, name.end)
-        words = [one for one in words if len(strip_possessive(one)) >= MIN_SYMBOL_CHARS]
-        initials = "".join(one.text[0] for one in words).upper()
-        is_abbreviated = (
-            len(initials) > 1 and re.search(rf"\b{re.escape(initials)}\b", f"{title} {passage}") is not None
-        )
-        if words and not is_abbreviated and not any(contains_name_form(one, said, about) for one in words):
-            return True
-    return False
 
 
 def list_name_words(question: str, start: int, end: int) -> list[Word]:

@@ -22,10 +22,6 @@ STROKES = str.maketrans("łŁøØđĐħĦŧŦ", "lLoOdDhHtT")
 _MARK = re.compile(f"[{''.join(map(chr, PUNCTUATION_MAP))}]")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 
-# Markdown characters that a model may put around words. Comparisons with a source ignore them.
-_EMPHASIS = "*`"
-
-
 # Kinds of compatibility decomposition (Unicode Standard Annex #44) that only change the look of a character. Other
 # kinds, such as superscripts and fractions, change the number that they are part of.
 _LOOKS = ("<wide>", "<narrow>", "<compat>", "<circle>", "<noBreak>", "<font>")

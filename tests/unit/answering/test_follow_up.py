@@ -33,8 +33,6 @@ STANDALONE = (
     "Who are the former presidents?",
     "Who was the first one to climb Everest?",
     "If a tenant is late, what does he pay?",
-    "What can groups ask the officer to do for them?",
-    "Which president of the university transformed it?",
     "How does a steam plant compare to that of a factory?",
     "Who used taxes during their rule?",
     "Wie lang ist die Brücke?",
