@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import accumulate
 from pathlib import PurePosixPath
 
 from rag_core.runtime.stores import Stores
-from rag_core.text.figures import find_fiscal_years
+from rag_core.text.dates import find_years
 from rag_core.text.grammar import split_tokens
-from rag_core.text.names import MIN_NAME_CHARS
+from rag_core.text.names import contains_document_name
 from rag_core.text.normalize import normalize
 from rag_core.text.words import ALPHANUMERIC, stem
 from rag_core.types import AsOf, DocumentInfo
@@ -19,9 +18,6 @@ from rag_core.types import AsOf, DocumentInfo
 MAX_COVERS, COVER_CHARACTERS = 40, 1000
 # The noun after a name, as in "the Bajaj policy".
 _LOWER_CASE_END = re.compile(r"(?<=\w)(?:\s+[^\W\d_A-Z]+)+$")
-_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
-# Where a word begins without a separator, as in "AnnualReport" and "FY2023Boeing".
-_WORD_START = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|(?<=[a-zà-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])")
 
 
 class NamedDocuments:
@@ -32,8 +28,6 @@ class NamedDocuments:
     stores : Stores
     scope : sequence of str, optional
         Ids of documents; by default all.
-    preferred : sequence of str
-        Ids of the documents whose titles and first pages are read first, if there are too many.
     as_of : AsOf, optional
         The snapshots that contain the documents; by default the present library.
 
@@ -43,20 +37,10 @@ class NamedDocuments:
         The searchable documents of the scope, in order of name.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        scope: Sequence[str] | None,
-        preferred: Sequence[str] = (),
-        *,
-        as_of: AsOf | None = None,
-    ) -> None:
+    def __init__(self, stores: Stores, scope: Sequence[str] | None, *, as_of: AsOf | None = None) -> None:
         self._stores = stores
         found = stores.view(as_of).documents(None if scope is None else list(scope))
         self.documents = sorted((one for one in found if one.chunks), key=lambda one: (one.name.casefold(), one.name))
-        rank = {document_id: position for position, document_id in enumerate(preferred)}
-        by_rank = sorted(self.documents, key=lambda one: rank.get(one.document_id, len(rank)))
-        self._readable = by_rank[:MAX_COVERS]
         self._covers: dict[str, str] = {}
 
     def find_mentions(self, question: str) -> list[str]:
@@ -93,9 +77,11 @@ class NamedDocuments:
         name = _LOWER_CASE_END.sub("", name) or name
         matched = [one for one in self.documents if contains_document_name(one.all_names, name)]
         if not matched and by_cover:
-            matched = [one for one in self._readable if contains_document_name(self._read_cover(one), name)]
-        years = {*_YEAR.findall(question), *find_fiscal_years(question)}
-        dated = [one for one in matched if years & set(_YEAR.findall(one.name))]
+            matched = [
+                one for one in self.documents[:MAX_COVERS] if contains_document_name(self._read_cover(one), name)
+            ]
+        years = set(find_years(question))
+        dated = [one for one in matched if years & set(find_years(one.name))]
         return dated or matched
 
     def find_kind(self, noun: str, *, by_cover: bool) -> list[DocumentInfo]:
@@ -106,7 +92,7 @@ class NamedDocuments:
         wanted = stem(normalize(noun))
         named = [one for one in self.documents if wanted in _stems(one.name)]
         if len(named) < 2 and by_cover:
-            named = [one for one in self._readable if wanted in _stems(self._read_cover(one))]
+            named = [one for one in self.documents[:MAX_COVERS] if wanted in _stems(self._read_cover(one))]
         return named
 
     def _read_cover(self, document: DocumentInfo) -> str:
@@ -117,19 +103,6 @@ class NamedDocuments:
             label = rows[0].document_label if rows else document.name
             self._covers[version] = f"{label}\n{page.text[:COVER_CHARACTERS] if page else ''}"
         return self._covers[version]
-
-
-def contains_document_name(text: str, name: str) -> bool:
-    """Return whether a text contains a name, in any case and with any separators: OAK-STREET contains "Oak Street".
-
-    The name begins at a word of the text: "oakstreet_lease" and "LeaseOakStreet" contain it, "royaloakstreet" does not.
-    """
-    words, parts = ALPHANUMERIC.findall(normalize(text)), ALPHANUMERIC.findall(normalize(name))
-    wanted = "".join(parts)
-    pieces = ALPHANUMERIC.findall(normalize(_WORD_START.sub(" ", text)))
-    joined, starts = "".join(pieces), accumulate(map(len, pieces), initial=0)
-    begins = any(joined.startswith(wanted, at) for at in starts)
-    return bool(parts) and ((len(wanted) >= MIN_NAME_CHARS and begins) or set(parts) <= set(words))
 
 
 def contains_file_name(text: str, stem: str) -> bool:

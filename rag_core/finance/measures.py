@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from rag_core.finance.relevance import is_other_entity_or_period
-from rag_core.text.dates import YEAR
+from rag_core.text.dates import find_years
 from rag_core.types import Passage
 
 # Most chunks of a statement that are retrieved. A question about a cause gets fewer, because prose states causes and
@@ -205,7 +205,6 @@ _CAUSE = _compile_phrase(
 _FORECAST = _compile_phrase(
     r"guidance|guid(?:es|ed|ing)|targets?|outlook|forecasts?|expects?|expected|project(?:ed|ions?)|authoriz(?:ed|ation)"
 )
-_YEAR = re.compile(rf"\b{YEAR}\b")
 
 
 def find_title_lines(text: str) -> set[Statement]:
@@ -277,5 +276,5 @@ def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
     if not named:
         return None
     parts = [" ".join([statement.value, *words]) for statement, words in named.items()]
-    text = " ".join([*parts, *dict.fromkeys([*names, *_YEAR.findall(question)])])
+    text = " ".join([*parts, *dict.fromkeys([*names, *find_years(question)])])
     return StatementPlan(tuple(named), tuple(lines), text, rest, bool(_CAUSE.search(question)))

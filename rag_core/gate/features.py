@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, compute_log_odds, load_calibration
 from rag_core.gate.presuppositions import find_uncovered_by_document, find_unmet_by_passage
-from rag_core.text.names import find_document_names, find_matched_names, find_names_in_title
+from rag_core.text.names import contains_document_name, find_document_names, find_matched_names
 from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage, ReadTexts
 from rag_core.types.searches import PassageTokens, RankedChunks
 
@@ -141,7 +141,8 @@ def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> dict
     """
     question = ranked.question.text
     names = find_document_names(question)
-    calls = {label: find_names_in_title(label, names) for label in {row.document_label for row in ranked.rows.values()}}
+    labels = {row.document_label for row in ranked.rows.values()}
+    calls = {label: {name for name in names if contains_document_name(label, name)} for label in labels}
     names_by_chunk = {}
     for passage in first:
         row = ranked.rows[int(passage.chunk_id)]

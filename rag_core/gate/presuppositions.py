@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from rag_core.text.annotated import AnnotatedText
-from rag_core.text.dates import MONTHS, WHOLE_YEAR, YEAR
-from rag_core.text.figures import find_fiscal_years, find_missing_figures, join_digit_groups
+from rag_core.text.annotated import AnnotatedText, find_missing_figures
+from rag_core.text.dates import MONTHS, YEAR, find_years
 from rag_core.text.names import (
     MIN_NAME_CHARS,
     POSSESSIVE,
@@ -19,7 +18,6 @@ from rag_core.text.names import (
 )
 from rag_core.text.words import Word
 
-_YEAR = re.compile(WHOLE_YEAR)
 # A number that is a year according to the words around it, unlike "2000 euros".
 _ASKED_YEAR = re.compile(
     r"\b(?:in|since|during|until|by|before|after|year|fiscal|ended|ending|fy|"
@@ -57,7 +55,7 @@ def find_unmet_by_passage(question: str, passage: str, title: str) -> tuple[str,
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     return (
         *_find_missing_names(question_text, passage_text, title_text),
-        *map(_describe_number, find_missing_figures(question_text, passage_text, _find_years(title))),
+        *map(_describe_number, find_missing_figures(question_text, passage_text, find_years(title))),
     )
 
 
@@ -110,11 +108,13 @@ def find_uncovered_by_document(
         if nowhere:
             written = POSSESSIVE.sub("", _get_text(question_text, nowhere))
             messages[f"“{written}” is nowhere in the document"] = _describe_name(_get_text(question_text, name))
-    years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*find_fiscal_years(question)}
+    years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {
+        year for year in find_years(question) if year not in question
+    }
     # A year in the document's name counts only if the text contains it as well, since it may be the year of a scan.
-    document_years = [year for year in _find_years(document) if contains(year, year)] if years else []
+    document_years = [year for year in find_years(document) if contains(year, year)] if years else []
     apart = min((abs(int(year) - int(other)) for year in years for other in document_years), default=0)
-    if apart > _MAX_YEARS_APART and not years & (_find_years(join_digit_groups(passage)) | _find_years(title)):
+    if apart > _MAX_YEARS_APART and years.isdisjoint(find_years(f"{passage}\n{title}")):
         for year in sorted(years):
             messages[f"the document covers {max(document_years)}, not {year}"] = _describe_number(year)
     return messages
@@ -162,11 +162,6 @@ def _get_forms(word: Word) -> Iterator[tuple[str, str]]:
     """Yield a name as written, and without accents and apostrophes, each with the prefix to search for."""
     for form in dict.fromkeys((POSSESSIVE.sub("", word.text), strip_possessive(word))):
         yield form, form[: max(MIN_NAME_CHARS, len(form) - _IGNORED_LETTERS)]
-
-
-def _find_years(text: str) -> frozenset[str]:
-    """Return the years in a text, including abbreviated fiscal years such as ``FY22``."""
-    return frozenset((*_YEAR.findall(text), *find_fiscal_years(text)))
 
 
 def _describe_name(name: str) -> str:

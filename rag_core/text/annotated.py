@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from rag_core.text.dates import find_years
 from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import NEGATIONS, Word, tokenize
 
+_FIGURES, _DIGIT_SEPARATOR = re.compile(r"\d{2,}"), re.compile(r"(?<=\d)[,.](?=\d)")
 # Matches the pronoun in "I've" and "I'm", which is capitalized but not a name.
 _SPEAKER = re.compile(r"I['’]")
 
@@ -85,3 +88,12 @@ class AnnotatedText:
         if following is None or not following.content or not self.text[number.end : following.start].isspace():
             return ""
         return "" if following.text[0].isdigit() or following.text[0].isupper() else following.stem
+
+
+def find_missing_figures(asked: AnnotatedText, said: AnnotatedText, known: Collection[str] = ()) -> Iterator[str]:
+    """Yield the figures of two or more digits in a question that a text lacks, except for years in ``known``."""
+    digits, question = (_DIGIT_SEPARATOR.sub("", one.text) for one in (said, asked))
+    known = {*known, *(year[2:] for year in find_years(asked.text) if year in known and year not in asked.text)}
+    for match in _FIGURES.finditer(question):
+        if match.group() not in digits and match.group() not in known:
+            yield match.group()

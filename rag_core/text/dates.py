@@ -19,7 +19,8 @@ FOREIGN_MONTHS: Mapping[str, int] = {
 }
 # A year from 1900 to 2099, such as the year of a document.
 YEAR = r"(?:19|20)\d\d"
-WHOLE_YEAR = rf"(?<!\d){YEAR}(?!\d)"
+_WHOLE_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
+_FISCAL_YEAR = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
 # A year from 1000 to 2099, such as a year in a text about history.
 ANY_YEAR = r"(?:1\d{3}|20\d\d)"
 # A quarter as written in column headers, such as "Q2".
@@ -43,6 +44,15 @@ def find_written_date(text: str) -> str:
     """
     match = _WRITTEN_DATE.search(text)
     return " ".join(match[0].split()) if match else ""
+
+
+def find_years(text: str) -> list[str]:
+    """Return the years from 1900 to 2099 in a text, each once; "FY22" is 2022.
+
+    >>> find_years("Sales in 2021, FY22 and FY2023")
+    ['2021', '2023', '2022']
+    """
+    return list(dict.fromkeys([*_WHOLE_YEAR.findall(text), *(f"20{year}" for year in _FISCAL_YEAR.findall(text))]))
 
 
 def is_year(text: str) -> bool:

@@ -50,7 +50,6 @@ def test_names_of_the_title_are_replaced(question: str, expected: str) -> None:
     [
         ("What was revenue in March?", "acme_march.pdf"),
         ("Who is mayor of Berg?", "heidelberg.pdf"),
-        ("What is the population of Ireland?", "Bank of Ireland.pdf"),
         ("What was Apple revenue?", "Pineapple.pdf"),
         ("Who wrote it for Al?", "Aldertree.pdf"),
     ],
