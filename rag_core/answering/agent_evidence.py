@@ -49,9 +49,7 @@ class NamedCell:
 
     @property
     def value(self) -> Decimal:
-        number = self.found.number
-        assert number is not None
-        return number.scaleb(self.scale or 0)
+        return self.found.value if self.found.number.power else self.found.value.scaleb(self.scale or 0)
 
     @property
     def page(self) -> PageKey:
@@ -60,7 +58,7 @@ class NamedCell:
     @property
     def text(self) -> str:
         """The text of the cell with its unit."""
-        scale = "" if self.found.power else _SCALE_WORDS.get(self.scale, "")
+        scale = "" if self.found.number.power else _SCALE_WORDS.get(self.scale, "")
         return self.found.text if not scale or scale in self.found.text.casefold() else f"{self.found.text} {scale}"
 
     @property
@@ -131,7 +129,7 @@ class Evidence:
         self.add_chunks(around[:1])
         name = f"c{len(self.cells) + 1}"
         chunk_id = around[0].id if around else None
-        power = found.power or (scale if found.is_scaled else None)
+        power = found.number.power or (scale if found.is_scaled else None)
         self.cells[name] = NamedCell(name, found, document, chunk_id, power)
         return self.cells[name]
 

@@ -15,10 +15,9 @@ from rag_core.answering.named_documents import NamedDocuments
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.errors import QuestionError
-from rag_core.finance.table_scales import read_scale
 from rag_core.llm.prompts import format_name, format_passage
 from rag_core.llm.tool_calls import ToolArgumentError, ToolCall, parse_arguments
-from rag_core.reading.cell_lookup import FoundCell, find_cells, list_labels
+from rag_core.reading.cell_lookup import FoundCell, find_cells, list_labels, read_scale
 from rag_core.runtime.stores import Stores
 from rag_core.text.outline import build_outline
 from rag_core.types import DocumentInfo, Passage

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from rag_core.answering.trace import AnswerTrace
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.numbers import find_table_scales
+from rag_core.text.scales import find_table_scales
 from rag_core.types import PAGE_BREAK, Passage, ReadTexts
 from rag_core.types.answers import strip_markers
 from rag_core.verification.marks import is_same_number

@@ -9,7 +9,7 @@ from dataclasses import replace
 from rag_core.llm.context_budget import NOTE_TOKENS, count_tokens
 from rag_core.llm.prompts import MAX_NOTES
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.numbers import find_table_scales
+from rag_core.text.scales import find_table_scales
 from rag_core.types import Passage
 from rag_core.types.answers import MARKER, strip_markers
 from rag_core.types.protocols import TextEncoder

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from rag_core.reading.cell_values import find_stated_units
 from rag_core.reading.similarity import Compare
 from rag_core.text.identifiers import contains_only_similar_identifier, find_identifiers
+from rag_core.text.scales import parse_scale
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
 from rag_core.types import Passage
@@ -195,14 +195,14 @@ def add_caption(table: Table, page_text: str) -> Table:
     for line in reversed([line.strip() for line in page_text[: table.start].splitlines() if line.strip()]):
         words = len(line.split())
         is_prose = words > MAX_CAPTION_WORDS or (words > MAX_SENTENCE_WORDS and line.endswith("."))
-        if is_prose and not find_stated_units(line):
+        if is_prose and parse_scale(line) is None:
             # The short last line of a paragraph is no caption.
-            lines = lines[1:] if lines and lines[0].endswith(".") and not find_stated_units(lines[0]) else lines
+            lines = lines[1:] if lines and lines[0].endswith(".") and parse_scale(lines[0]) is None else lines
             break
         if len(lines) == MAX_CAPTION_LINES:
             break
         lines.insert(0, line)
-    unit = table.unit or next((line for line in lines if find_stated_units(line)), "")
+    unit = table.unit or next((line for line in lines if parse_scale(line) is not None), "")
     return replace(table, caption=tuple(lines), unit=unit)
 
 
