@@ -39,15 +39,15 @@ class ToolResult:
     step: str
 
 
-# What a tool does, for the reader.
-_ACTIONS = {
-    "list_documents": "list the documents",
-    "search": "search",
-    "open_outline": "open an outline",
-    "read_page": "open a page",
-    "look_up": "look up values",
-    "compute": "compute",
-    "finish": "end the search",
+# What a tool does, for the reader: as a task, and while it runs.
+ACTIONS = {
+    "list_documents": ("list the documents", "Listing the documents"),
+    "search": ("search", "Searching"),
+    "open_outline": ("open an outline", "Opening an outline"),
+    "read_page": ("open a page", "Reading a page"),
+    "look_up": ("look up values", "Looking up values"),
+    "compute": ("compute", "Computing"),
+    "finish": ("end the search", "Ending the search"),
 }
 
 
@@ -82,15 +82,6 @@ class Toolbox:
         self._timer = timer
         self._library = NamedDocuments(stores, query.documents, as_of=query.as_of)
         self._names: dict[str, dict[int, str]] = {}
-        self._runs: Mapping[str, Callable[..., ToolResult]] = {
-            "list_documents": self.list_documents,
-            "search": self.search,
-            "open_outline": self.open_outline,
-            "read_page": self.read_page,
-            "look_up": self.look_up,
-            "compute": self.compute,
-            "finish": self.finish,
-        }
 
     @property
     def document_names(self) -> list[str]:
@@ -109,9 +100,10 @@ class Toolbox:
                 f"There is no tool {name}. Use one of: {', '.join(offered)}.", f"Called an unknown tool: {name}"
             )
         try:
-            return self._runs[tool.name](**parse_arguments(call, tool))
+            run: Callable[..., ToolResult] = getattr(self, tool.name)
+            return run(**parse_arguments(call, tool))
         except (ToolArgumentError, QuestionError) as error:
-            return ToolResult(str(error), f"Could not {_ACTIONS[tool.name]}: {error}")
+            return ToolResult(str(error), f"Could not {ACTIONS[tool.name][0]}: {error}")
 
     def list_documents(self, name: str = "") -> ToolResult:
         found = self._library.find(name) if name else self._library.documents

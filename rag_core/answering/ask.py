@@ -15,14 +15,15 @@ from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.page_answers import PageAnswerer, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
-from rag_core.answering.refusals import refuse
-from rag_core.answering.search import Searcher
+from rag_core.answering.search import NO_DOCUMENTS, Searcher
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
 from rag_core.llm.generator import LanguageModel
 from rag_core.reading.excerpts import WHOLE_PAGES
+from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.model_connection import explain_missing_model
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
     Answer,
@@ -40,6 +41,9 @@ from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Query
 from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
+
+_TOPIC_SUMMARY = "A summary of what documents say about a topic"
+_ALTERNATIVE = "ask for a summary of a whole document, or for a fact"
 
 
 class Answerer:
@@ -210,7 +214,13 @@ class Answerer:
         *,
         has_model: bool,
     ) -> Generator[AskEvent, None, None]:
-        refusal = refuse(result, closest, has_model=has_model, quotes_only=query.writer.model == "")
+        """Yield a refusal with the true reason; ``closest`` is the one with the closest passages."""
+        refusal = closest
+        if NO_DOCUMENTS in result.notices:
+            refusal = VerifiedAnswer(NO_DOCUMENTS, refused=True)
+        elif not has_model and asks_for_summary(result.question):
+            missing = explain_missing_model(_TOPIC_SUMMARY, _ALTERNATIVE, quotes_only=query.writer.model == "")
+            refusal = VerifiedAnswer(missing, refused=True)
         yield Delta(refusal.text)
         notices = tuple(notice for notice in result.notices if notice != refusal.text)
         yield build_answer(query, replace(result, notices=notices), refusal, "extractive", trace)

@@ -25,7 +25,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.types import Answer, AskEvent, Delta, Message, Restart, Stage
 from rag_core.verification.attribution import NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
-from rag_core.verification.verified_answer import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer, append_quotes
 
 _FIRST_WORD, _LAST_WORD = re.compile(r"\w+"), re.compile(r"\w+\Z")
 
@@ -156,31 +156,23 @@ def _replace_text(
     citations = tuple(
         replace(one, added=one.added or (one.chunk_id, one.start, one.end) in before) for one in verified.citations
     )
-    changed = replace(
+    verified = replace(verified, citations=citations)
+    if quoted is not None and quoted.quotes_start is not None:
+        begin = quoted.quotes_start
+        text = quoted.text[begin:]
+        cited = [one for one in quoted.citations if " ".join(one.quote.split()) in " ".join(text.split())]
+        statements = [one for one in quoted.statements if one.start >= begin]
+        moved = tuple(replace(one, start=one.start - begin, end=one.end - begin) for one in statements)
+        verified = append_quotes(verified, VerifiedAnswer(text, tuple(cited), moved))
+    return replace(
         base,
         text=verified.text,
-        citations=citations,
+        citations=verified.citations,
         statements=verified.statements,
         generator=generator,
         notices=notices,
         short=verified.short,
-        quotes_start=None,
-    )
-    if quoted is None or quoted.quotes_start is None:
-        return changed
-    quotes, start = quoted.text[quoted.quotes_start :], len(verified.text) + 2
-    moved = start - quoted.quotes_start
-    cited = [one for one in quoted.citations if " ".join(one.quote.split()) in " ".join(quotes.split())]
-    statements = [one for one in quoted.statements if one.start >= quoted.quotes_start]
-    return replace(
-        changed,
-        text=f"{verified.text}\n\n{quotes}",
-        citations=(*citations, *(one for one in cited if one not in citations)),
-        statements=(
-            *verified.statements,
-            *(replace(one, start=one.start + moved, end=one.end + moved) for one in statements),
-        ),
-        quotes_start=start,
+        quotes_start=verified.quotes_start,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rag_core.answering.trace import AnswerTrace
 from rag_core.text.annotated import AnnotatedText
@@ -12,7 +12,7 @@ from rag_core.text.scales import find_table_scales
 from rag_core.types import PAGE_BREAK, Passage, ReadTexts
 from rag_core.types.answers import strip_markers
 from rag_core.verification.marks import is_same_number
-from rag_core.verification.verified_answer import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer, append_quotes
 
 NOTHING_FOUND = "Nothing in this answer was found in the sources."
 CLOSEST_BELOW = "The closest passages are quoted below it."
@@ -56,15 +56,7 @@ def join_quotes(draft: Draft, quotes: VerifiedAnswer, trace: AnswerTrace) -> Ver
         return quotes
     if quotes.refused:
         return written
-    start = len(written.text) + 2
-    statements = [replace(one, start=one.start + start, end=one.end + start) for one in quotes.statements]
-    return replace(
-        written,
-        text=f"{written.text}\n\n{quotes.text}",
-        citations=(*written.citations, *quotes.citations),
-        statements=(*written.statements, *statements),
-        quotes_start=start,
-    )
+    return append_quotes(written, quotes)
 
 
 def find_draft_answer(

@@ -93,7 +93,7 @@ def _add_passages(outcome: SearchOutcome, selection: Selection, reader: PageRead
     If no chunk contains it, such as in a line that every page repeats, the best passage of its page is added.
     """
     for one in selection.excerpts:
-        outcome = reader.add_passages(outcome, one.passage, one.quotes[0].start)
+        outcome = reader.add_passage(outcome, one.passage, one.quotes[0].start)
         found = outcome.result.passages
         if all(passage.page_key != one.page for passage in found):
             found = (*found, replace(one.passage, rank=len(found) + 1))

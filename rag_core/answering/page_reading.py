@@ -16,7 +16,7 @@ from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.text.dates import find_written_date
-from rag_core.types import ChunkRow, Passage, Reading, Span, Table
+from rag_core.types import Passage, Reading, Span, Table
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
 
@@ -108,55 +108,29 @@ class PageReader:
 
     def find_statement_pages(self, version_id: str, titles: Collection[str]) -> list[int]:
         """Return the pages of a document with financial statements; see `measures.find_statement_pages`."""
-        return find_statement_pages(self.read_texts(version_id), titles)
+        return find_statement_pages(self._stores.documents.texts_of_version(version_id), titles)
 
-    def read_texts(self, version_id: str) -> dict[int, str]:
-        """Return the texts of all pages of a document, by the index of the page."""
-        return self._stores.documents.texts_of_version(version_id)
+    def add_passage(self, outcome: SearchOutcome, best: Passage, start: int) -> SearchOutcome:
+        """Return the outcome with the chunk that contains a place on the page of a passage, if no passage does.
 
-    def add_passages(self, outcome: SearchOutcome, passage: Passage, start: int) -> SearchOutcome:
-        """Return the outcome with the chunk that contains a place on the page of a passage, if no passage does."""
-        return self.add_places(outcome, passage, [(passage.page_index, start, start + 1)])
-
-    def add_places(
-        self, outcome: SearchOutcome, best: Passage, places: Sequence[tuple[int, int, int]]
-    ) -> SearchOutcome:
-        """Return the outcome with the chunks that contain places, if no passage contains them.
-
-        The added passages follow the others. They have the scores of ``best``.
-
-        Parameters
-        ----------
-        outcome : SearchOutcome
-        best : Passage
-            The best passage of the document that contains the places.
-        places : sequence of (int, int, int)
-            Page index, and the start and the end of characters in the text of the page.
+        The added passage follows the others. It has the scores of ``best``.
         """
-        passages = list(outcome.result.passages)
-        added: list[ChunkRow] = []
-        for page, start, end in places:
-            on_page = [one for one in passages if one.page_key == (best.version_id, page)]
-            if any(one.start <= start and end <= one.start + len(one.first_page_text) for one in on_page):
-                continue
-            rows = [
-                row
-                for row in self._stores.documents.chunk_rows(best.version_id, page)
-                if row.page_index == page and row.start <= start < row.start + len(row.text)
-            ]
-            # A chunk that contains the whole place is preferred to one that contains only its start.
-            rows.sort(key=lambda row: row.start + len(row.text) < end)
-            for row in rows[:1]:
-                if all(one.chunk_id != str(row.id) for one in passages):
-                    passages.append(replace(build_passage(len(passages) + 1, row, {}), scores=best.scores))
-                    added.append(row)
-        vectors = self._stores.embeddings.read_tokens([row.id for row in added])
-        tokens = load_passage_tokens(added, vectors, outcome.ranked.embedder)
-        return replace(
-            outcome,
-            result=replace(outcome.result, passages=tuple(passages)),
-            tokens={**outcome.tokens, **tokens},
+        passages = outcome.result.passages
+        on_page = [one for one in passages if one.page_key == best.page_key]
+        if any(one.start <= start < one.start + len(one.first_page_text) for one in on_page):
+            return outcome
+        known = {one.chunk_id for one in passages}
+        rows = self._stores.documents.chunk_rows(best.version_id, best.page_index)
+        around = (
+            row for row in rows if row.page_index == best.page_index and row.start <= start < row.start + len(row.text)
         )
+        row = next(around, None)
+        if row is None or str(row.id) in known:
+            return outcome
+        added = replace(build_passage(len(passages) + 1, row, {}), scores=best.scores)
+        tokens = load_passage_tokens([row], self._stores.embeddings.read_tokens([row.id]), outcome.ranked.embedder)
+        result = replace(outcome.result, passages=(*passages, added))
+        return replace(outcome, result=result, tokens={**outcome.tokens, **tokens})
 
 
 def _join_passages(passages: Sequence[Passage]) -> dict[PageKey, str]:

@@ -10,9 +10,9 @@ from rag_core.answering.passage_selection import select_passages
 from rag_core.llm.prompts import Hint
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.types import Citation, Passage
-from rag_core.types.answers import MARKER, strip_markers
+from rag_core.types.answers import strip_markers
 from rag_core.types.searches import SearchOutcome
-from rag_core.verification.verified_answer import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer, replace_markers
 
 # Minimum probability of an answer that is given as a hint. A hint that is wrong may mislead the language model.
 HINT_PROBABILITY = 0.7
@@ -70,7 +70,7 @@ def collect_evidence(outcome: SearchOutcome, figure: VerifiedAnswer | None, read
         return PromptEvidence(outcome, tuple(written), hint, fact)
     found = find_probable_answer(outcome.result.question, select_passages(outcome), reader)
     if found is not None:
-        outcome = reader.add_passages(outcome, found.passage, found.place.start)
+        outcome = reader.add_passage(outcome, found.passage, found.place.start)
     passages = outcome.result.passages
     return PromptEvidence(outcome, tuple(reader.write_tables(passages)), create_hint(found, passages))
 
@@ -95,28 +95,12 @@ def create_hint(answer: FoundAnswer | None, passages: Sequence[Passage]) -> Hint
 def cite_operands(answer: VerifiedAnswer, fact: ComputedFact) -> VerifiedAnswer:
     """Return the answer with citations of the operands instead of the computed figure."""
     rank = fact.passage.rank
-    operands = "".join(f"[{marker}]" for marker in dict.fromkeys(one.marker for one in fact.citations))
-    growth = len(operands) - len(f"[{rank}]")
-    places = [match.start() for match in MARKER.finditer(answer.text) if int(match[1]) == rank]
-
-    def moved(offset: int) -> int:
-        return offset + growth * sum(place < offset for place in places)
-
-    text = MARKER.sub(lambda match: operands if int(match[1]) == rank else match[0], answer.text)
     citations: dict[Citation, None] = {}
     for citation in answer.citations:
         given = fact.citations if citation.marker == rank else (citation,)
         citations.update(dict.fromkeys(replace(one, added=citation.added) for one in given))
-    statements = [
-        replace(
-            one,
-            start=moved(one.start),
-            end=moved(one.end),
-            compared_rank=fact.citations[0].marker if one.compared_rank == rank else one.compared_rank,
-        )
-        for one in answer.statements
-    ]
-    return replace(answer, text=text, citations=tuple(citations), statements=tuple(statements))
+    operands = list(dict.fromkeys(one.marker for one in fact.citations))
+    return replace(replace_markers(answer, {rank: operands}), citations=tuple(citations))
 
 
 def _create_fact(figure: VerifiedAnswer, passages: Sequence[Passage]) -> ComputedFact:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.extractive_summary import LEAST_SUPPORTED, SUPPORTED_SCORE
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
-from rag_core.answering.summary_passages import select_passages, spread_passages
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.context_budget import (
@@ -22,15 +21,19 @@ from rag_core.llm.context_budget import (
     count_notes_per_prompt,
     count_prompt_tokens,
     pack_batches,
+    spread_evenly,
 )
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_map_messages, build_reduce_messages
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.setting_names import start_sentence
+from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
+from rag_core.store.documents import DocumentStore
+from rag_core.store.snapshots import SnapshotView
 from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage, format_count
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.searches import Query
@@ -41,6 +44,11 @@ from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 WRITING = "Writing the answer"
 # The limit of tokens allows at least this many calls, so that a large context does not use it up.
 LEAST_PARTS = 3
+# Chunks may be only half as long as the setting allows, so the selection starts with twice as many chunks as would fit
+# at full length. Chunks that do not fit are then dropped.
+_SHORTER = 2.0
+# Tokens that a passage takes in the prompt in addition to its text.
+_PER_PASSAGE = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +106,11 @@ class Summarizer:
         capacity, calls = self._plan_calls(model, query)
         if given is None:
             view = self._stores.view(query.as_of)
-            passages, total = select_passages(
+            passages, total = _read_passages(
                 self._stores.documents, view, query.documents, self._settings.chunk_tokens, capacity, calls
             )
         else:
-            passages, total = spread_passages(given, capacity, calls), len(given)
+            passages, total = _spread_passages(given, capacity, calls), len(given)
         if len(passages) < total:
             calls_label = format_count(CallBudget.max_calls, "call")
             trace.notices.append(
@@ -222,3 +230,39 @@ class Summarizer:
             trace.notices.append(NOT_CHECKED)
         passages, answer = renumber_answer(result.passages, answer)
         return Summary(replace(result, passages=tuple(passages)), answer, model.name)
+
+
+def _read_passages(
+    library: DocumentStore,
+    view: DocumentStore | SnapshotView,
+    documents_in_scope: Sequence[str] | None,
+    chunk_tokens: int,
+    capacity: int,
+    calls: int,
+) -> tuple[list[Passage], int]:
+    """Return the passages that fit into ``calls`` calls, in reading order, and the number of all passages.
+
+    ``view`` determines which versions of the documents of ``library`` are read.
+    """
+    scope = None if documents_in_scope is None else list(documents_in_scope)
+    visible = view.visible_versions(scope)
+    documents = [one for one in view.documents(scope) if one.version_id in visible]
+    documents.sort(key=lambda one: (one.name.casefold(), one.document_id))
+    counts = [one.chunks for one in documents]
+    wanted = int(calls * capacity / (chunk_tokens / _SHORTER + _PER_PASSAGE))
+    rows = []
+    for document, places in zip(documents, spread_evenly(counts, wanted), strict=True):
+        ids = [row.id for row in library.chunk_rows(document.version_id)] if places else []
+        visible_rows = view.visible_chunks([ids[place] for place in places if place < len(ids)])
+        rows += [visible_rows[one] for one in ids if one in visible_rows]
+    passages = [build_passage(rank, row, {}) for rank, row in enumerate(rows, 1)]
+    return _spread_passages(passages, capacity, calls), sum(counts)
+
+
+def _spread_passages(passages: Sequence[Passage], capacity: int, calls: int) -> list[Passage]:
+    """Return the passages that fit into ``calls`` calls, spread evenly."""
+    kept = list(passages)
+    while (parts := len(pack_batches([count_prompt_tokens(one) for one in kept], capacity))) > calls:
+        [fewer] = spread_evenly([len(kept)], len(kept) * calls // parts - 1)
+        kept = [replace(kept[place], rank=rank) for rank, place in enumerate(fewer, 1)]
+    return kept

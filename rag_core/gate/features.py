@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -113,25 +113,17 @@ def _find_missing(
     contains: Callable[[str, str, str], bool],
 ) -> list[tuple[dict[str, str], tuple[str, ...]]]:
     """Return, for each passage, what its document does not cover and which presuppositions the passage lacks."""
-    of_others = _find_optional_names(ranked, first)
+    question, of_others = ranked.question.text, _find_optional_names(ranked, first)
     results = []
     for passage, text, lines in zip(first, around, has_lines, strict=True):
-        missing = find_unmet_by_passage(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].prefix_text)
+        row = ranked.rows[int(passage.chunk_id)]
+        missing = find_unmet_by_passage(question, text, row.prefix_text)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
-        results.append((_find_uncovered_by_document(ranked, passage, contains, of_others[passage.chunk_id]), missing))
+        in_version, others = partial(contains, row.version_id), of_others[passage.chunk_id]
+        title = row.prefix_text, row.document_label
+        results.append((find_uncovered_by_document(question, passage.text, *title, in_version, others), missing))
     return results
-
-
-def _find_uncovered_by_document(
-    ranked: RankedChunks, passage: Passage, contains: Callable[[str, str, str], bool], others: Collection[str]
-) -> dict[str, str]:
-    """Return which names and years of the question the document of a passage does not cover."""
-    row = ranked.rows[int(passage.chunk_id)]
-    in_version = partial(contains, row.version_id)
-    return find_uncovered_by_document(
-        ranked.question.text, passage.text, row.prefix_text, row.document_label, in_version, others
-    )
 
 
 def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:

@@ -54,7 +54,10 @@ def find_unmet_by_passage(question: str, passage: str, title: str) -> tuple[str,
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     return (
-        *_find_missing_names(question_text, passage_text, title_text),
+        *(
+            _describe_name(_get_text(question_text, name))
+            for name in _group_missing_names(question_text, passage_text, title_text)
+        ),
         *map(_describe_number, find_missing_figures(question_text, passage_text, find_years(title))),
     )
 
@@ -126,13 +129,6 @@ def list_name_forms(question: str) -> list[tuple[str, str]]:
     These are the pairs for which `find_uncovered_by_document` calls ``contains``, except for years.
     """
     return list(dict.fromkeys(form for word in annotate(question).names for form in _get_forms(word)))
-
-
-def _find_missing_names(
-    question_text: AnnotatedText, passage_text: AnnotatedText, title_text: AnnotatedText
-) -> Iterator[str]:
-    for name in _group_missing_names(question_text, passage_text, title_text):
-        yield _describe_name(_get_text(question_text, name))
 
 
 def _group_missing_names(

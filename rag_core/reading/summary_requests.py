@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rag_core.reading.document_words import is_generic_document_word, is_kind_of_document
 from rag_core.text.grammar import split_tokens
 from rag_core.text.noun_phrases import find_names
 from rag_core.text.words import stem
@@ -29,6 +28,16 @@ _UNSPECIFIC = frozenset(
         "about article book briefly brief detail essential finding give idea key main most important my overview page "
         "paragraph part point please quick sentence short shortly summary takeaway thing whole entire word write "
         "work".split(),
+    )
+)
+
+_ANY = frozenset(map(stem, "collection content document everything file library paper pdf source text".split()))
+_KINDS = frozenset(
+    map(
+        stem,
+        "agreement bid budget certificate contract filing handbook invoice lease letter licence license loan manual "
+        "minutes offer order paper plan policy proposal protocol quotation quote receipt report standard statement "
+        "study tender".split(),
     )
 )
 
@@ -97,3 +106,13 @@ def parse_summary_request(question: str) -> SummaryRequest | None:
 
 def _is_unspecific(word: str) -> bool:
     return is_generic_document_word(word) or is_kind_of_document(word) or stem(word.casefold()) in _UNSPECIFIC
+
+
+def is_generic_document_word(noun: str) -> bool:
+    """Return whether a noun is a word for documents of any kind, such as "files"."""
+    return stem(noun.casefold()) in _ANY
+
+
+def is_kind_of_document(noun: str) -> bool:
+    """Return whether a noun is a word for a kind of documents, such as "contract"."""
+    return stem(noun.casefold()) in _KINDS

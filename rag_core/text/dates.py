@@ -3,20 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 MONTHS = "january february march april may june july august september october november december".split()
 
-_FOREIGN_MONTHS = (
-    "januar jänner janvier enero gennaio", "februar février febrero febbraio", "märz mars marzo", "avril abril aprile",
-    "mai mayo maggio", "juni juin junio giugno", "juli juillet julio luglio", "août agosto",
-    "septembre septiembre setiembre settembre", "oktober octobre octubre ottobre",
-    "novembre noviembre", "dezember décembre diciembre dicembre",
-)  # fmt: skip
-# Maps the name of a month, in lower case and with accents, to the number of the month.
-FOREIGN_MONTHS: Mapping[str, int] = {
-    name: number for number, names in enumerate(_FOREIGN_MONTHS, 1) for name in names.split()
-}
 # A year from 1900 to 2099, such as the year of a document.
 YEAR = r"(?:19|20)\d\d"
 _WHOLE_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")

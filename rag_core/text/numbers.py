@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_core.text.dates import FOREIGN_MONTHS, MONTH, MONTHS, YEAR, is_year
+from rag_core.text.dates import MONTH, MONTHS, YEAR, is_year
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS, normalize
 
 SCALES = {
@@ -95,15 +95,6 @@ _DATED = re.compile(r"\b(" + MONTH + r")\b\.?(?=\s+\d)", re.I)
 _DATING = re.compile(r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + MONTH + r")\b", re.I)
 _MONTH = re.compile(r"\b(" + "|".join(one for one in MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
 _CAPITAL_MONTH = re.compile(r"(?<=\b[Ii]n )(May|March|August)\b|(?<=\b[Bb]y )(May|March|August)\b")
-_FOREIGN = "|".join(FOREIGN_MONTHS)
-# Matches "3. März", "1er avril", "3 de abril", "mai 2022" and "im Juni". "Mars" is left out, as it may be the planet.
-_FOREIGN_DATE = re.compile(
-    rf"(?:(?<!\d)\d{{1,2}}(?:\.|er|º|°)?\s+(?:de\s+)?|\b(?:im|en|in)\s+)(?!Mars)({_FOREIGN})\b|"
-    rf"\b(?!Mars)({_FOREIGN})(?=\s+(?:del?\s+)?\d{{4}}\b)",
-    re.I,
-)
-# Month names that are the same in English and German, in a German date such as "3. April".
-_GERMAN_DATE = re.compile(r"(?<!\d)\d{1,2}\.\s+(April|August|September|November)\b")
 _RANGE = re.compile(r"\s?(?:-|–|to|and|or|,)\s?")
 _HEDGE = re.compile(
     r"\b(?:about|approximately|around|roughly|nearly|almost|over|some|more than|just under|close to)\s*$|[~≈]\s*$", re.I
@@ -305,15 +296,14 @@ def _parse_dates(text: str) -> Iterator[Number]:
         if int(first) < int(last):
             yield Number(match.start(1), match.end(2), first, frozenset({Decimal(first)}))
             yield Number(match.start(3), match.end(3), last, frozenset({Decimal(last)}))
-    for pattern in (_DATED, _DATING, _MONTH, _CAPITAL_MONTH, _FOREIGN_DATE, _GERMAN_DATE):
+    for pattern in (_DATED, _DATING, _MONTH, _CAPITAL_MONTH):
         for match in pattern.finditer(text):
             yield _create_month(match, match.lastindex or 1)
 
 
 def _create_month(match: re.Match[str], group: int) -> Number:
     name = match[group].casefold()
-    known = FOREIGN_MONTHS.get(name)
-    month = known or next(at for at, english in enumerate(MONTHS, 1) if english.startswith(name[:3]))
+    month = next(at for at, english in enumerate(MONTHS, 1) if english.startswith(name[:3]))
     return Number(match.start(group), match.end(group), match[group], frozenset({Decimal(month)}), "month")
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from rag_core.answering.merging import merge_outcomes
 from rag_core.answering.search import Searcher
+from rag_core.answering.strategies.comparison import merge_outcomes
 from rag_core.engine import Engine
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.types import RetrievalConfig, Scope
