@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
 from rag_core.answering.cited_tables import add_cited_tables
-from rag_core.answering.drafts import QUOTES_BELOW, find_draft_answer
+from rag_core.answering.drafts import QUOTES_BELOW, check_text
 from rag_core.answering.page_answers import build_page_continuation
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import create_hint, find_probable_answer
@@ -23,7 +23,7 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.types import Answer, AskEvent, Delta, Message, Restart, Stage
-from rag_core.verification.attribution import NOT_CHECKED, contains_words, draft_answer
+from rag_core.verification.attribution import contains_words
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import VerifiedAnswer, append_quotes
 
@@ -119,11 +119,8 @@ class Continuations:
             yield replace(base, notices=tuple(dict.fromkeys(notices)), stopped=answer.stopped)
             return
         encode = create_text_encoder(self._generations.active().embedder)
-        verified = draft_answer((written + added).strip(), question, answer.passages, encode)
-        if verified.unchecked:
-            notices.append(NOT_CHECKED)
-        short = find_draft_answer(question, verified, answer.passages, self._reader.read)
-        verified = replace(verified, short=short)
+        text = (written + added).strip()
+        verified = check_text(text, question, answer.passages, encode, self._reader.read, notices)
         whole = _replace_text(base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(notices)))
         yield add_cited_tables(whole, self._stores)
 

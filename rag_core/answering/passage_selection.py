@@ -1,4 +1,4 @@
-"""Select the passages that may answer a question about a code, or about one of several similar documents."""
+"""Select the passages that may answer a question about one of several similar documents."""
 
 from __future__ import annotations
 
@@ -7,28 +7,21 @@ from itertools import groupby
 from pathlib import PurePosixPath
 
 from rag_core.text.grammar import split_tokens
-from rag_core.text.identifiers import contains_identifier, contains_only_similar_identifier, find_identifiers
 from rag_core.text.normalize import normalize
 from rag_core.text.words import ALPHANUMERIC, stem
 from rag_core.types import Passage
 from rag_core.types.searches import SearchOutcome
 
 
-def select_passages(outcome: SearchOutcome) -> list[Passage]:
-    """Return the passages without those about a code or a document that only resembles the one in the question.
+def select_passages(outcome: SearchOutcome, passages: Sequence[Passage]) -> list[Passage]:
+    """Return passages of an outcome without those about a document that only resembles the one in the question.
 
     A question with two or more words in a row of the names of some documents, such as "the cleaning agreement", is
-    about these documents. If no passage contains the code of the question and the first one is about a similar code,
-    there is no answer.
+    about these documents.
     """
     question = outcome.result.question
-    identifiers = find_identifiers(question)
-    passages = _without_other_namesakes(outcome.result.passages, question)
-    passages = keep_named_documents(passages, {one.document for one in outcome.passages}, question)
-    if any(contains_identifier(one.text, identifiers) for one in passages):
-        return [one for one in passages if not contains_only_similar_identifier(one.text, identifiers)]
-    codes = [one for one in identifiers if not one.isdecimal()]
-    return [] if passages and contains_only_similar_identifier(passages[0].text, codes) else passages
+    kept = _without_other_namesakes(passages, question)
+    return keep_named_documents(kept, {one.document for one in outcome.passages}, question)
 
 
 def keep_named_documents(passages: Sequence[Passage], documents: Collection[str], question: str) -> list[Passage]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, compute_log_odds, load_calibration
 from rag_core.gate.presuppositions import find_uncovered_by_document, find_unmet_by_passage
-from rag_core.text.names import contains_document_name, find_document_names, find_matched_names
 from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage, ReadTexts
 from rag_core.types.searches import PassageTokens, RankedChunks
 
@@ -113,36 +112,16 @@ def _find_missing(
     contains: Callable[[str, str, str], bool],
 ) -> list[tuple[dict[str, str], tuple[str, ...]]]:
     """Return, for each passage, what its document does not cover and which presuppositions the passage lacks."""
-    question, of_others = ranked.question.text, _find_optional_names(ranked, first)
+    question = ranked.question.text
     results = []
     for passage, text, lines in zip(first, around, has_lines, strict=True):
         row = ranked.rows[int(passage.chunk_id)]
         missing = find_unmet_by_passage(question, text, row.prefix_text)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
-        in_version, others = partial(contains, row.version_id), of_others[passage.chunk_id]
-        title = row.prefix_text, row.document_label
-        results.append((find_uncovered_by_document(question, passage.text, *title, in_version, others), missing))
+        title, in_version = (row.prefix_text, row.document_label), partial(contains, row.version_id)
+        results.append((find_uncovered_by_document(question, passage.text, *title, in_version), missing))
     return results
-
-
-def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
-    """Return, by chunk id, the names of the question that a passage may lack.
-
-    If a question names two documents, a passage with one of the names is not penalized for lacking the other name.
-    """
-    question = ranked.question.text
-    names = find_document_names(question)
-    labels = {row.document_label for row in ranked.rows.values()}
-    calls = {label: {name for name in names if contains_document_name(label, name)} for label in labels}
-    names_by_chunk = {}
-    for passage in first:
-        row = ranked.rows[int(passage.chunk_id)]
-        names_by_chunk[passage.chunk_id] = calls[row.document_label] | find_matched_names(
-            question, passage.text, row.prefix_text
-        )
-    known = frozenset[str]().union(*calls.values(), *names_by_chunk.values())
-    return {chunk_id: known if matched else frozenset() for chunk_id, matched in names_by_chunk.items()}
 
 
 def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:

@@ -23,10 +23,8 @@ _ARTICLE, _ARTICLE_BEFORE = re.compile(r"the\s+", re.IGNORECASE), re.compile(r"\
 _GOES_ON = re.compile(r"\s+[A-Z0-9]")
 
 
-def read_titled_texts(
-    question: str, texts: Sequence[str], titles: Sequence[str], read: ReadTexts
-) -> list[tuple[Reading, bool]]:
-    """Return the reading of each text, and whether its title stands for a name in the question.
+def read_titled_texts(question: str, texts: Sequence[str], titles: Sequence[str], read: ReadTexts) -> list[Reading]:
+    """Return the reading of each text.
 
     The reading model gives a low probability to a text without a name of the question. Where the title contains the
     name, the text is read with a pronoun in the question instead.
@@ -44,7 +42,7 @@ def read_titled_texts(
     # All calls are made before the first result is awaited, so that the model reads the groups at the same time.
     running = [(places, read(one, [texts[at] for at in places])) for one, places in groups.items()]
     readings = {at: reading for places, found in running for at, reading in zip(places, found, strict=True)}
-    return [(readings[at], one != question) for at, one in enumerate(questions)]
+    return [readings[at] for at in range(len(questions))]
 
 
 def replace_title_names(question: str, text: str, title: str) -> str:

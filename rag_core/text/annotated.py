@@ -50,15 +50,6 @@ class AnnotatedText:
         return [*self.numbers, *parse_numbers(self.text, spaced=False)]
 
     @cached_property
-    def keys(self) -> list[str]:
-        """A key for each word, by which two texts are aligned: the stem, or the value and kind of a number."""
-        figures = [self.number_at(word) for word in self.words]
-        return [
-            f"{min(figure.values):f}{figure.kind}" if figure else word.stem
-            for word, figure in zip(self.words, figures, strict=True)
-        ]
-
-    @cached_property
     def names(self) -> list[Word]:
         """The capitalized content words that are not parts of numbers.
 

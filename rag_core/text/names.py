@@ -81,14 +81,6 @@ def is_question_word(word: Word) -> bool:
     return word.folded in STOP_WORDS or word.folded in _ASKING or word.text[0].isdigit()
 
 
-def find_matched_names(question: str, passage: str, title: str) -> frozenset[str]:
-    """Return the names of a question, in lower case, of which a passage or its title contains any form."""
-    asked, said, about = annotate(question), annotate(passage), annotate(title)
-    return frozenset(
-        strip_possessive(word) for word in find_likely_names(asked) if contains_name_form(word, said, about)
-    )
-
-
 def list_name_words(question: str, start: int, end: int) -> list[Word]:
     """Return the words of a name in a question, given its span, except words that only phrase the question."""
     return [one for one in annotate(question).words if start <= one.start < end and not is_question_word(one)]

@@ -174,17 +174,3 @@ def test_stream_of_strategy_can_be_closed_early(folder: Path) -> None:
     with scripted_engine(folder, complete("copper purity"), REPLY) as (engine, _):
         close_at_each_event(lambda: engine.ask(ASK_COPPER, configuration=by("queries")), 5)
         assert engine.answer(ASK_COPPER).state is AnswerState.ANSWERED
-
-
-def test_passages_precede_the_answer(folder: Path) -> None:
-    with opened(folder) as engine:
-        events = list(engine.ask(ASK_BUDGET))
-        [evaluation] = [event for event in events if isinstance(event, SearchResult)]
-        answer = events[-1]
-        assert isinstance(answer, Answer)
-        assert evaluation.passages == answer.passages
-        # Reading the passages corrects the score of the gate.
-        assert evaluation.gate.answerable
-        assert answer.gate.answerable
-        assert evaluation.gate.threshold == answer.gate.threshold
-        assert (answer.strategy, answer.steps, answer.usage.calls) == ("plain", (), 0)

@@ -9,7 +9,6 @@ import pytest
 from rag_core.answering.drafts import CLOSEST_BELOW, NOTHING_FOUND
 from rag_core.errors import SettingsError, UnknownConversation
 from rag_core.types import Answer, AnswerState, ModelChoice, RetrievalConfig, Scope
-from rag_core.verification.attribution import NOT_CHECKED
 from tests.support.engines import ASK_BUDGET, open_library, opened, scripted_engine
 from tests.support.passages import message
 from tests.support.servers import Exchange, ScriptedEndpoint, complete, serving
@@ -75,12 +74,6 @@ def test_strategy_uses_the_model_of_the_question(folder: Path, strategy: str) ->
             return
         with pytest.raises(SettingsError, match=r"“Quotes only” is chosen\. Choose a model; or use the plain search\."):
             engine.answer(ASK_BUDGET, configuration=how, model="")
-
-
-def test_name_without_endpoint_stands_for_quotes(folder: Path) -> None:
-    with opened(folder) as engine:
-        assert engine.models.find_name("other") == ""
-        assert engine.answer(ASK_BUDGET, model="other").generator == "extractive"
 
 
 def test_instructions_of_preferences_precede_those_of_the_question(folder: Path) -> None:
@@ -178,14 +171,6 @@ def test_instructions_do_not_switch_off_refusals(folder: Path, attack: str) -> N
         assert endpoint.requests == []
 
 
-def test_answer_in_another_language_is_cited_and_says_that_it_is_not_checked(folder: Path) -> None:
-    german = "Das Budget der Zanzibar-Brücke beträgt 42 Millionen Euro."
-    with scripted_engine(folder, complete(german), complete("Ich weiß es nicht.")) as (engine, _):
-        answer, refusal = (engine.answer(ASK_BUDGET, instructions="Answer in German.") for _ in range(2))
-    assert (answer.notices, [one.marker for one in answer.citations]) == ((NOT_CHECKED,), [1])
-    assert refusal.state is AnswerState.ABSTAINED
-
-
 def test_summary_of_a_topic_with_quotes_only_is_refused_with_the_reason(folder: Path) -> None:
     with scripted_engine(folder, REPLY) as (engine, endpoint):
         answer = engine.answer("Summarise the wars of ancient Rome.", model="")
@@ -243,3 +228,9 @@ def test_answer_keeps_the_name_of_its_model(folder: Path) -> None:
 def test_name_of_a_model_does_not_replace_a_gguf_file(tmp_path: Path) -> None:
     with opened(tmp_path, gguf=tmp_path / "tiny.gguf") as engine:
         assert [engine.models.find_name(one) for one in (None, "other", "")] == ["tiny", "tiny", ""]
+
+
+def test_name_without_endpoint_stands_for_quotes(folder: Path) -> None:
+    with opened(folder) as engine:
+        assert engine.models.find_name("other") == ""
+        assert engine.answer(ASK_BUDGET, model="other").generator == "extractive"
