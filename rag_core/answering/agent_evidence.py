@@ -53,7 +53,7 @@ class NamedCell:
 
     @property
     def page(self) -> PageKey:
-        return self.document.version_id, self.found.placed.page_index
+        return self.document.version_id, self.found.page_index
 
     @property
     def text(self) -> str:
@@ -120,10 +120,10 @@ class Evidence:
         ``rows`` are the chunks of its page. The one that contains its row becomes a passage.
         """
         for cell in self.cells.values():
-            if (cell.page, cell.found.cell) == ((document.version_id, found.placed.page_index), found.cell):
+            if (cell.page, cell.found.cell) == ((document.version_id, found.page_index), found.cell):
                 return cell
-        start, end = found.placed.start, found.placed.end
-        around = [row for row in rows if row.page_index == found.placed.page_index and row.start <= start]
+        start, end = found.start, found.end
+        around = [row for row in rows if row.page_index == found.page_index and row.start <= start]
         # A chunk that contains the whole row is preferred to one that contains only its start.
         around = [row for row in around if end <= row.start + len(row.text)] or around[-1:]
         self.add_chunks(around[:1])

@@ -161,8 +161,8 @@ class Toolbox:
             known = f" The rows there are: {labels}." if labels else " Search, or read a page, first."
             return ToolResult(f"No row fits.{known}", f"{step}: not found")
         names = self._page_names(info.version_id)
-        cells = [self._name(one, info, contents[one.placed.page_index][0]) for one in found]
-        lines = [_write_cell(cell, names[cell.found.placed.page_index]) for cell in cells]
+        cells = [self._name(one, info, contents[one.page_index][0]) for one in found]
+        lines = [_write_cell(cell, names[cell.found.page_index]) for cell in cells]
         values = ", ".join(cell.text for cell in cells[:3])
         return ToolResult("\n".join(lines), f"{step}: {_shorten(values)}")
 
@@ -221,8 +221,8 @@ class Toolbox:
         return list(dict.fromkeys(page for one in passages for page in (one.page_index, one.page_index_end)))
 
     def _name(self, found: FoundCell, info: DocumentInfo, page_text: str) -> NamedCell:
-        rows = self._stores.documents.chunk_rows(info.version_id, found.placed.page_index)
-        return self.evidence.name_cell(found, info, read_scale(found.placed.table, page_text), rows)
+        rows = self._stores.documents.chunk_rows(info.version_id, found.page_index)
+        return self.evidence.name_cell(found, info, read_scale(found.table, page_text), rows)
 
     def _quote(self, passages: Sequence[Passage]) -> str:
         named = (

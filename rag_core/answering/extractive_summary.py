@@ -12,7 +12,7 @@ from rag_core.answering.cited_sentences import CitedText, SentenceReader
 from rag_core.answering.named_documents import NamedDocuments
 from rag_core.llm.context_budget import spread_evenly
 from rag_core.reading.key_sentences import rank_sentences, select_sentences
-from rag_core.reading.summary_requests import SummaryRequest, parse_summary_request
+from rag_core.reading.summary_requests import is_kind_of_document, parse_summary_request
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
@@ -71,10 +71,10 @@ class ExtractiveSummarizer:
 
         Return ``None`` if the question asks for no summary of whole documents, or if they have no sentences.
         """
-        request = parse_summary_request(query.text)
-        if request is None and query.configuration.strategy != "summary":
+        words = parse_summary_request(query.text)
+        if words is None and query.configuration.strategy != "summary":
             return None
-        documents = self._select_documents(request or SummaryRequest(), query, history)
+        documents = self._select_documents(words or [], query, history)
         if not documents:
             return None
         if len(documents) > MAX_DOCUMENTS:
@@ -97,24 +97,13 @@ class ExtractiveSummarizer:
         text = f"No whole sentences were found in {names}, of which a summary without a language model consists."
         return ExtractiveAnswer(VerifiedAnswer(text, refused=True), _build_result(query, [], answerable=False))
 
-    def _select_documents(
-        self, request: SummaryRequest, query: Query, history: Sequence[Message]
-    ) -> list[DocumentInfo]:
-        """Return the documents that a request means; none if it asks for a topic rather than for documents."""
+    def _select_documents(self, words: Sequence[str], query: Query, history: Sequence[Message]) -> list[DocumentInfo]:
+        """Return the documents that the words of a request mean; none if they are a topic and name no documents."""
         known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
-        if files := known.find_file_names(query.text):
-            return files
-        names = [*request.names, *known.find_mentions(" ".join(request.topics))]
-        matches = [found for name in names if (found := known.find(name, query.text, by_cover=True))]
-        if matches:
-            # "Summarise the Acme lease" means what all words match, "the reports of Acme and Bolt" what one matches.
-            in_all = [one for one in matches[0] if all(one in found for found in matches)]
-            return in_all or list({one.document_id: one for found in matches for one in found}.values())
-        if request.topics or request.names:
+        if named := known.find_file_names(query.text) or known.find_titled(words):
+            return named
+        if any(not is_kind_of_document(one) and not one.isdigit() for one in words):
             return []
-        if request.kind:
-            of_kind = known.find_kind(request.kind, by_cover=True)
-            return of_kind or known.documents
         if query.documents is None and re.search(r"\b(?:this|it)\b", query.text, re.IGNORECASE):
             cited = {one.document_id for one in _find_last_citations(history)}
             return [one for one in known.documents if one.document_id in cited] or known.documents

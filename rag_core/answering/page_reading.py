@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rag_core.answering.named_documents import COVER_CHARACTERS
 from rag_core.finance.measures import find_statement_pages
 from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
@@ -19,6 +18,9 @@ from rag_core.text.dates import find_written_date
 from rag_core.types import Passage, Reading, Span, Table
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
+
+# Characters at the top of a document that may state its date.
+_TOP = 1000
 
 
 class PageReader:
@@ -104,7 +106,7 @@ class PageReader:
     def find_document_date(self, version_id: str) -> str:
         """Return the first date at the top of a document, as written; empty if there is none."""
         contents = self._stores.documents.page_texts([(version_id, 0)])
-        return next((find_written_date(text[:COVER_CHARACTERS]) for text, _ in contents.values()), "")
+        return next((find_written_date(text[:_TOP]) for text, _ in contents.values()), "")
 
     def find_statement_pages(self, version_id: str, titles: Collection[str]) -> list[int]:
         """Return the pages of a document with financial statements; see `measures.find_statement_pages`."""

@@ -85,7 +85,7 @@ def score_answerability(
     ):
         topic = compute_topic_similarity(ranked.question.tokens, chunk.vectors)
         close = closeness[int(passage.chunk_id)]
-        probability = load_calibration().compute_probability(close, score, topic, len(missing), log_odds)
+        probability = load_calibration().compute_probability(close, score, topic, log_odds, len(missing))
         if other:
             missing = (*other, *(reason for reason in missing if reason not in other.values()))
             probability *= UNKNOWN_NAME_FACTOR
@@ -146,7 +146,7 @@ def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVe
     sentence, _ = score_best_sentence(tokens, vectors, ranked.lookup.token_weights)
     close = passage.scores["statement"] or 0.0
     return load_calibration().compute_probability(
-        close, sentence, compute_topic_similarity(tokens, vectors), 0, load_calibration().table_prior
+        close, sentence, compute_topic_similarity(tokens, vectors), load_calibration().table_prior
     )
 
 

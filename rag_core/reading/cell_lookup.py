@@ -29,30 +29,14 @@ _HEAD, _BEFORE = 700, 300
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedRow:
-    """A row with its table and the index of its page."""
-
-    page_index: int
-    table: Table
-    row: TableRow
-
-    @property
-    def start(self) -> int:
-        """The offset of the first character in the text of the page."""
-        return min(cell.start for cell in self.row.cells)
-
-    @property
-    def end(self) -> int:
-        return max(cell.end for cell in self.row.cells)
-
-
-@dataclass(frozen=True, slots=True)
 class FoundCell:
     """A cell with a number.
 
     Attributes
     ----------
-    placed : PlacedRow
+    page_index : int
+    table : Table
+    row : TableRow
     cell : TableCell
     number : Number
         Its only number.
@@ -60,20 +44,32 @@ class FoundCell:
         How well the labels of the row fit the wanted words, 0..1.
     """
 
-    placed: PlacedRow
+    page_index: int
+    table: Table
+    row: TableRow
     cell: TableCell
     number: Number
     score: float
 
     @property
+    def start(self) -> int:
+        """The offset of the first character of the row in the text of the page."""
+        return min(cell.start for cell in self.row.cells)
+
+    @property
+    def end(self) -> int:
+        """The offset after the row in the text of the page."""
+        return max(cell.end for cell in self.row.cells)
+
+    @property
     def label(self) -> str:
         """The sections and the label of the row."""
-        return self.placed.table.row_label(self.placed.row)
+        return self.table.row_label(self.row)
 
     @property
     def header(self) -> str:
         """The headers of the column."""
-        return self.placed.table.column_header(self.cell.column)
+        return self.table.column_header(self.cell.column)
 
     @property
     def text(self) -> str:
@@ -81,11 +77,11 @@ class FoundCell:
         figure = _FIGURE.fullmatch(self.cell.text)
         if figure is None:
             return self.cell.text
-        column = (row.cell(self.cell.column) for row in self.placed.table.body)
+        column = (row.cell(self.cell.column) for row in self.table.body)
         figures = (_FIGURE.fullmatch(cell.text) for cell in column if cell)
         symbols = {one["symbol"] for one in figures if one and one["symbol"]}
         symbol = symbols.pop() if len(symbols) == 1 and not figure["symbol"] else ""
-        unit = find_unit(self.header) or find_unit(self.placed.row.label)
+        unit = find_unit(self.header) or find_unit(self.row.label)
         at = figure.start("digits")
         return f"{self.cell.text[:at]}{symbol}{self.cell.text[at:]}{'' if unit == '%' else ' '}{unit}".rstrip()
 
@@ -116,15 +112,15 @@ def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_
         Number of rows to return.
     """
     wanted, column_words = find_lemmas(row), _find_words(column)
-    scored = [(_score(wanted, placed), placed) for placed in _iter_rows(tables)]
-    scored = sorted((pair for pair in scored if pair[0] >= _LEAST_SHARE), key=lambda pair: -pair[0])
+    scored = [(_score(wanted, one), index, table, one) for index, table, one in _iter_rows(tables)]
+    scored = sorted((one for one in scored if one[0] >= _LEAST_SHARE), key=lambda one: -one[0])
     found: list[FoundCell] = []
-    for score, placed in scored[:most_rows]:
-        cells = [cell for cell in placed.row.cells if cell.column and _DIGIT.search(cell.text)]
-        overlaps = [len(column_words & _find_words(placed.table.column_header(cell.column))) for cell in cells]
+    for score, index, table, wanted_row in scored[:most_rows]:
+        cells = [cell for cell in wanted_row.cells if cell.column and _DIGIT.search(cell.text)]
+        overlaps = [len(column_words & _find_words(table.column_header(cell.column))) for cell in cells]
         best = max(overlaps, default=0)
         found += [
-            FoundCell(placed, cell, number, score)
+            FoundCell(index, table, wanted_row, cell, number, score)
             for cell, overlap in zip(cells, overlaps, strict=True)
             if overlap == best and (number := _parse_cell(cell.text))
         ]
@@ -138,7 +134,7 @@ def find_lemmas(text: str) -> set[str]:
 
 def list_labels(tables: Sequence[tuple[int, Table]]) -> list[str]:
     """Return the different labels of the rows of tables, with their sections, in order."""
-    return list(dict.fromkeys(one.table.row_label(one.row) for one in _iter_rows(tables) if one.row.label))
+    return list(dict.fromkeys(table.row_label(row) for _, table, row in _iter_rows(tables) if row.label))
 
 
 def find_unit(label: str) -> str:
@@ -179,16 +175,16 @@ def _parse_cell(text: str) -> Number | None:
     return None if _DIGIT.search(rest) or any(map(str.isalpha, before)) else numbers[0]
 
 
-def _iter_rows(tables: Sequence[tuple[int, Table]]) -> Iterator[PlacedRow]:
+def _iter_rows(tables: Sequence[tuple[int, Table]]) -> Iterator[tuple[int, Table, TableRow]]:
     for page, table in tables:
         for row in table.body:
             if not row.is_section and not table.is_list and any(cell.spans for cell in row.cells):
-                yield PlacedRow(page, table, row)
+                yield page, table, row
 
 
-def _score(wanted: set[str], placed: PlacedRow) -> float:
+def _score(wanted: set[str], row: TableRow) -> float:
     """Return the share of the wanted words in a row's labels; a label with fewer other words scores higher."""
-    label, sections = find_lemmas(placed.row.label), find_lemmas(" ".join(placed.row.section))
+    label, sections = find_lemmas(row.label), find_lemmas(" ".join(row.section))
     shared = len(wanted & (label | sections))
     if not wanted or not wanted & label:
         return 0.0

@@ -163,8 +163,7 @@ def _cite_cells(
     """
     citations: dict[str, Citation] = {}
     for name, cell in cells.items():
-        placed = cell.found.placed
-        if citation := cite_span(cell.page, placed.start, placed.end, passages):
+        if citation := cite_span(cell.page, cell.found.start, cell.found.end, passages):
             citations[name] = citation
     return tuple(
         (text, (citations[cell.name],) if cell else ())

@@ -36,18 +36,18 @@ def test_best_score_is_compared_with_the_threshold(
 
 def test_probability_follows_similarity_and_unmet_conditions() -> None:
     fitted = load_calibration()
-    close = [fitted.compute_probability(value, value, 0.4, 0, 0.0) for value in (0.2, 0.5, 0.8)]
+    close = [fitted.compute_probability(value, value, 0.4, 0.0, 0) for value in (0.2, 0.5, 0.8)]
     assert close == sorted(close)
     # An unrelated passage has low similarity, another topic and a low reading score.
     assert (
-        fitted.compute_probability(0.2, 0.2, 0.1, 0, -3.0)
+        fitted.compute_probability(0.2, 0.2, 0.1, -3.0, 0)
         < 0.05
         < 0.95
-        < fitted.compute_probability(0.8, 0.8, 0.4, 0, 3.0)
+        < fitted.compute_probability(0.8, 0.8, 0.4, 3.0, 0)
     )
-    assert fitted.compute_probability(0.6, 0.6, 0.2, 0, 0.0) < fitted.compute_probability(0.6, 0.6, 0.6, 0, 0.0)
-    assert fitted.compute_probability(0.6, 0.6, 0.4, 0, -2.0) < fitted.compute_probability(0.6, 0.6, 0.4, 0, 2.0)
-    unmet = [fitted.compute_probability(0.6, 0.6, 0.4, number, 0.0) for number in (0, 1, 2, 3)]
+    assert fitted.compute_probability(0.6, 0.6, 0.2, 0.0, 0) < fitted.compute_probability(0.6, 0.6, 0.6, 0.0, 0)
+    assert fitted.compute_probability(0.6, 0.6, 0.4, -2.0, 0) < fitted.compute_probability(0.6, 0.6, 0.4, 2.0, 0)
+    unmet = [fitted.compute_probability(0.6, 0.6, 0.4, 0.0, number) for number in (0, 1, 2, 3)]
     assert unmet[0] > unmet[1] > unmet[2] == unmet[3]
 
 

@@ -48,7 +48,7 @@ def look_up(row: str, column: str = "", most_rows: int = 1) -> list[FoundCell]:
 def test_cell_is_found_by_its_labels(row: str, column: str, value: str) -> None:
     (found,) = look_up(row, column)
     assert found.value == Decimal(value)
-    assert found.placed.page_index == 3
+    assert found.page_index == 3
 
 
 @pytest.mark.parametrize(
