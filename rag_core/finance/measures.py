@@ -12,16 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from rag_core.text.annotated import find_missing_figures
-from rag_core.text.dates import QUARTER, find_years
-from rag_core.text.names import (
-    MIN_SYMBOL_CHARS,
-    annotate,
-    contains_document_name,
-    contains_name_form,
-    is_question_word,
-    strip_possessive,
-)
+from rag_core.finance.relevance import is_other_entity_or_period
+from rag_core.text.dates import find_years
 from rag_core.types import Passage
 
 # Most chunks of a statement that are retrieved. A question about a cause gets fewer, because prose states causes and
@@ -33,8 +25,6 @@ _LONGEST_TITLE_LINE = 140
 # Most pages with the title of a statement that are taken for the statement.
 MAX_STATEMENT_PAGES = 2
 _FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|\d+\.\d+|\d{2,}")
-# Words for quarterly periods. The figures of a whole year do not answer a question about a quarter.
-_QUARTER = re.compile(rf"\b(?:{QUARTER}|[1-4]Q(?:\d\d)?)\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
 # A word that each title contains.
 _TITLE_WORD = re.compile(r"sheet|statement|loss", re.IGNORECASE)
 
@@ -211,10 +201,6 @@ _TITLE_PATTERNS = {statement: _compile_phrase(pattern) for statement, pattern in
 _CAUSE = _compile_phrase(
     r"why|how come|reasons?|causes?|caused|drivers?|drove|drives|driven|explains?|explained|led to|due to"
 )
-# Words of questions about forecasts, which financial statements do not contain.
-_FORECAST = _compile_phrase(
-    r"guidance|guid(?:es|ed|ing)|targets?|outlook|forecasts?|expects?|expected|project(?:ed|ions?)|authoriz(?:ed|ation)"
-)
 
 
 def find_title_lines(text: str) -> set[Statement]:
@@ -270,8 +256,6 @@ def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
     'Consolidated Balance Sheets total current assets total current liabilities Acme 2022'
     >>> plan_lookup("Who founded Acme?", ["Acme"])
     """
-    if _FORECAST.search(question):
-        return None
     rest = question
     named: dict[Statement, dict[str, None]] = {}
     lines: dict[str, None] = {}
@@ -288,33 +272,3 @@ def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
     parts = [" ".join([statement.value, *words]) for statement, words in named.items()]
     text = " ".join([*parts, *dict.fromkeys([*names, *find_years(question)])])
     return StatementPlan(tuple(named), tuple(lines), text, rest, bool(_CAUSE.search(question)))
-
-
-def is_other_entity_or_period(question: str, passage: str, title: str, document: str | None) -> bool:
-    """Return whether figures belong, or may belong, to another company or period than the question asks for.
-
-    Balance sheets look alike, so the company and period must be explicit. The passage or its title must contain each
-    name and figure of the question, and the document's name or title must contain at least one word of the question.
-
-    Parameters
-    ----------
-    question : str
-        The question without the measures.
-    passage, title : str
-    document : str or None
-        The document's name and title; ``None`` if only one document is searched.
-    """
-    question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
-    # The capitalized first word of a question counts as a name, unless it is a question word such as "What".
-    names = [word for word in question_text.names if not is_question_word(word)]
-    if any(not contains_name_form(word, passage_text, title_text) for word in names):
-        return True
-    whole = annotate(f"{title} {passage}")
-    if any(find_missing_figures(question_text, whole)) or (
-        _QUARTER.search(question) and not _QUARTER.search(whole.text)
-    ):
-        return True
-    question_words = [strip_possessive(word) for word in question_text.words if not is_question_word(word)]
-    return document is not None and not any(
-        len(word) >= MIN_SYMBOL_CHARS and contains_document_name(document, word) for word in question_words
-    )

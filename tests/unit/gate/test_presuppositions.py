@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.finance.measures import is_other_entity_or_period
+from rag_core.finance.relevance import is_other_entity_or_period
 from rag_core.gate.presuppositions import find_uncovered_by_document, find_unmet_by_passage
 
 PASSAGE = (
