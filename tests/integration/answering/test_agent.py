@@ -183,13 +183,6 @@ def test_wrong_call_is_explained_to_the_model(folder: Path, call: tuple[str, Any
     assert len(answer.steps) == 3
 
 
-def test_calls_after_the_fourth_in_a_reply_are_not_run(folder: Path) -> None:
-    many = calling(*[("list_documents", {"name": str(number)}) for number in range(6)])
-    answer, endpoint = ask(folder, ASK_BUDGET, many, FINISH, complete("It is 42 million euros [1]."))
-    assert [one.startswith("Not run") for one in results(endpoint, 1)] == [False] * 4 + [True] * 2
-    assert len(answer.steps) == 6
-
-
 def test_finish_after_the_fourth_call_in_a_reply_is_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[tuple[str, str]] = []
 
@@ -246,13 +239,6 @@ def test_repeated_calls_end_the_loop(folder: Path) -> None:
     assert answer.steps[-1] == "The model repeated the same call, so the search ended."
     assert len(endpoint.requests) == 5
     assert answer.citations
-
-
-def test_failing_endpoint_keeps_what_was_found(folder: Path) -> None:
-    search = calling(("search", {"query": ASK_COPPER}))
-    answer, _ = ask(folder, ASK_COPPER, search, lambda exchange: exchange.error(500))
-    assert answer.notices[0].endswith("The answer uses the passages found before.")
-    assert "ninety percent" in answer.text
 
 
 def test_endpoint_without_tools_gets_calls_as_text(folder: Path) -> None:

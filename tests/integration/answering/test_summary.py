@@ -195,12 +195,3 @@ def test_context_without_room_falls_back_to_plain_search(folder: Path) -> None:
         assert answer.notices[0].startswith("RAG_OPENAI_CONTEXT_TOKENS=1000")
         assert answer.notices[0].endswith("A plain search was used instead.")
         assert answer.citations
-
-
-def test_summary_can_be_stopped(folder: Path) -> None:
-    with reading(folder, Reader()) as (engine, reader):
-        stream = engine.ask(SUMMARIZE, documents=["report.pdf"], configuration=SUMMARY)
-        for _ in range(3):
-            next(stream)
-        stream.close()  # type: ignore[attr-defined]
-        assert len(reader.prompts) < 3
