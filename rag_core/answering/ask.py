@@ -119,8 +119,8 @@ class Answerer:
         """Yield the answer that ``steps`` return; return whether there is one."""
         if (extract := (yield from steps)) is not None:
             yield extract.result
-            yield Delta(extract.answer.text)
-            yield build_answer(query, extract.result, extract.answer, "extractive", trace)
+            yield Delta(extract.verified.text)
+            yield build_answer(query, extract.result, extract.verified, extract.generator, trace)
         return extract is not None
 
     def answer(self, query: Query, outcome: SearchOutcome) -> Answer:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from rag_core.answering.answer_building import WrittenSummary
 from rag_core.answering.cited_sentences import CitedText, SentenceReader
 from rag_core.answering.named_documents import NamedDocuments
 from rag_core.llm.context_budget import spread_evenly
@@ -42,15 +42,7 @@ _WORDS_EACH = 32
 _FIRST_PAGE_WEIGHT = 1.3
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractiveAnswer:
-    """A summary that consists of sentences, and the passages that contain them."""
-
-    answer: VerifiedAnswer
-    result: SearchResult
-
-
-ExtractiveSteps = Generator[Stage, None, ExtractiveAnswer | None]
+ExtractiveSteps = Generator[Stage, None, WrittenSummary | None]
 
 
 class ExtractiveSummarizer:
@@ -82,7 +74,7 @@ class ExtractiveSummarizer:
                 f"{len(documents):,} documents are in scope, and a summary covers up to {MAX_DOCUMENTS}. Choose the "
                 f"documents beside the input, or name one, as in “Summarise {documents[0].name}”."
             )
-            return ExtractiveAnswer(VerifiedAnswer(text, refused=True), _build_result(query, [], answerable=False))
+            return WrittenSummary(_build_result(query, [], answerable=False), VerifiedAnswer(text, refused=True))
         summary = CitedText()
         for document in documents:
             label = f"Reading {document.name}"
@@ -90,12 +82,12 @@ class ExtractiveSummarizer:
             self._add_document(summary, document, len(documents))
             yield Stage(document.document_id, label, done=True)
         if summary.citations:
-            return ExtractiveAnswer(summary.build(), _build_result(query, summary.passages, answerable=True))
+            return WrittenSummary(_build_result(query, summary.passages, answerable=True), summary.build())
         if query.configuration.strategy == "summary":
             return None
         names = ", ".join(one.name for one in documents)
         text = f"No whole sentences were found in {names}, of which a summary without a language model consists."
-        return ExtractiveAnswer(VerifiedAnswer(text, refused=True), _build_result(query, [], answerable=False))
+        return WrittenSummary(_build_result(query, [], answerable=False), VerifiedAnswer(text, refused=True))
 
     def _select_documents(self, words: Sequence[str], query: Query, history: Sequence[Message]) -> list[DocumentInfo]:
         """Return the documents that the words of a request mean; none if they are a topic and name no documents."""

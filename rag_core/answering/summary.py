@@ -8,8 +8,9 @@ books with human feedback", 2021.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from rag_core.answering.answer_building import WrittenSummary
 from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.extractive_summary import LEAST_SUPPORTED, SUPPORTED_SCORE
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
@@ -39,7 +40,7 @@ from rag_core.types.protocols import TextEncoder
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
-from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
+from rag_core.verification.verified_answer import REFUSED
 
 WRITING = "Writing the answer"
 # The limit of tokens allows at least this many calls, so that a large context does not use it up.
@@ -49,15 +50,6 @@ LEAST_PARTS = 3
 _SHORTER = 2.0
 # Tokens that a passage takes in the prompt in addition to its text.
 _PER_PASSAGE = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """A summary: its checked text, the name of its model, and the cited passages with the gate's decision."""
-
-    result: SearchResult
-    verified: VerifiedAnswer
-    generator: str
 
 
 class Summarizer:
@@ -81,7 +73,7 @@ class Summarizer:
 
     def summary(
         self, query: Query, trace: AnswerTrace, passages: Sequence[Passage] | None = None
-    ) -> Generator[AskEvent, None, Summary | None]:
+    ) -> Generator[AskEvent, None, WrittenSummary | None]:
         """Yield the events of writing a summary of ``passages``, by default of the documents; return the summary.
 
         If the endpoint fails or the limits are too low, add a notice and return ``None``; the caller then runs a plain
@@ -102,7 +94,7 @@ class Summarizer:
 
     def _summarize(
         self, model: LanguageModel, query: Query, trace: AnswerTrace, given: Sequence[Passage] | None
-    ) -> Generator[AskEvent, None, Summary]:
+    ) -> Generator[AskEvent, None, WrittenSummary]:
         capacity, calls = self._plan_calls(model, query)
         if given is None:
             view = self._stores.view(query.as_of)
@@ -130,7 +122,7 @@ class Summarizer:
         result = SearchResult(query.text, tuple(shown), gate, dict(trace.timer.ms), as_of=query.as_of_label)
         if not gate.answerable:
             yield Delta(REFUSAL)
-            return Summary(replace(result, passages=()), REFUSED, model.name)
+            return WrittenSummary(replace(result, passages=()), REFUSED, model.name)
         yield result
         return (yield from self._write_summary(model, query, result, notes, encode, trace))
 
@@ -201,7 +193,7 @@ class Summarizer:
         notes: Sequence[str],
         encode: TextEncoder,
         trace: AnswerTrace,
-    ) -> Generator[AskEvent, None, Summary]:
+    ) -> Generator[AskEvent, None, WrittenSummary]:
         """Write the summary from the notes, and attribute each claim to a passage (reduce)."""
         yield Stage("generate", WRITING)
         stream = model.stream_reply(build_reduce_messages(query.text, notes, query.writer.instructions))
@@ -222,14 +214,14 @@ class Summarizer:
         text = yield from retract_reasoning(pieces)
         if not contains_words(text):
             trace.notices.append(EMPTY_ANSWER)
-            return Summary(replace(result, passages=()), REFUSED, model.name)
+            return WrittenSummary(replace(result, passages=()), REFUSED, model.name)
         answer = draft_answer(text.strip(), result.question, result.passages, encode)
         if answer.refused:
-            return Summary(replace(result, passages=()), answer, model.name)
+            return WrittenSummary(replace(result, passages=()), answer, model.name)
         if answer.unchecked:
             trace.notices.append(NOT_CHECKED)
         passages, answer = renumber_answer(result.passages, answer)
-        return Summary(replace(result, passages=tuple(passages)), answer, model.name)
+        return WrittenSummary(replace(result, passages=tuple(passages)), answer, model.name)
 
 
 def _read_passages(

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from rag_core.text.numbers import CURRENCIES, CURRENCY_CODE, SCALES, Number, parse_numbers
 from rag_core.text.scales import find_table_scales
-from rag_core.text.words import find_lemma, tokenize
+from rag_core.text.words import find_content_stems
 from rag_core.types.tables import Table, TableCell, TableRow
 
 # Least share of the words of the wanted row that the label of a row and its sections must contain.
@@ -111,7 +111,7 @@ def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_
     most_rows : int
         Number of rows to return.
     """
-    wanted, column_words = find_lemmas(row), _find_words(column)
+    wanted, column_words = find_content_stems(row), _find_words(column)
     scored = [(_score(wanted, one), index, table, one) for index, table, one in _iter_rows(tables)]
     scored = sorted((one for one in scored if one[0] >= _LEAST_SHARE), key=lambda one: -one[0])
     found: list[FoundCell] = []
@@ -125,11 +125,6 @@ def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_
             if overlap == best and (number := _parse_cell(cell.text))
         ]
     return found
-
-
-def find_lemmas(text: str) -> set[str]:
-    """Return the lemmas of the content words of a text."""
-    return {find_lemma(word.folded) for word in tokenize(text) if word.content}
 
 
 def list_labels(tables: Sequence[tuple[int, Table]]) -> list[str]:
@@ -184,7 +179,7 @@ def _iter_rows(tables: Sequence[tuple[int, Table]]) -> Iterator[tuple[int, Table
 
 def _score(wanted: set[str], row: TableRow) -> float:
     """Return the share of the wanted words in a row's labels; a label with fewer other words scores higher."""
-    label, sections = find_lemmas(row.label), find_lemmas(" ".join(row.section))
+    label, sections = find_content_stems(row.label), find_content_stems(" ".join(row.section))
     shared = len(wanted & (label | sections))
     if not wanted or not wanted & label:
         return 0.0
@@ -193,5 +188,5 @@ def _score(wanted: set[str], row: TableRow) -> float:
 
 
 def _find_words(text: str) -> set[str]:
-    """Return the lemmas and numbers of a text; years are written in one word, such as "FY2023" or "2023"."""
-    return find_lemmas(text) | set(re.findall(r"\d{4}|\d+", text))
+    """Return the stems and numbers of a text; years are written in one word, such as "FY2023" or "2023"."""
+    return find_content_stems(text) | set(re.findall(r"\d{4}|\d+", text))

@@ -96,9 +96,6 @@ _DATING = re.compile(r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + MONTH + r")\b", 
 _MONTH = re.compile(r"\b(" + "|".join(one for one in MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
 _CAPITAL_MONTH = re.compile(r"(?<=\b[Ii]n )(May|March|August)\b|(?<=\b[Bb]y )(May|March|August)\b")
 _RANGE = re.compile(r"\s?(?:-|–|to|and|or|,)\s?")
-_HEDGE = re.compile(
-    r"\b(?:about|approximately|around|roughly|nearly|almost|over|some|more than|just under|close to)\s*$|[~≈]\s*$", re.I
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +115,6 @@ class Number:
     power : int
         The power of ten of its scale word, which ``values`` include. The scale of a table, such as "in millions",
         applies only to a number without one.
-    hedged : bool
-        Whether "about" or a similar word precedes the number.
     """
 
     start: int
@@ -129,7 +124,6 @@ class Number:
     kind: str = ""
     currency: str = ""
     power: int = 0
-    hedged: bool = False
 
 
 def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
@@ -151,12 +145,11 @@ def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
     return kept
 
 
-def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
-    """Return whether the number of a statement equals that of a source.
+def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozenset(), *, rounded: bool = False) -> bool:
+    """Return whether the number of a statement equals that of a source, or, if ``rounded``, is a rounded form of it.
 
-    The kinds must be equal, and the currencies must be equal if both numbers have one. If the statement hedges its
-    number, as in "about 5 million", the number may be the source's number in rounded form. ``scales`` are the powers of
-    ten of the source's tables.
+    The kinds must be equal, and the currencies must be equal if both numbers have one. ``scales`` are the powers of ten
+    of the source's tables.
     """
     if said.kind != source.kind or (said.currency and source.currency and said.currency != source.currency):
         return False
@@ -165,7 +158,7 @@ def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozens
         values |= {value.scaleb(scale) for value in source.values for scale in scales}
     if said.values & values:
         return True
-    return said.hedged and any(_rounds(value, one) for value in values for one in said.values)
+    return rounded and any(_rounds(value, one) for value in values for one in said.values)
 
 
 def _rounds(value: Decimal, rounded: Decimal) -> bool:
@@ -217,7 +210,6 @@ def _parse_digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
             "decade" if suffix == "s" else unit.kind,
             CURRENCIES.get((match["currency"] or unit.currency).casefold(), ""),
             power=min(powers),
-            hedged=bool(_HEDGE.search(text, 0, start)),
         )
 
 
@@ -268,7 +260,6 @@ def _parse_spelled(text: str) -> list[Number]:
                 unit.kind,
                 CURRENCIES.get(unit.currency, ""),
                 power=kept,
-                hedged=bool(_HEDGE.search(text, 0, start)),
             )
         )
     return found

@@ -80,7 +80,7 @@ def test_number_of_several_scales_keeps_what_surrounds_it() -> None:
     text = "It paid about two thousand five hundred euros."
     (number,) = parse_numbers(text)
     assert (number.text, text[number.start : number.end]) == ("two thousand five hundred euros",) * 2
-    assert (number.currency, number.power, number.hedged) == ("euro", 3, True)
+    assert (number.currency, number.power) == ("euro", 3)
 
 
 def test_table_scale_applies_to_numbers_without_scale() -> None:
