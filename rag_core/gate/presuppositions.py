@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag_core.text.annotated import AnnotatedText, find_missing_figures
 from rag_core.text.dates import MONTHS, YEAR, find_years
+from rag_core.text.languages import detect_language
 from rag_core.text.names import (
     MIN_NAME_CHARS,
     POSSESSIVE,
@@ -24,11 +25,6 @@ _ASKED_YEAR = re.compile(
     rf"(?:{'|'.join(MONTHS)})(?: \d{{1,2}},)?) ?"
     rf"({YEAR})\b(?![.,]\d)|(?<![\d.,])({YEAR})\W*$",
     re.IGNORECASE,
-)
-# English function words. Only English questions are checked for names, since German capitalizes all nouns.
-_ENGLISH_WORDS = frozenset(
-    "and are at by did do does for from has have how is its of on or that the to what when where which who whose why "
-    "with".split()
 )
 # Number of letters at the end of a name that a search of the whole document ignores, because the end of a name may be
 # misspelt or inflected.
@@ -94,9 +90,7 @@ def find_uncovered_by_document(
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     messages = {}
-    may_be = (
-        {word.start for word in find_likely_names(question_text)} if question_text.folded & _ENGLISH_WORDS else set()
-    )
+    may_be = set() if detect_language(question) else {word.start for word in find_likely_names(question_text)}
     for name in _group_missing_names(question_text, passage_text, title_text):
         nowhere = [
             word for word in name if word.start in may_be and not any(contains(*form) for form in _get_forms(word))

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from rag_core.text.dates import find_years
 from rag_core.text.numbers import Number, parse_numbers
-from rag_core.text.words import NEGATIONS, Word, tokenize
+from rag_core.text.words import Word, tokenize
 
 _FIGURES, _DIGIT_SEPARATOR = re.compile(r"\d{2,}"), re.compile(r"(?<=\d)[,.](?=\d)")
 # Matches the pronoun in "I've" and "I'm", which is capitalized but not a name.
@@ -28,16 +28,11 @@ class AnnotatedText:
 
     @cached_property
     def content(self) -> list[Word]:
-        """The content words without negations, which are no stop words."""
-        return [word for word in self.words if word.content and word.folded not in NEGATIONS]
+        return [word for word in self.words if word.content]
 
     @cached_property
     def stems(self) -> frozenset[str]:
         return frozenset(word.stem for word in self.words)
-
-    @cached_property
-    def folded(self) -> frozenset[str]:
-        return frozenset(word.folded for word in self.words)
 
     @cached_property
     def numbers(self) -> list[Number]:

@@ -31,10 +31,6 @@ STOP_WORDS = frozenset(
     "through thus to too toward towards under until up upon us very was we were what when where whereas whether "
     "which while who whom whose why will with within would yet you your yours d ll m re s t ve".split()
 )
-NEGATIONS = frozenset(
-    "not no never none nor neither nobody nothing nowhere without cannot hardly scarcely barely dont doesnt didnt isnt "
-    "arent wasnt werent hasnt havent hadnt cant couldnt wont wouldnt shouldnt mustnt".split()
-)
 _PORTER = Stemmer.Stemmer("porter", 0)
 
 
