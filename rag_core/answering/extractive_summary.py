@@ -115,7 +115,8 @@ class ExtractiveSummarizer:
         words = [len(one.text.split()) for one in sentences]
         chosen = select_sentences(vectors, ranks, words, _WORDS.get(number, _WORDS_EACH))
         for position in chosen:
-            summary.add_sentence(sentences[position])
+            one = sentences[position]
+            summary.add(one.row, one.start, one.end)
 
 
 def _find_last_citations(history: Sequence[Message]) -> Sequence[Citation]:
