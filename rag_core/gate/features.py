@@ -10,6 +10,7 @@ import numpy as np
 
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, compute_log_odds, load_calibration
 from rag_core.gate.presuppositions import find_uncovered_by_document, find_unmet_by_passage
+from rag_core.text.names import contains_document_name, find_document_names
 from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage, ReadTexts
 from rag_core.types.searches import PassageTokens, RankedChunks
 
@@ -114,14 +115,31 @@ def _find_missing(
     """Return, for each passage, what its document does not cover and which presuppositions the passage lacks."""
     question = ranked.question.text
     results = []
-    for passage, text, lines in zip(first, around, has_lines, strict=True):
+    optional = _find_optional_names(ranked, first)
+    for passage, text, lines, others in zip(first, around, has_lines, optional, strict=True):
         row = ranked.rows[int(passage.chunk_id)]
         missing = find_unmet_by_passage(question, text, row.prefix_text)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
         title, in_version = (row.prefix_text, row.document_label), partial(contains, row.version_id)
-        results.append((find_uncovered_by_document(question, passage.text, *title, in_version), missing))
+        results.append((find_uncovered_by_document(question, passage.text, *title, in_version, others), missing))
     return results
+
+
+def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> list[frozenset[str]]:
+    """Return, for each passage, the names of the question that it may lack.
+
+    If a question names two documents, a passage with one of the names is not penalized for lacking the other name.
+    """
+    names = find_document_names(ranked.question.text)
+
+    def find_in(text: str) -> frozenset[str]:
+        return frozenset(name for name in names if contains_document_name(text, name))
+
+    labels = {chunk_id: row.document_label for chunk_id, row in ranked.rows.items()}
+    matched = [find_in(f"{labels[int(one.chunk_id)]}\n{one.heading}\n{one.text}") for one in first]
+    known = frozenset[str]().union(*matched, *map(find_in, set(labels.values())))
+    return [known if one else frozenset() for one in matched]
 
 
 def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:

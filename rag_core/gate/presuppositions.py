@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rag_core.text.annotated import AnnotatedText, find_missing_figures
 from rag_core.text.dates import MONTHS, YEAR, find_years
@@ -64,6 +64,7 @@ def find_uncovered_by_document(
     title: str,
     document: str,
     contains: Callable[[str, str], bool],
+    others: Collection[str] = (),
 ) -> dict[str, str]:
     """Return a message for each name or year of a question that the whole document of a passage does not cover.
 
@@ -82,6 +83,8 @@ def find_uncovered_by_document(
         The document's name and title.
     contains : callable
         Arguments: word, prefix. Returns whether the document has the word or any word with the prefix.
+    others : collection of str
+        Names in lower case that the document may lack, such as those of other documents in the question.
 
     Returns
     -------
@@ -93,7 +96,11 @@ def find_uncovered_by_document(
     may_be = set() if detect_language(question) else {word.start for word in find_likely_names(question_text)}
     for name in _group_missing_names(question_text, passage_text, title_text):
         nowhere = [
-            word for word in name if word.start in may_be and not any(contains(*form) for form in _get_forms(word))
+            word
+            for word in name
+            if word.start in may_be
+            and strip_possessive(word) not in others
+            and not any(contains(*form) for form in _get_forms(word))
         ]
         if nowhere:
             written = POSSESSIVE.sub("", _get_text(question_text, nowhere))

@@ -92,9 +92,11 @@ def contains(word: str, beginning: str) -> bool:
     return any(token.casefold().startswith(beginning) for token in REST_OF_DOCUMENT.replace(".", "").split())
 
 
-def strange_to(question: str) -> list[str]:
+def strange_to(question: str, others: tuple[str, ...] = ()) -> list[str]:
     title = "ACME_10K_2022 › Legal matters"
-    return list(find_uncovered_by_document(question, "It was settled in March 2019.", title, "ACME_10K_2022", contains))
+    return list(
+        find_uncovered_by_document(question, "It was settled in March 2019.", title, "ACME_10K_2022", contains, others)
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,6 +147,10 @@ def test_terms_of_the_document_are_not_strange(question: str) -> None:
 )
 def test_absent_name_or_other_year_is_strange(question: str, message: str) -> None:
     assert strange_to(question) == [message]
+
+
+def test_name_in_a_comparison_is_not_strange() -> None:
+    assert strange_to("Did Acme earn more than Walmart?", ("walmart",)) == []
 
 
 @pytest.mark.parametrize("title", ["scan 2024", "minutes"], ids=["year only in the file name", "no year"])
