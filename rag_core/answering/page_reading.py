@@ -8,7 +8,6 @@ from dataclasses import replace
 from rag_core.finance.measures import find_statement_pages
 from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
-from rag_core.reading.excerpts import add_caption
 from rag_core.reading.similarity import PageSimilarity, skip_comparison
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
@@ -75,9 +74,9 @@ class PageReader:
         chunks = [((row.version_id, row.page_index), row.start, tokens[row.id]) for row in rows if row.id in tokens]
         return PageSimilarity(outcome.ranked.question, outcome.ranked.token_weights, chunks)
 
-    def _load_contents(self, passages: Sequence[Passage]) -> tuple[dict[PageKey, str], dict[PageKey, list[Table]]]:
+    def _load_contents(self, passages: Sequence[Passage]) -> tuple[dict[PageKey, str], dict[PageKey, Sequence[Table]]]:
         """Return the texts and the tables of the pages of passages."""
-        contents = self._load_pages(sorted({one.page_key for one in passages}))
+        contents = self._stores.documents.page_contents(sorted({one.page_key for one in passages}))
         texts = {key: text for key, (text, _) in contents.items()}
         return texts, {key: tables for key, (_, tables) in contents.items()}
 
@@ -85,14 +84,10 @@ class PageReader:
         """Yield the reading of each text by the answerability model."""
         return self._models.answerability_model()(question, texts)
 
-    def read_pages(self, version_id: str, pages: Sequence[int]) -> dict[int, tuple[str, list[Table]]]:
-        """Return the texts of pages of a document, and their tables with captions, by the index of the page."""
-        contents = self._load_pages([(version_id, page) for page in pages])
+    def read_pages(self, version_id: str, pages: Sequence[int]) -> dict[int, tuple[str, Sequence[Table]]]:
+        """Return the texts of pages of a document, and their tables, by the index of the page."""
+        contents = self._stores.documents.page_contents([(version_id, page) for page in pages])
         return {page: content for (_, page), content in contents.items()}
-
-    def _load_pages(self, pages: Sequence[PageKey]) -> dict[PageKey, tuple[str, list[Table]]]:
-        contents = self._stores.documents.page_contents(pages)
-        return {page: (text, [add_caption(one, text) for one in tables]) for page, (text, tables) in contents.items()}
 
     def write_tables(self, passages: Sequence[Passage]) -> list[Passage]:
         """Return copies of passages with their tables in Markdown, for a prompt; see `prompt_tables.write_tables`."""
