@@ -40,6 +40,7 @@ from tests.support.engines import (
     PENGUINS,
     Barrier,
     EmbeddingBarrier,
+    assert_cited,
     before_call,
     close_at_each_event,
     indexed,
@@ -101,14 +102,7 @@ def assert_ranks(passages: Sequence[Passage]) -> None:
 
 def assert_valid_citations(engine: Engine, answer: Answer) -> None:
     assert answer.citations
-    ranks = {passage.rank: passage for passage in answer.passages}
-    for citation in answer.citations:
-        page = page_text(engine, citation.document_id, citation.page_index)
-        assert page[citation.start : citation.end] == citation.quote
-        assert f"[{citation.marker}]" in answer.text
-        passage = ranks[citation.passage_rank]
-        assert (passage.chunk_id, passage.document) == (citation.chunk_id, citation.document)
-        assert engine.documents.get(citation.document_id).version_id == citation.version_id
+    assert_cited(engine, answer)
     marks = {int(mark) for mark in re.findall(r"\[(\d+)\]", answer.text)}
     assert marks == {citation.marker for citation in answer.citations}
 

@@ -11,7 +11,6 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.answering.call_budget import CallBudget
 from rag_core.answering.strategies import agent
-from rag_core.engine import Engine
 from rag_core.llm.tool_calls import ToolCall, build_result_message
 from rag_core.types import Answer, AnswerState, RetrievalConfig, Stage
 from tests.support.drawn_pdfs import PROSE, lines, make, rows
@@ -20,10 +19,10 @@ from tests.support.engines import (
     ASK_COPPER,
     LIBRARY,
     add_document,
+    assert_cited,
     close_at_each_event,
     indexed,
     open_library,
-    page_text,
     scripted_engine,
 )
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, calling, complete
@@ -73,15 +72,6 @@ def ask(folder: Path, question: str, *script: Play, **values: Any) -> tuple[Answ
 def results(endpoint: ScriptedEndpoint, number: int) -> list[str]:
     """Return the results of tools in a request."""
     return [one["content"] for one in endpoint.requests[number]["messages"] if one["role"] == "tool"]
-
-
-def assert_cited(engine: Engine, answer: Answer) -> None:
-    """Check that each citation quotes its page and refers to a passage of the answer."""
-    ranks = {one.rank: one for one in answer.passages}
-    for citation in answer.citations:
-        page = page_text(engine, citation.document_id, citation.page_index)
-        assert page[citation.start : citation.end] == citation.quote
-        assert ranks[citation.marker].chunk_id == citation.chunk_id
 
 
 def test_each_tool_call_is_a_step_and_its_passages_are_cited(folder: Path) -> None:

@@ -31,9 +31,9 @@ from tests.support.engines import (
     ASK_BUDGET,
     ASK_COPPER,
     LIBRARY,
+    assert_cited,
     close_at_each_event,
     open_library,
-    page_text,
     scripted_engine,
 )
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, calling, complete
@@ -76,15 +76,6 @@ def shown(events: Sequence[object]) -> str:
 
 def prompt(endpoint: ScriptedEndpoint, number: int = -1) -> str:
     return endpoint.requests[number]["messages"][-1]["content"]
-
-
-def assert_cited(engine: Engine, answer: Answer) -> None:
-    """Check that citations quote their pages and refer to passages of the answer."""
-    ranks = {one.rank: one for one in answer.passages}
-    assert sorted(ranks) == list(range(1, len(ranks) + 1))
-    for one in answer.citations:
-        assert page_text(engine, one.document_id, one.page_index)[one.start : one.end] == one.quote
-        assert (ranks[one.marker].version_id, ranks[one.marker].page_index) == (one.version_id, one.page_index)
 
 
 def test_plain_question_costs_one_call_and_offers_tools(folder: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from rag_core.answering.call_budget import CallBudget
 from rag_core.engine import Engine
 from rag_core.types import REFUSAL, Answer, AnswerState, Delta, Restart, RetrievalConfig, SearchResult, Stage
-from tests.support.engines import ASK_BUDGET, BUDGET, open_library, page_text, scripted_engine
+from tests.support.engines import ASK_BUDGET, BUDGET, assert_cited, open_library, scripted_engine
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
 
 SUMMARIZE = "Summarise the annual report."
@@ -88,13 +88,7 @@ def test_summary_covers_and_cites_every_page(folder: Path) -> None:
         assert all(f"The branch in {name} sold {100 + number} barrels" in answer.text
                    for number, name in enumerate(TOWNS))  # fmt: skip
         assert all(claim.supported for claim in answer.statements)
-        assert [passage.rank for passage in answer.passages] == list(range(1, len(answer.passages) + 1))
-        ranks = {passage.rank: passage for passage in answer.passages}
-        for citation in answer.citations:
-            page = page_text(engine, citation.document_id, citation.page_index)
-            assert page[citation.start : citation.end] == citation.quote
-            assert f"[{citation.marker}]" in answer.text
-            assert ranks[citation.marker].chunk_id == citation.chunk_id
+        assert_cited(engine, answer)
         parts = [event.name for event in events if isinstance(event, Stage) and event.name.startswith("part_")]
         assert len(set(parts)) == len(reader.prompts) - 1 > 1
         read = r"Read part 1 of 2, report\.pdf pages 1 to (\d+): (\d+) statements noted"
