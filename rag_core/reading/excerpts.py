@@ -99,7 +99,7 @@ def select_excerpts(
 ) -> list[Excerpt]:
     """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those that fit the question best first.
 
-    Rows of tables that are about a code that only resembles the one in the question are left out.
+    Rows of tables and sentences that are about a code that only resembles the one in the question are left out.
 
     Parameters
     ----------
@@ -120,7 +120,8 @@ def select_excerpts(
             continue
         for excerpt in _split_page(passage, rank, page_texts, tables):
             key = (passage.page_key, excerpt.start, excerpt.text)
-            if key in seen or (excerpt.row and contains_only_similar_identifier(excerpt.row.label, identifiers)):
+            about = excerpt.row.label if excerpt.row else excerpt.text
+            if key in seen or contains_only_similar_identifier(about, identifiers):
                 continue
             seen.add(key)
             scored.append(_score(excerpt, asked, passages, compare))
