@@ -203,7 +203,7 @@ def scores(fitted: Calibration, samples: Sequence[Sample]) -> FloatArray:
 
 def _probability(fitted: Calibration, row: FloatArray) -> float:
     closeness, topic, unmet, reading = (float(value) for value in row)
-    return fitted.compute_probability(closeness, closeness, topic, int(unmet), reading)
+    return fitted.compute_probability(closeness, closeness, topic, reading, int(unmet))
 
 
 def show(name: str, kinds: Sequence[str], values: FloatArray) -> None:

@@ -49,18 +49,16 @@ class NamedCell:
 
     @property
     def value(self) -> Decimal:
-        number = self.found.number
-        assert number is not None
-        return number.scaleb(self.scale or 0)
+        return self.found.value if self.found.number.power else self.found.value.scaleb(self.scale or 0)
 
     @property
     def page(self) -> PageKey:
-        return self.document.version_id, self.found.placed.page_index
+        return self.document.version_id, self.found.page_index
 
     @property
     def text(self) -> str:
         """The text of the cell with its unit."""
-        scale = "" if self.found.power else _SCALE_WORDS.get(self.scale, "")
+        scale = "" if self.found.number.power else _SCALE_WORDS.get(self.scale, "")
         return self.found.text if not scale or scale in self.found.text.casefold() else f"{self.found.text} {scale}"
 
     @property
@@ -122,16 +120,16 @@ class Evidence:
         ``rows`` are the chunks of its page. The one that contains its row becomes a passage.
         """
         for cell in self.cells.values():
-            if (cell.page, cell.found.cell) == ((document.version_id, found.placed.page_index), found.cell):
+            if (cell.page, cell.found.cell) == ((document.version_id, found.page_index), found.cell):
                 return cell
-        start, end = found.placed.start, found.placed.end
-        around = [row for row in rows if row.page_index == found.placed.page_index and row.start <= start]
+        start, end = found.start, found.end
+        around = [row for row in rows if row.page_index == found.page_index and row.start <= start]
         # A chunk that contains the whole row is preferred to one that contains only its start.
         around = [row for row in around if end <= row.start + len(row.text)] or around[-1:]
         self.add_chunks(around[:1])
         name = f"c{len(self.cells) + 1}"
         chunk_id = around[0].id if around else None
-        power = found.power or (scale if found.is_scaled else None)
+        power = found.number.power or (scale if found.is_scaled else None)
         self.cells[name] = NamedCell(name, found, document, chunk_id, power)
         return self.cells[name]
 

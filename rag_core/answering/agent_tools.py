@@ -15,10 +15,9 @@ from rag_core.answering.named_documents import NamedDocuments
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
 from rag_core.errors import QuestionError
-from rag_core.finance.table_scales import read_scale
 from rag_core.llm.prompts import format_name, format_passage
 from rag_core.llm.tool_calls import ToolArgumentError, ToolCall, parse_arguments
-from rag_core.reading.cell_lookup import FoundCell, find_cells, list_labels
+from rag_core.reading.cell_lookup import FoundCell, find_cells, list_labels, read_scale
 from rag_core.runtime.stores import Stores
 from rag_core.text.outline import build_outline
 from rag_core.types import DocumentInfo, Passage
@@ -40,15 +39,15 @@ class ToolResult:
     step: str
 
 
-# What a tool does, for the reader.
-_ACTIONS = {
-    "list_documents": "list the documents",
-    "search": "search",
-    "open_outline": "open an outline",
-    "read_page": "open a page",
-    "look_up": "look up values",
-    "compute": "compute",
-    "finish": "end the search",
+# What a tool does, for the reader: as a task, and while it runs.
+ACTIONS = {
+    "list_documents": ("list the documents", "Listing the documents"),
+    "search": ("search", "Searching"),
+    "open_outline": ("open an outline", "Opening an outline"),
+    "read_page": ("open a page", "Reading a page"),
+    "look_up": ("look up values", "Looking up values"),
+    "compute": ("compute", "Computing"),
+    "finish": ("end the search", "Ending the search"),
 }
 
 
@@ -83,15 +82,6 @@ class Toolbox:
         self._timer = timer
         self._library = NamedDocuments(stores, query.documents, as_of=query.as_of)
         self._names: dict[str, dict[int, str]] = {}
-        self._runs: Mapping[str, Callable[..., ToolResult]] = {
-            "list_documents": self.list_documents,
-            "search": self.search,
-            "open_outline": self.open_outline,
-            "read_page": self.read_page,
-            "look_up": self.look_up,
-            "compute": self.compute,
-            "finish": self.finish,
-        }
 
     @property
     def document_names(self) -> list[str]:
@@ -110,9 +100,10 @@ class Toolbox:
                 f"There is no tool {name}. Use one of: {', '.join(offered)}.", f"Called an unknown tool: {name}"
             )
         try:
-            return self._runs[tool.name](**parse_arguments(call, tool))
+            run: Callable[..., ToolResult] = getattr(self, tool.name)
+            return run(**parse_arguments(call, tool))
         except (ToolArgumentError, QuestionError) as error:
-            return ToolResult(str(error), f"Could not {_ACTIONS[tool.name]}: {error}")
+            return ToolResult(str(error), f"Could not {ACTIONS[tool.name][0]}: {error}")
 
     def list_documents(self, name: str = "") -> ToolResult:
         found = self._library.find(name) if name else self._library.documents
@@ -170,8 +161,8 @@ class Toolbox:
             known = f" The rows there are: {labels}." if labels else " Search, or read a page, first."
             return ToolResult(f"No row fits.{known}", f"{step}: not found")
         names = self._page_names(info.version_id)
-        cells = [self._name(one, info, contents[one.placed.page_index][0]) for one in found]
-        lines = [_write_cell(cell, names[cell.found.placed.page_index]) for cell in cells]
+        cells = [self._name(one, info, contents[one.page_index][0]) for one in found]
+        lines = [_write_cell(cell, names[cell.found.page_index]) for cell in cells]
         values = ", ".join(cell.text for cell in cells[:3])
         return ToolResult("\n".join(lines), f"{step}: {_shorten(values)}")
 
@@ -230,8 +221,8 @@ class Toolbox:
         return list(dict.fromkeys(page for one in passages for page in (one.page_index, one.page_index_end)))
 
     def _name(self, found: FoundCell, info: DocumentInfo, page_text: str) -> NamedCell:
-        rows = self._stores.documents.chunk_rows(info.version_id, found.placed.page_index)
-        return self.evidence.name_cell(found, info, read_scale(found.placed.table, page_text), rows)
+        rows = self._stores.documents.chunk_rows(info.version_id, found.page_index)
+        return self.evidence.name_cell(found, info, read_scale(found.table, page_text), rows)
 
     def _quote(self, passages: Sequence[Passage]) -> str:
         named = (

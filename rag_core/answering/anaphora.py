@@ -1,10 +1,7 @@
 """Detect whether a question refers to earlier turns of the conversation.
 
-Rules of English grammar detect pronouns and incomplete sentences. A pronoun does not count if its antecedent, the
-phrase that it stands for, may be in the question itself. These rules follow Chomsky, "Lectures on Government and
-Binding", 1981: the antecedent of an object pronoun is outside the clause of the pronoun; the antecedent of a possessive
-may be in the same clause; the antecedent of a pronoun in a later clause may be in an earlier clause. An "it" that
-stands for a following clause does not count. In doubt, a question is treated as standalone.
+Rules of English grammar detect incomplete sentences, pronouns and demonstratives. Such a word does not count if a noun
+of an earlier clause precedes it, which may be its antecedent. In doubt, a question is treated as standalone.
 """
 
 from __future__ import annotations
@@ -17,7 +14,6 @@ from rag_core.text.grammar import (
     BE,
     COORDINATORS,
     DEMONSTRATIVES,
-    DETERMINERS,
     PERSONAL,
     POSSESSIVES,
     PREPOSITIONS,
@@ -45,7 +41,10 @@ _DEICTIC = frozenset(
     "year month week quarter day time moment century".split()
 )
 _EXPLETIVE_VERBS = frozenset("take takes took cost costs seem seems seemed appear appears matter become became".split())
-_CONJUNCTION_THAT = frozenset("given so now such provided except".split())
+# Words that begin a clause for which "it" may stand.
+_CLAUSES = frozenset("that for if whether to".split())
+_SUBJECTS = frozenset("he she they".split())
+_POINTING = PERSONAL | POSSESSIVES | DEMONSTRATIVES | {"there"}
 
 
 def is_dependent(question: str) -> bool:
@@ -57,9 +56,7 @@ def is_dependent(question: str) -> bool:
     return bool(words) and (
         _is_fragment(question, words, start, end, joined=bool(opener))
         or _ORDINAL.search(question) is not None
-        or _has_pronoun(question, words)
-        or _has_demonstrative(question, words)
-        or _has_there(question, words)
+        or any(_refers_back(question, words, position) for position in range(len(words)))
     )
 
 
@@ -87,115 +84,40 @@ def _is_empty_word(token: Token) -> bool:
     return token.word in _BARE or (token.is_function and token.word in WH | AUXILIARIES | PREPOSITIONS)
 
 
-def _has_pronoun(question: str, words: Sequence[Token]) -> bool:
-    for position, token in enumerate(words):
-        if token.word not in PERSONAL | POSSESSIVES or not token.is_function:
-            continue
-        following = words[position + 1] if position + 1 < len(words) else None
-        owns = token.word in POSSESSIVES and not (
-            token.word == "her"
-            and (following is None or following.is_function or _is_separated(question, token, following))
-        )
-        if token.word == "it" and _is_expletive(words, position):
-            continue
-        if not _is_bound(question, words, position, owns=owns):
-            return True
-    return False
-
-
-def _has_demonstrative(question: str, words: Sequence[Token]) -> bool:
-    for position, token in enumerate(words):
-        if token.word not in DEMONSTRATIVES or not token.is_function:
-            continue
-        before = words[position - 1].word if position else ""
-        after = words[position + 1].word if position + 1 < len(words) else ""
-        # "That" is a determiner in "who designed that bridge", but a conjunction in "who claims that bridges last".
-        verb_before = bool(before) and before not in AUXILIARIES | PREPOSITIONS
-        joins = token.word == "that" and (before in _CONJUNCTION_THAT or (verb_before and position + 2 < len(words)))
-        relative = (token.word == "those" and after in WH | PREPOSITIONS | {"that"}) or after == "of"
-        if joins or relative or (after in _DEICTIC and token.word in ("this", "these")):
-            continue
-        if not _has_earlier_antecedent(question, words, position):
-            return True
-    return False
-
-
-def _has_there(question: str, words: Sequence[Token]) -> bool:
-    for position, token in enumerate(words):
-        beside = {word.word for word in words[max(0, position - 1) : position + 2]}
-        if token.word != "there" or not token.is_function or beside & AUXILIARIES:
-            continue
-        if not find_names(question[: token.start]) and not _has_earlier_antecedent(question, words, position):
-            return True
-    return False
-
-
-def _is_separated(question: str, token: Token, other: Token) -> bool:
-    return bool(question[token.end : other.start].strip())
-
-
-def _is_expletive(words: Sequence[Token], position: int) -> bool:
-    """Return whether an "it" stands for a clause after it, as in "how long does it take to settle"."""
-    rest = words[position + 1 :]
-    clause = any(token.word in ("that", "for", "if", "whether") for token in rest)
-    clause = clause or any(_is_infinitive(words, at) for at in range(position + 1, len(words) - 1))
-    before = words[position - 1].word if position else ""
-    return clause and (before in BE or (bool(rest) and rest[0].word in _EXPLETIVE_VERBS | BE))
-
-
-def _is_bound(question: str, words: Sequence[Token], position: int, *, owns: bool) -> bool:
-    """Return whether the antecedent of a pronoun may be in the question itself."""
-    if _has_earlier_antecedent(question, words, position):
-        return True
-    if position and words[position - 1].word in AUXILIARIES:
-        # A pronoun after an auxiliary is the subject. Only words such as "in which year" precede the auxiliary, and
-        # these words cannot be the antecedent.
-        return False
-    first = _find_clause_start(question, words, position)
-    before = words[first:position]
-    if _is_subject(words, position):
-        # If a verb precedes a subject pronoun, the pronoun begins a new clause, and its antecedent may be in the
-        # earlier clause: "who announced she would resign".
-        return any(not token.is_function for token in before)
-    if not owns:
-        # An object pronoun does not stand for the subject of its verb, but may stand for the "of" phrase of the
-        # subject: in "which owner of the mill sold it", "it" may be the mill.
-        inner = next((at for at in range(first, position) if words[at].word == "of"), position)
-        return any(_can_be_antecedent(words, at) for at in range(inner, position))
-    by_question_word = words[position].word == "their" and before and before[0].word == "who" and len(before) > 2
-    return bool(by_question_word) or any(_can_be_antecedent(words, at) for at in range(first, position))
-
-
-def _is_subject(words: Sequence[Token], position: int) -> bool:
-    following = words[position + 1].word if position + 1 < len(words) else ""
-    return words[position].word in ("he", "she", "they") or (words[position].word == "it" and following in AUXILIARIES)
-
-
-def _can_be_antecedent(words: Sequence[Token], position: int) -> bool:
-    """Return whether a word can be the antecedent of a later pronoun."""
+def _refers_back(question: str, words: Sequence[Token], position: int) -> bool:
+    """Return whether a word stands for something that the question itself does not name before it."""
     token = words[position]
-    if token.is_function or token.text.isdigit():
-        return False
     before = words[position - 1].word if position else ""
-    return token.text[0].isupper() or before in DETERMINERS | AUXILIARIES | {"what", "which", "whose"}
-
-
-def _has_earlier_antecedent(question: str, words: Sequence[Token], position: int) -> bool:
-    """Return whether an earlier clause of the question may contain the antecedent of the word at ``position``."""
-    first = _find_clause_start(question, words, position)
-    if any(not token.is_function and not token.text.isdigit() for token in words[:first]):
+    if token.word not in _POINTING or not token.is_function or _has_other_use(words, position, before):
+        return False
+    clause = _find_clause_start(question, words, position)
+    content = [at for at in range(position) if not words[at].is_function and not words[at].text.isdigit()]
+    if content and content[0] < clause:
+        return False
+    if token.word == "there":
+        return not any(words[at].text[0].isupper() for at in content)
+    # A pronoun after an auxiliary is the subject, and only words such as "in which year" precede the auxiliary.
+    if before in AUXILIARIES or token.word not in POSSESSIVES | _SUBJECTS:
         return True
-    infinitives = [at for at in range(first + 1, position) if _is_infinitive(words, at)]
-    return any(_can_be_antecedent(words, at) for at in range(first, infinitives[-1] if infinitives else first))
+    return not content
 
 
-def _is_infinitive(words: Sequence[Token], position: int) -> bool:
-    following = words[position + 1]
-    return (
-        words[position].word == "to"
-        and (following.word in AUXILIARIES or not following.is_function)
-        and (following.text[0].islower())
-    )
+def _has_other_use(words: Sequence[Token], position: int, before: str) -> bool:
+    """Return whether a pronoun or demonstrative refers to nothing: "it takes", "there is", "the fact that"."""
+    word, rest = words[position].word, [token.word for token in words[position + 1 :]]
+    after = rest[0] if rest else ""
+    if word == "it":
+        # It stands for a clause after it, as in "how long does it take to settle".
+        return not _CLAUSES.isdisjoint(rest) and (before in BE or after in _EXPLETIVE_VERBS | BE)
+    if word == "there":
+        return bool({before, after} & AUXILIARIES)
+    if word in ("this", "these"):
+        return after in _DEICTIC
+    if word == "those":
+        return after in WH | PREPOSITIONS | {"that"}
+    # "That" is a determiner in "who designed that bridge", but a conjunction in "who claims that bridges last".
+    joins = bool(before) and before not in AUXILIARIES | PREPOSITIONS and len(rest) > 1
+    return word == "that" and (joins or after == "of")
 
 
 def _find_clause_start(question: str, words: Sequence[Token], position: int) -> int:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rag_core.answering.trace import AnswerTrace
 from rag_core.types import Answer, AnswerState, SearchResult
 from rag_core.types.searches import Query
 from rag_core.verification.verified_answer import VerifiedAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSummary:
+    """A summary: its checked text, the result with the passages that it cites, and the name of its model."""
+
+    result: SearchResult
+    verified: VerifiedAnswer
+    generator: str = "extractive"
 
 
 def build_answer(

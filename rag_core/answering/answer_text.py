@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rag_core.types import Citation, Claim, Passage
@@ -18,10 +18,10 @@ class AnswerBuilder:
     citations: dict[Citation, None] = field(default_factory=dict)
     statements: list[Claim] = field(default_factory=list)
 
-    def add_statement(self, statement: str, *citations: Citation, after: str = "") -> None:
-        """Add a supported statement, the text ``after`` it, and the markers of its citations."""
+    def add_statement(self, statement: str, *citations: Citation) -> None:
+        """Add a supported statement and the markers of its citations."""
         self.statements.append(Claim(len(self.text), len(self.text) + len(statement), True))
-        self.text += statement + after
+        self.text += statement
         if citations:
             self.cite(*citations)
 
@@ -30,26 +30,8 @@ class AnswerBuilder:
         self.text += " " + "".join(dict.fromkeys(f"[{one.marker}]" for one in citations))
         self.citations.update(dict.fromkeys(citations))
 
-    def build(self, short: str = "") -> VerifiedAnswer:
-        return VerifiedAnswer(self.text, tuple(self.citations), tuple(self.statements), short)
-
-
-def write_pieces(pieces: Iterable[tuple[str, Sequence[Citation]]], short: str = "") -> VerifiedAnswer:
-    """Return an answer that consists of pieces of text, each followed by its citations.
-
-    The text from one marker to the next is a supported statement.
-    """
-    answer, statement = AnswerBuilder(), ""
-    for piece, cited in pieces:
-        statement += piece
-        if cited:
-            # White space separates a statement from the marker before it.
-            stripped = statement.lstrip()
-            answer.text += statement.removesuffix(stripped)
-            answer.add_statement(stripped, *cited)
-            statement = ""
-    answer.text += statement
-    return answer.build(short)
+    def build(self) -> VerifiedAnswer:
+        return VerifiedAnswer(self.text, tuple(self.citations), tuple(self.statements))
 
 
 def cite_span(page: PageKey, start: int, end: int, passages: Sequence[Passage]) -> Citation | None:

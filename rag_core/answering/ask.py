@@ -7,22 +7,22 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from rag_core.answering.answer_building import build_answer
-from rag_core.answering.answer_text import write_pieces
-from rag_core.answering.drafts import Draft, find_draft_answer, join_quotes
+from rag_core.answering.drafts import Draft, check_text, join_quotes
 from rag_core.answering.excerpt_answers import answer_with_excerpts
 from rag_core.answering.extractive_summary import ExtractiveSteps, ExtractiveSummarizer
 from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.page_answers import PageAnswerer, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
-from rag_core.answering.refusals import refuse
-from rag_core.answering.search import Searcher
+from rag_core.answering.search import NO_DOCUMENTS, Searcher
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
 from rag_core.llm.generator import LanguageModel
 from rag_core.reading.excerpts import WHOLE_PAGES
+from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.model_connection import explain_missing_model
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
     Answer,
@@ -37,9 +37,12 @@ from rag_core.types import (
     Stage,
 )
 from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Query, SearchOutcome, Writer
-from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
+from rag_core.verification.attribution import EMPTY_ANSWER, contains_words
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
+
+_TOPIC_SUMMARY = "A summary of what documents say about a topic"
+_ALTERNATIVE = "ask for a summary of a whole document, or for a fact"
 
 
 class Answerer:
@@ -116,8 +119,8 @@ class Answerer:
         """Yield the answer that ``steps`` return; return whether there is one."""
         if (extract := (yield from steps)) is not None:
             yield extract.result
-            yield Delta(extract.answer.text)
-            yield build_answer(query, extract.result, extract.answer, "extractive", trace)
+            yield Delta(extract.verified.text)
+            yield build_answer(query, extract.result, extract.verified, extract.generator, trace)
         return extract is not None
 
     def answer(self, query: Query, outcome: SearchOutcome) -> Answer:
@@ -133,7 +136,6 @@ class Answerer:
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage
-        fact = write_pieces(outcome.computed) if outcome.computed else None
         if in_pages and not result.gate.answerable and may_be_on_topic(outcome):
             result = replace(result, gate=result.gate.overrule())
             outcome = replace(outcome, result=result)
@@ -146,7 +148,7 @@ class Answerer:
             draft, result = yield from self._write_from_pages(writer, query, outcome, history, trace)
             outcome = replace(outcome, result=result)
         elif writer is not None:
-            evidence = collect_evidence(outcome, fact, self._reader)
+            evidence = collect_evidence(outcome, self._reader)
             draft = yield from self._write_draft(writer, query, evidence, history, trace)
             if draft.answer.text:
                 # The passages keep their numbers if quotes follow the text.
@@ -189,17 +191,14 @@ class Answerer:
                 yield Restart(problem)
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem), outcome.result
         sources = reply.context.sources
-        answer = draft_answer(
-            reply.text, outcome.result.question, sources, create_text_encoder(outcome.ranked.embedder)
-        )
-        if answer.unchecked:
-            trace.notices.append(NOT_CHECKED)
+        encode = create_text_encoder(outcome.ranked.embedder)
+        answer = check_text(reply.text, outcome.result.question, sources, encode, self._reader.read, trace.notices)
         if reply.is_refusal:
-            answer = replace(answer, refused=True, statements=())
-        short = find_draft_answer(outcome.result.question, answer, sources, self._reader.read)
+            answer = replace(answer, refused=True, statements=(), short="")
         # The rules ask for the value first, so what stands elsewhere is one of several values, or a part of a list.
-        short = short if answer.text.lstrip("*").startswith(short) else ""
-        return Draft(replace(answer, short=short), reply.problem), replace(outcome.result, passages=sources)
+        if not answer.text.lstrip("*").startswith(answer.short):
+            answer = replace(answer, short="")
+        return Draft(answer, reply.problem), replace(outcome.result, passages=sources)
 
     def _refuse(
         self,
@@ -210,7 +209,13 @@ class Answerer:
         *,
         has_model: bool,
     ) -> Generator[AskEvent, None, None]:
-        refusal = refuse(result, closest, has_model=has_model, quotes_only=query.writer.model == "")
+        """Yield a refusal with the true reason; ``closest`` is the one with the closest passages."""
+        refusal = closest
+        if NO_DOCUMENTS in result.notices:
+            refusal = VerifiedAnswer(NO_DOCUMENTS, refused=True)
+        elif not has_model and asks_for_summary(result.question):
+            missing = explain_missing_model(_TOPIC_SUMMARY, _ALTERNATIVE, quotes_only=query.writer.model == "")
+            refusal = VerifiedAnswer(missing, refused=True)
         yield Delta(refusal.text)
         notices = tuple(notice for notice in result.notices if notice != refusal.text)
         yield build_answer(query, replace(result, notices=notices), refusal, "extractive", trace)
@@ -232,9 +237,6 @@ class Answerer:
         text, problem = yield from strategy.write_text(writer, query, evidence, history, trace)
         if not contains_words(text):
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
-        answer = draft_answer(text, question, evidence.sources, create_text_encoder(outcome.ranked.embedder))
-        if answer.unchecked:
-            trace.notices.append(NOT_CHECKED)
-        short = find_draft_answer(question, answer, evidence.sources, self._reader.read)
-        answer = replace(answer, short=short)
+        encode = create_text_encoder(outcome.ranked.embedder)
+        answer = check_text(text, question, evidence.sources, encode, self._reader.read, trace.notices)
         return Draft(cite_operands(answer, evidence.fact) if evidence.fact else answer, problem)

@@ -105,10 +105,6 @@ class CitedText(AnswerBuilder):
         """Begin a paragraph, unless the text is empty."""
         self.text += "\n\n" if self.text else ""
 
-    def add_sentence(self, sentence: Sentence) -> None:
-        """Add a sentence and its citation."""
-        self.add(sentence.row, sentence.start, sentence.end)
-
     def add(self, row: ChunkRow, start: int, end: int) -> None:
         """Add a span of a chunk and its citation."""
         self.add_claim(" ".join(row.text[start:end].split()), [(row, start, end)])

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
 from rag_core.answering.cited_tables import add_cited_tables
-from rag_core.answering.drafts import QUOTES_BELOW, find_draft_answer
+from rag_core.answering.drafts import QUOTES_BELOW, check_text
 from rag_core.answering.page_answers import build_page_continuation
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import create_hint, find_probable_answer
@@ -23,9 +23,9 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.types import Answer, AskEvent, Delta, Message, Restart, Stage
-from rag_core.verification.attribution import NOT_CHECKED, contains_words, draft_answer
+from rag_core.verification.attribution import contains_words
 from rag_core.verification.support import create_text_encoder
-from rag_core.verification.verified_answer import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer, append_quotes
 
 _FIRST_WORD, _LAST_WORD = re.compile(r"\w+"), re.compile(r"\w+\Z")
 
@@ -119,11 +119,8 @@ class Continuations:
             yield replace(base, notices=tuple(dict.fromkeys(notices)), stopped=answer.stopped)
             return
         encode = create_text_encoder(self._generations.active().embedder)
-        verified = draft_answer((written + added).strip(), question, answer.passages, encode)
-        if verified.unchecked:
-            notices.append(NOT_CHECKED)
-        short = find_draft_answer(question, verified, answer.passages, self._reader.read)
-        verified = replace(verified, short=short)
+        text = (written + added).strip()
+        verified = check_text(text, question, answer.passages, encode, self._reader.read, notices)
         whole = _replace_text(base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(notices)))
         yield add_cited_tables(whole, self._stores)
 
@@ -156,31 +153,23 @@ def _replace_text(
     citations = tuple(
         replace(one, added=one.added or (one.chunk_id, one.start, one.end) in before) for one in verified.citations
     )
-    changed = replace(
+    verified = replace(verified, citations=citations)
+    if quoted is not None and quoted.quotes_start is not None:
+        begin = quoted.quotes_start
+        text = quoted.text[begin:]
+        cited = [one for one in quoted.citations if " ".join(one.quote.split()) in " ".join(text.split())]
+        statements = [one for one in quoted.statements if one.start >= begin]
+        moved = tuple(replace(one, start=one.start - begin, end=one.end - begin) for one in statements)
+        verified = append_quotes(verified, VerifiedAnswer(text, tuple(cited), moved))
+    return replace(
         base,
         text=verified.text,
-        citations=citations,
+        citations=verified.citations,
         statements=verified.statements,
         generator=generator,
         notices=notices,
         short=verified.short,
-        quotes_start=None,
-    )
-    if quoted is None or quoted.quotes_start is None:
-        return changed
-    quotes, start = quoted.text[quoted.quotes_start :], len(verified.text) + 2
-    moved = start - quoted.quotes_start
-    cited = [one for one in quoted.citations if " ".join(one.quote.split()) in " ".join(quotes.split())]
-    statements = [one for one in quoted.statements if one.start >= quoted.quotes_start]
-    return replace(
-        changed,
-        text=f"{verified.text}\n\n{quotes}",
-        citations=(*citations, *(one for one in cited if one not in citations)),
-        statements=(
-            *verified.statements,
-            *(replace(one, start=one.start + moved, end=one.end + moved) for one in statements),
-        ),
-        quotes_start=start,
+        quotes_start=verified.quotes_start,
     )
 
 

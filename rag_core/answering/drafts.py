@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 
 from rag_core.answering.trace import AnswerTrace
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.numbers import find_table_scales
+from rag_core.text.scales import find_table_scales
 from rag_core.types import PAGE_BREAK, Passage, ReadTexts
 from rag_core.types.answers import strip_markers
+from rag_core.types.protocols import TextEncoder
+from rag_core.verification.attribution import NOT_CHECKED, draft_answer
 from rag_core.verification.marks import is_same_number
-from rag_core.verification.verified_answer import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer, append_quotes
 
 NOTHING_FOUND = "Nothing in this answer was found in the sources."
 CLOSEST_BELOW = "The closest passages are quoted below it."
@@ -56,18 +58,23 @@ def join_quotes(draft: Draft, quotes: VerifiedAnswer, trace: AnswerTrace) -> Ver
         return quotes
     if quotes.refused:
         return written
-    start = len(written.text) + 2
-    statements = [replace(one, start=one.start + start, end=one.end + start) for one in quotes.statements]
-    return replace(
-        written,
-        text=f"{written.text}\n\n{quotes.text}",
-        citations=(*written.citations, *quotes.citations),
-        statements=(*written.statements, *statements),
-        quotes_start=start,
-    )
+    return append_quotes(written, quotes)
 
 
-def find_draft_answer(
+def check_text(
+    text: str, question: str, passages: Sequence[Passage], encode: TextEncoder, read: ReadTexts, notices: list[str]
+) -> VerifiedAnswer:
+    """Return a generated text as `draft_answer` does, with its short answer.
+
+    If the text is in another language than its sources, the notices say that it could not be checked.
+    """
+    answer = draft_answer(text, question, passages, encode)
+    if answer.unchecked:
+        notices.append(NOT_CHECKED)
+    return replace(answer, short=find_short_answer(question, answer, passages, read))
+
+
+def find_short_answer(
     question: str,
     answer: VerifiedAnswer,
     passages: Sequence[Passage],

@@ -9,11 +9,10 @@ from rag_core.answering.answer_text import AnswerBuilder
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
 from rag_core.answering.sources import SOURCES
-from rag_core.answering.sources.candidates import Candidate, Evidence, ParsedQuestion
+from rag_core.answering.sources.candidates import Candidate
 from rag_core.answering.sources.selection import SHOWN, Selection, select
 from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.excerpts import WHOLE_PAGES
-from rag_core.text.identifiers import contains_identifier
 from rag_core.types import Citation, Gate, Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import Table, TableRow
@@ -43,20 +42,11 @@ class ExcerptAnswer:
 
 
 def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader) -> ExcerptAnswer:
-    """Return the excerpts that may answer a question, or a refusal that names the closest passages.
-
-    No excerpt answers a question about a code that no chunk contains.
-    """
-    question = ParsedQuestion.parse(outcome.result.question)
-    passages = select_passages(replace(outcome, result=replace(outcome.result, passages=outcome.passages)))
-    read = passages[:WHOLE_PAGES]
-    answers, page_texts = reader.compare_answers(question.text, read, outcome)
-    evidence = Evidence(answers, page_texts)
-    candidates = [candidate for source in SOURCES for candidate in source.propose(question, evidence)]
+    """Return the excerpts that may answer a question, or a refusal that names the closest passages."""
+    read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
+    answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome)
+    candidates = [candidate for source in SOURCES for candidate in source.propose(answers, page_texts)]
     selection = select(candidates, gate, page_texts)
-    chunks = (row.text for row in outcome.ranked.rows.values())
-    if question.identifiers and not any(contains_identifier(text, question.identifiers) for text in chunks):
-        selection = replace(selection, gate=replace(selection.gate, answerable=False))
     if not selection.gate.answerable:
         return ExcerptAnswer(_refuse(selection), outcome.result.passages, selection.gate)
     found = _add_passages(outcome, selection, reader)
@@ -93,7 +83,7 @@ def _add_passages(outcome: SearchOutcome, selection: Selection, reader: PageRead
     If no chunk contains it, such as in a line that every page repeats, the best passage of its page is added.
     """
     for one in selection.excerpts:
-        outcome = reader.add_passages(outcome, one.passage, one.quotes[0].start)
+        outcome = reader.add_passage(outcome, one.passage, one.quotes[0].start)
         found = outcome.result.passages
         if all(passage.page_key != one.page for passage in found):
             found = (*found, replace(one.passage, rank=len(found) + 1))

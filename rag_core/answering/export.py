@@ -22,41 +22,29 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!<>|~&$])")
 _LEADING = re.compile(r"^(\s*)(?:(?=[-=])|(\d+)(?=[.)](?:\s|$)))", re.MULTILINE)
 _LINK_MARKUP = re.compile(r"([\\`\[\]<>!&|$])")
 Block = Paragraph | TextTable
+# The Markdown of paragraphs by style.
+_MARKDOWN = {"title": "# {}", "question": "## {}", "note": "*{}*", "short": "**{}**", "source": "- {}"}
 _FONTS = {"Export": "Vera.ttf", "Export-Bold": "VeraBd.ttf"}
 _MISSING_GLYPHS = "Characters that are missing in this PDF’s font appear as “?”. The Markdown export contains them."
 
 
 def export_markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
     """Return a conversation as Markdown: each question as a heading, then its answer with the sources."""
-
-    def escape(text: str) -> str:
-        return _escape_markdown(_remove_secrets(settings, text))
-
-    def escape_links(text: str) -> str:
-        return _escape_links(_remove_secrets(settings, text))
-
-    lines = [f"# {escape(conversation.title)}", f"{_format_date(conversation)}"]
-    for message in messages:
-        if message.role == "user":
-            lines.append(f"## {escape(' '.join(message.text.split()))}")
-            continue
-        answer = message.answer
-        if answer and answer.rewritten:
-            lines.append(f"*Searched for: {escape(answer.rewritten)}*")
-        by_model = answer is not None and answer.generator != "extractive"
-        if answer and answer.short and not answer.opens_with_short:
-            lines.append(f"**{escape(answer.short)}**")
-        text = answer.marked_text if answer else message.text
-        quotes = answer.text[answer.quotes_start :] if answer and answer.quotes_start is not None else ""
-        cited = [answer.short, *(one.quote for one in answer.citations)] if answer else []
-        lines.append(_format_text(text.removesuffix(quotes), cited, escape_links if by_model else escape))
-        lines.append(_format_text(quotes, cited, escape))
-        if answer:
-            lines += [f"*{escape(note)}*" for note in _describe_origin(answer)]
-            for title, table in _list_tables(answer):
-                lines += [escape(title), _format_table(table, escape)]
-            lines.append("\n".join(f"- {escape(line)}" for line in _list_sources(answer)))
-    return "\n\n".join(line for line in lines if line) + "\n"
+    parts: list[str] = []
+    before = ""
+    for style, block in _list_blocks(conversation, messages):
+        escape_text = _escape_links if style == "written" else _escape_markdown
+        plain = _map_runs(block, lambda text: _remove_secrets(settings, text))
+        if isinstance(plain, TextTable):
+            text = _format_table(plain, escape_text)
+        else:
+            text = _MARKDOWN.get(style, "{}").format(_join_markdown(plain.runs, escape_text))
+        if style == before == "source":
+            parts[-1] += f"\n{text}"
+        elif text:
+            parts.append(text)
+        before = style
+    return "\n\n".join(parts) + "\n"
 
 
 def export_pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
@@ -68,7 +56,7 @@ def export_pdf(settings: Settings, conversation: Conversation, messages: Sequenc
     styles, known = _load_styles()
     plain = [
         (style, _map_runs(block, lambda text: _remove_secrets(settings, text)))
-        for style, block in _paragraphs(conversation, messages)
+        for style, block in _list_blocks(conversation, messages)
     ]
     shown = [
         (style, _map_runs(block, lambda text: "".join(char if ord(char) in known else "?" for char in text)))
@@ -85,7 +73,12 @@ def export_pdf(settings: Settings, conversation: Conversation, messages: Sequenc
         title=title,
         author="Footnote",
     )
-    document.build([_build_flowable(block, styles[style], document.width) for style, block in shown])
+    document.build(
+        [
+            _build_flowable(block, styles["cell" if isinstance(block, TextTable) else style], document.width)
+            for style, block in shown
+        ]
+    )
     return target.getvalue()
 
 
@@ -113,28 +106,32 @@ def _format_runs(runs: Sequence[Run]) -> str:
     return "".join(f'<font name="Export-Bold">{text}</font>' if bold else text for text, bold in texts)
 
 
-def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iterator[tuple[str, Block]]:
+def _list_blocks(conversation: Conversation, messages: Sequence[Message]) -> Iterator[tuple[str, Block]]:
     """Yield the paragraphs and tables in order, each with the name of its style."""
     yield "title", _plain(" ".join(conversation.title.split()))
-    yield "note", _plain(_format_date(conversation))
+    yield "date", _plain(_format_date(conversation))
     for message in messages:
+        answer = message.answer
         if message.role == "user":
             yield "question", _plain(" ".join(message.text.split()))
             continue
-        answer = message.answer
-        if answer and answer.rewritten:
+        if answer is None:
+            yield from (("answer", block) for block in parse_answer_text(message.text, ()))
+            continue
+        if answer.rewritten:
             yield "note", _plain(f"Searched for: {answer.rewritten}")
-        if answer and answer.short and not answer.opens_with_short:
+        if answer.short and not answer.opens_with_short:
             yield "short", _plain(answer.short)
-        quotes = [answer.short, *(one.quote for one in answer.citations)] if answer else []
-        for block in parse_answer_text(answer.marked_text if answer else message.text, quotes):
-            yield "cell" if isinstance(block, TextTable) else "answer", block
-        if answer:
-            yield from (("note", _plain(note)) for note in _describe_origin(answer))
-            for title, table in _list_tables(answer):
-                yield "caption", _plain(title)
-                yield "cell", table
-            yield from (("source", _plain(line)) for line in _list_sources(answer))
+        quotes = answer.text[answer.quotes_start :] if answer.quotes_start is not None else ""
+        cited = [answer.short, *(one.quote for one in answer.citations)]
+        style = "answer" if answer.generator == "extractive" else "written"
+        yield from ((style, block) for block in parse_answer_text(answer.marked_text.removesuffix(quotes), cited))
+        yield from (("answer", block) for block in parse_answer_text(quotes, cited))
+        yield from (("note", _plain(note)) for note in _describe_origin(answer))
+        for title, table in _list_tables(answer):
+            yield "caption", _plain(title)
+            yield "answer", table
+        yield from (("source", _plain(line)) for line in _list_sources(answer))
 
 
 def _plain(text: str) -> Paragraph:
@@ -158,14 +155,6 @@ def _list_tables(answer: Answer) -> Iterator[tuple[str, TextTable]]:
         source = next(one for one in answer.citations if one.marker == cited.marker)
         parts = (f"[{cited.marker}] {source.document}, page {source.page_label}", cited.table.unit_above)
         yield " · ".join(filter(None, parts)), cited.to_text_table()
-
-
-def _format_text(text: str, quotes: Sequence[str], escape_text: Callable[[str], str]) -> str:
-    """Return the text of an answer as Markdown; only its tables and bold text are formatted."""
-    return "\n\n".join(
-        _format_table(block, escape_text) if isinstance(block, TextTable) else _join_markdown(block.runs, escape_text)
-        for block in parse_answer_text(text, quotes)
-    )
 
 
 def _format_table(table: TextTable, escape_text: Callable[[str], str]) -> str:
@@ -247,4 +236,5 @@ def _load_styles() -> tuple[dict[str, Any], frozenset[int]]:
         ParagraphStyle("source", parent=body, fontSize=8.5, leading=12, leftIndent=12, textColor="#333333"),
     ]
     glyphs = [pdfmetrics.getFont(name).face.charToGlyph for name in _FONTS]
-    return {style.name: style for style in styles}, frozenset(glyphs[0].keys() & glyphs[1].keys()) | {10}
+    named = {style.name: style for style in styles}
+    return {**named, "date": named["note"], "written": body}, frozenset(glyphs[0].keys() & glyphs[1].keys()) | {10}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from rag_core.answering.answer_building import WrittenSummary
 from rag_core.answering.cited_sentences import CitedText, SentenceReader
 from rag_core.answering.named_documents import NamedDocuments
 from rag_core.llm.context_budget import spread_evenly
 from rag_core.reading.key_sentences import rank_sentences, select_sentences
-from rag_core.reading.summary_requests import SummaryRequest, parse_summary_request
+from rag_core.reading.summary_requests import is_kind_of_document, parse_summary_request
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.types import (
@@ -42,15 +42,7 @@ _WORDS_EACH = 32
 _FIRST_PAGE_WEIGHT = 1.3
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractiveAnswer:
-    """A summary that consists of sentences, and the passages that contain them."""
-
-    answer: VerifiedAnswer
-    result: SearchResult
-
-
-ExtractiveSteps = Generator[Stage, None, ExtractiveAnswer | None]
+ExtractiveSteps = Generator[Stage, None, WrittenSummary | None]
 
 
 class ExtractiveSummarizer:
@@ -71,10 +63,10 @@ class ExtractiveSummarizer:
 
         Return ``None`` if the question asks for no summary of whole documents, or if they have no sentences.
         """
-        request = parse_summary_request(query.text)
-        if request is None and query.configuration.strategy != "summary":
+        words = parse_summary_request(query.text)
+        if words is None and query.configuration.strategy != "summary":
             return None
-        documents = self._select_documents(request or SummaryRequest(), query, history)
+        documents = self._select_documents(words or [], query, history)
         if not documents:
             return None
         if len(documents) > MAX_DOCUMENTS:
@@ -82,7 +74,7 @@ class ExtractiveSummarizer:
                 f"{len(documents):,} documents are in scope, and a summary covers up to {MAX_DOCUMENTS}. Choose the "
                 f"documents beside the input, or name one, as in “Summarise {documents[0].name}”."
             )
-            return ExtractiveAnswer(VerifiedAnswer(text, refused=True), _build_result(query, [], answerable=False))
+            return WrittenSummary(_build_result(query, [], answerable=False), VerifiedAnswer(text, refused=True))
         summary = CitedText()
         for document in documents:
             label = f"Reading {document.name}"
@@ -90,31 +82,20 @@ class ExtractiveSummarizer:
             self._add_document(summary, document, len(documents))
             yield Stage(document.document_id, label, done=True)
         if summary.citations:
-            return ExtractiveAnswer(summary.build(), _build_result(query, summary.passages, answerable=True))
+            return WrittenSummary(_build_result(query, summary.passages, answerable=True), summary.build())
         if query.configuration.strategy == "summary":
             return None
         names = ", ".join(one.name for one in documents)
         text = f"No whole sentences were found in {names}, of which a summary without a language model consists."
-        return ExtractiveAnswer(VerifiedAnswer(text, refused=True), _build_result(query, [], answerable=False))
+        return WrittenSummary(_build_result(query, [], answerable=False), VerifiedAnswer(text, refused=True))
 
-    def _select_documents(
-        self, request: SummaryRequest, query: Query, history: Sequence[Message]
-    ) -> list[DocumentInfo]:
-        """Return the documents that a request means; none if it asks for a topic rather than for documents."""
+    def _select_documents(self, words: Sequence[str], query: Query, history: Sequence[Message]) -> list[DocumentInfo]:
+        """Return the documents that the words of a request mean; none if they are a topic and name no documents."""
         known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
-        if files := known.find_file_names(query.text):
-            return files
-        names = [*request.names, *known.find_mentions(" ".join(request.topics))]
-        matches = [found for name in names if (found := known.find(name, query.text, by_cover=True))]
-        if matches:
-            # "Summarise the Acme lease" means what all words match, "the reports of Acme and Bolt" what one matches.
-            in_all = [one for one in matches[0] if all(one in found for found in matches)]
-            return in_all or list({one.document_id: one for found in matches for one in found}.values())
-        if request.topics or request.names:
+        if named := known.find_file_names(query.text) or known.find_titled(words):
+            return named
+        if any(not is_kind_of_document(one) and not one.isdigit() for one in words):
             return []
-        if request.kind:
-            of_kind = known.find_kind(request.kind, by_cover=True)
-            return of_kind or known.documents
         if query.documents is None and re.search(r"\b(?:this|it)\b", query.text, re.IGNORECASE):
             cited = {one.document_id for one in _find_last_citations(history)}
             return [one for one in known.documents if one.document_id in cited] or known.documents
@@ -134,7 +115,8 @@ class ExtractiveSummarizer:
         words = [len(one.text.split()) for one in sentences]
         chosen = select_sentences(vectors, ranks, words, _WORDS.get(number, _WORDS_EACH))
         for position in chosen:
-            summary.add_sentence(sentences[position])
+            one = sentences[position]
+            summary.add(one.row, one.start, one.end)
 
 
 def _find_last_citations(history: Sequence[Message]) -> Sequence[Citation]:

@@ -1,27 +1,19 @@
-"""Find the documents that a name in a question means, by their names, titles and first pages."""
+"""Find the documents that words of a question mean, by their names and titles."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import accumulate
 from pathlib import PurePosixPath
 
 from rag_core.runtime.stores import Stores
-from rag_core.text.figures import find_fiscal_years
-from rag_core.text.grammar import split_tokens
-from rag_core.text.names import MIN_NAME_CHARS
-from rag_core.text.normalize import normalize
-from rag_core.text.words import ALPHANUMERIC, stem
+from rag_core.text.names import contains_document_name
 from rag_core.types import AsOf, DocumentInfo
 
-# Most documents whose title and first page are read, and most characters of a first page.
-MAX_COVERS, COVER_CHARACTERS = 40, 1000
+# Most documents whose titles are read.
+MAX_TITLES = 40
 # The noun after a name, as in "the Bajaj policy".
 _LOWER_CASE_END = re.compile(r"(?<=\w)(?:\s+[^\W\d_A-Z]+)+$")
-_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
-# Where a word begins without a separator, as in "AnnualReport" and "FY2023Boeing".
-_WORD_START = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|(?<=[a-zà-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])")
 
 
 class NamedDocuments:
@@ -32,8 +24,6 @@ class NamedDocuments:
     stores : Stores
     scope : sequence of str, optional
         Ids of documents; by default all.
-    preferred : sequence of str
-        Ids of the documents whose titles and first pages are read first, if there are too many.
     as_of : AsOf, optional
         The snapshots that contain the documents; by default the present library.
 
@@ -43,38 +33,10 @@ class NamedDocuments:
         The searchable documents of the scope, in order of name.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        scope: Sequence[str] | None,
-        preferred: Sequence[str] = (),
-        *,
-        as_of: AsOf | None = None,
-    ) -> None:
+    def __init__(self, stores: Stores, scope: Sequence[str] | None, *, as_of: AsOf | None = None) -> None:
         self._stores = stores
         found = stores.view(as_of).documents(None if scope is None else list(scope))
         self.documents = sorted((one for one in found if one.chunks), key=lambda one: (one.name.casefold(), one.name))
-        rank = {document_id: position for position, document_id in enumerate(preferred)}
-        by_rank = sorted(self.documents, key=lambda one: rank.get(one.document_id, len(rank)))
-        self._readable = by_rank[:MAX_COVERS]
-        self._covers: dict[str, str] = {}
-
-    def find_mentions(self, question: str) -> list[str]:
-        """Return the runs of words in a question that are in the names of some documents, but not of all."""
-        names = [set(ALPHANUMERIC.findall(normalize(one.all_names))) for one in self.documents]
-        found: list[str] = []
-        end = 0
-        for token in split_tokens(question):
-            parts = set(ALPHANUMERIC.findall(normalize(token.word)))
-            number = 0 if token.is_function else sum(parts <= words for words in names)
-            if not 0 < number < len(names):
-                continue
-            if found and question[end : token.start].isspace():
-                found[-1] += question[end : token.end]
-            else:
-                found.append(token.text)
-            end = token.end
-        return found
 
     def find_file_names(self, question: str) -> list[DocumentInfo]:
         """Return the documents whose file name a question contains, with or without its ending."""
@@ -85,51 +47,23 @@ class NamedDocuments:
         outer = {key for key, stem in named.items() if any(stem != other and stem in other for other in named.values())}
         return [one for one in self.documents if one.document_id in named.keys() - outer]
 
-    def find(self, name: str, question: str = "", *, by_cover: bool = False) -> list[DocumentInfo]:
-        """Return the documents whose name, or with ``by_cover`` whose title or first page, contains a name.
-
-        If several documents match, those with a year of the question in their name are preferred.
-        """
+    def find(self, name: str) -> list[DocumentInfo]:
+        """Return the documents whose name contains a name, without the noun after it, as in "the Acme policy"."""
         name = _LOWER_CASE_END.sub("", name) or name
-        matched = [one for one in self.documents if contains_document_name(one.all_names, name)]
-        if not matched and by_cover:
-            matched = [one for one in self._readable if contains_document_name(self._read_cover(one), name)]
-        years = {*_YEAR.findall(question), *find_fiscal_years(question)}
-        dated = [one for one in matched if years & set(_YEAR.findall(one.name))]
-        return dated or matched
+        return [one for one in self.documents if contains_document_name(one.all_names, name)]
 
-    def find_kind(self, noun: str, *, by_cover: bool) -> list[DocumentInfo]:
-        """Return the documents whose name contains a noun.
+    def find_titled(self, words: Sequence[str]) -> list[DocumentInfo]:
+        """Return the documents whose names and titles contain most of some words; none if they contain none."""
+        counts = [
+            sum(contains_document_name(title, word) for word in words) for title in map(self._title, self.documents)
+        ]
+        most = max(counts, default=0)
+        return [one for one, count in zip(self.documents, counts, strict=True) if most and count == most]
 
-        With ``by_cover``, titles and first pages are searched instead if fewer than two names contain it.
-        """
-        wanted = stem(normalize(noun))
-        named = [one for one in self.documents if wanted in _stems(one.name)]
-        if len(named) < 2 and by_cover:
-            named = [one for one in self._readable if wanted in _stems(self._read_cover(one))]
-        return named
-
-    def _read_cover(self, document: DocumentInfo) -> str:
-        version = document.version_id
-        if version not in self._covers:
-            rows = self._stores.documents.chunk_rows(version, 0)
-            page = self._stores.documents.page(version, 0)
-            label = rows[0].document_label if rows else document.name
-            self._covers[version] = f"{label}\n{page.text[:COVER_CHARACTERS] if page else ''}"
-        return self._covers[version]
-
-
-def contains_document_name(text: str, name: str) -> bool:
-    """Return whether a text contains a name, in any case and with any separators: OAK-STREET contains "Oak Street".
-
-    The name begins at a word of the text: "oakstreet_lease" and "LeaseOakStreet" contain it, "royaloakstreet" does not.
-    """
-    words, parts = ALPHANUMERIC.findall(normalize(text)), ALPHANUMERIC.findall(normalize(name))
-    wanted = "".join(parts)
-    pieces = ALPHANUMERIC.findall(normalize(_WORD_START.sub(" ", text)))
-    joined, starts = "".join(pieces), accumulate(map(len, pieces), initial=0)
-    begins = any(joined.startswith(wanted, at) for at in starts)
-    return bool(parts) and ((len(wanted) >= MIN_NAME_CHARS and begins) or set(parts) <= set(words))
+    def _title(self, document: DocumentInfo) -> str:
+        """Return the names of a document and, in a small scope, the title that its first page states."""
+        rows = self._stores.documents.chunk_rows(document.version_id, 0) if len(self.documents) <= MAX_TITLES else []
+        return f"{document.all_names}\n{rows[0].document_label if rows else ''}"
 
 
 def contains_file_name(text: str, stem: str) -> bool:
@@ -137,7 +71,3 @@ def contains_file_name(text: str, stem: str) -> bool:
     if stem.isalnum() and (stem.isalpha() or stem.isdigit()):
         return re.search(rf"(?<![\w.-]){re.escape(stem)}\.\w+", text) is not None
     return re.search(rf"(?<![\w.-]){re.escape(stem)}(?![\w-])", text) is not None
-
-
-def _stems(text: str) -> set[str]:
-    return {stem(word) for word in ALPHANUMERIC.findall(normalize(text))}

@@ -12,7 +12,7 @@ from rag_core.llm.page_prompt import format_source
 from rag_core.retrieval.near_duplicates import fold_near_duplicates
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.stores import Stores
-from rag_core.types import ChunkRow, PageReference, Passage
+from rag_core.types import ChunkRow, Passage
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
 
@@ -28,6 +28,9 @@ _MIN_TOKENS = 25
 _MAX_MISSES = 3
 # Pages that are loaded at a time.
 _BATCH = 8
+
+
+Scores = Mapping[str, Mapping[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +99,17 @@ class PageSelector:
         order = dict.fromkeys([*self._add_pages(opened, best), *self._list_pages(outcomes[0], best, budget)])
         keys = list(islice(order, MAX_PAGES))
         chosen: list[_Source] = []
+        known: dict[int, ChunkRow] = {}
+        scores = outcomes[0].ranked.ranking.scores
         spent = misses = 0
         for first in range(0, len(keys), _BATCH):
             batch = keys[first : first + _BATCH]
             contents = self._documents.page_texts(batch)
-            texts = {key: contents[key][0] for key in batch if key in contents}
-            pages = _fold(_build_pages(texts, best, outcomes[0]), chosen)
+            rows = [_build_row(best[key], contents[key][0]) for key in batch if key in contents]
+            known, pages = _fold(rows, known, scores)
             skipped = {key: spans for key, (_, spans) in contents.items()}
             for page, prompt_page in zip(pages, self._reader.write_pages(pages, skipped), strict=True):
-                for source in self._list_sizes(page, prompt_page, best, outcomes[0]):
+                for source in self._list_sizes(page, prompt_page, best, scores):
                     cost = count_tokens(format_source(source.prompt_passage, is_part=source.is_part))
                     if spent + cost <= budget:
                         spent += cost
@@ -148,11 +153,11 @@ class PageSelector:
         return [page for page in pages if page in best]
 
     def _list_sizes(
-        self, page: Passage, prompt_page: Passage, best: Mapping[PageKey, ChunkRow], outcome: SearchOutcome
+        self, page: Passage, prompt_page: Passage, best: Mapping[PageKey, ChunkRow], scores: Scores
     ) -> Iterator[_Source]:
         """Yield a page, and then the best chunk on it."""
         yield _Source(page, prompt_page, is_part=False)
-        passage = build_passage(0, best[page.page_key], outcome.ranked.ranking.scores)
+        passage = build_passage(0, best[page.page_key], scores)
         yield _Source(passage, self._reader.write_tables([passage])[0], is_part=True)
 
 
@@ -173,15 +178,9 @@ def _find_best_chunks(outcomes: Sequence[SearchOutcome]) -> dict[PageKey, ChunkR
     return best
 
 
-def _build_pages(
-    texts: Mapping[PageKey, str], best: Mapping[PageKey, ChunkRow], outcome: SearchOutcome
-) -> list[Passage]:
-    """Return whole pages as passages, with the scores of their best chunks."""
-    rows = [
-        best[key]._replace(start=0, page_index_end=best[key].page_index, end=len(text), text=text)
-        for key, text in texts.items()
-    ]
-    return [build_passage(0, row, outcome.ranked.ranking.scores) for row in rows]
+def _build_row(chunk: ChunkRow, text: str) -> ChunkRow:
+    """Return the page of a chunk as a row."""
+    return chunk._replace(start=0, page_index_end=chunk.page_index, end=len(text), text=text)
 
 
 def _build_context(chosen: Sequence[_Source], tokens: int) -> PageContext:
@@ -197,27 +196,12 @@ def _build_context(chosen: Sequence[_Source], tokens: int) -> PageContext:
     )
 
 
-def _fold(pages: Sequence[Passage], chosen: Sequence[_Source]) -> list[Passage]:
-    """Return pages without near duplicates of other pages; a page that others repeat names them."""
-    known = [one.passage for one in chosen]
-    originals = [*known, *pages]
-    rows = [_to_row(number, one) for number, one in enumerate(originals)]
-    kept = []
-    for number, repeats in fold_near_duplicates(rows, len(rows)).items():
-        if number >= len(known):
-            others = [originals[one] for one in repeats]
-            kept.append(replace(originals[number], duplicates=tuple(map(_refer_to, others))))
-    return kept
-
-
-def _refer_to(page: Passage) -> PageReference:
-    return PageReference(page.document_id, page.document, page.page_index, page.page_label)
-
-
-def _to_row(number: int, page: Passage) -> ChunkRow:
-    """Return a page as a row, as which near duplicates are compared."""
-    place = (page.page_index, page.start, page.page_index_end, page.end)
-    return ChunkRow(
-        *(number, page.version_id, 0, *place, page.text, "", page.heading, 0, b""),
-        *(page.document_id, page.document, page.page_label, None),
-    )
+def _fold(
+    rows: Sequence[ChunkRow], known: Mapping[int, ChunkRow], scores: Scores
+) -> tuple[dict[int, ChunkRow], list[Passage]]:
+    """Return all pages by the ids of their rows, and those that repeat no other page, which name those that do."""
+    pages = {**known, **{row.id: row for row in rows}}
+    folded = fold_near_duplicates(list(pages.values()), len(pages))
+    kept = {one: [pages[repeat] for repeat in repeats] for one, repeats in folded.items()}
+    built = [build_passage(0, pages[one], scores, repeats) for one, repeats in kept.items() if one not in known]
+    return {one: pages[one] for one in kept}, built

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rag_core.answering.named_documents import COVER_CHARACTERS
 from rag_core.finance.measures import find_statement_pages
 from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
-from rag_core.reading.excerpts import add_caption
 from rag_core.reading.similarity import PageSimilarity, skip_comparison
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.text.dates import find_written_date
-from rag_core.types import ChunkRow, Passage, Reading, Span, Table
+from rag_core.types import Passage, Reading, Span, Table
 from rag_core.types.documents import PageKey
 from rag_core.types.searches import SearchOutcome
+
+# Characters at the top of a document that may state its date.
+_TOP = 1000
 
 
 class PageReader:
@@ -73,9 +74,9 @@ class PageReader:
         chunks = [((row.version_id, row.page_index), row.start, tokens[row.id]) for row in rows if row.id in tokens]
         return PageSimilarity(outcome.ranked.question, outcome.ranked.token_weights, chunks)
 
-    def _load_contents(self, passages: Sequence[Passage]) -> tuple[dict[PageKey, str], dict[PageKey, list[Table]]]:
+    def _load_contents(self, passages: Sequence[Passage]) -> tuple[dict[PageKey, str], dict[PageKey, Sequence[Table]]]:
         """Return the texts and the tables of the pages of passages."""
-        contents = self._load_pages(sorted({one.page_key for one in passages}))
+        contents = self._stores.documents.page_contents(sorted({one.page_key for one in passages}))
         texts = {key: text for key, (text, _) in contents.items()}
         return texts, {key: tables for key, (_, tables) in contents.items()}
 
@@ -83,14 +84,10 @@ class PageReader:
         """Yield the reading of each text by the answerability model."""
         return self._models.answerability_model()(question, texts)
 
-    def read_pages(self, version_id: str, pages: Sequence[int]) -> dict[int, tuple[str, list[Table]]]:
-        """Return the texts of pages of a document, and their tables with captions, by the index of the page."""
-        contents = self._load_pages([(version_id, page) for page in pages])
+    def read_pages(self, version_id: str, pages: Sequence[int]) -> dict[int, tuple[str, Sequence[Table]]]:
+        """Return the texts of pages of a document, and their tables, by the index of the page."""
+        contents = self._stores.documents.page_contents([(version_id, page) for page in pages])
         return {page: content for (_, page), content in contents.items()}
-
-    def _load_pages(self, pages: Sequence[PageKey]) -> dict[PageKey, tuple[str, list[Table]]]:
-        contents = self._stores.documents.page_contents(pages)
-        return {page: (text, [add_caption(one, text) for one in tables]) for page, (text, tables) in contents.items()}
 
     def write_tables(self, passages: Sequence[Passage]) -> list[Passage]:
         """Return copies of passages with their tables in Markdown, for a prompt; see `prompt_tables.write_tables`."""
@@ -104,59 +101,33 @@ class PageReader:
     def find_document_date(self, version_id: str) -> str:
         """Return the first date at the top of a document, as written; empty if there is none."""
         contents = self._stores.documents.page_texts([(version_id, 0)])
-        return next((find_written_date(text[:COVER_CHARACTERS]) for text, _ in contents.values()), "")
+        return next((find_written_date(text[:_TOP]) for text, _ in contents.values()), "")
 
     def find_statement_pages(self, version_id: str, titles: Collection[str]) -> list[int]:
         """Return the pages of a document with financial statements; see `measures.find_statement_pages`."""
-        return find_statement_pages(self.read_texts(version_id), titles)
+        return find_statement_pages(self._stores.documents.texts_of_version(version_id), titles)
 
-    def read_texts(self, version_id: str) -> dict[int, str]:
-        """Return the texts of all pages of a document, by the index of the page."""
-        return self._stores.documents.texts_of_version(version_id)
+    def add_passage(self, outcome: SearchOutcome, best: Passage, start: int) -> SearchOutcome:
+        """Return the outcome with the chunk that contains a place on the page of a passage, if no passage does.
 
-    def add_passages(self, outcome: SearchOutcome, passage: Passage, start: int) -> SearchOutcome:
-        """Return the outcome with the chunk that contains a place on the page of a passage, if no passage does."""
-        return self.add_places(outcome, passage, [(passage.page_index, start, start + 1)])
-
-    def add_places(
-        self, outcome: SearchOutcome, best: Passage, places: Sequence[tuple[int, int, int]]
-    ) -> SearchOutcome:
-        """Return the outcome with the chunks that contain places, if no passage contains them.
-
-        The added passages follow the others. They have the scores of ``best``.
-
-        Parameters
-        ----------
-        outcome : SearchOutcome
-        best : Passage
-            The best passage of the document that contains the places.
-        places : sequence of (int, int, int)
-            Page index, and the start and the end of characters in the text of the page.
+        The added passage follows the others. It has the scores of ``best``.
         """
-        passages = list(outcome.result.passages)
-        added: list[ChunkRow] = []
-        for page, start, end in places:
-            on_page = [one for one in passages if one.page_key == (best.version_id, page)]
-            if any(one.start <= start and end <= one.start + len(one.first_page_text) for one in on_page):
-                continue
-            rows = [
-                row
-                for row in self._stores.documents.chunk_rows(best.version_id, page)
-                if row.page_index == page and row.start <= start < row.start + len(row.text)
-            ]
-            # A chunk that contains the whole place is preferred to one that contains only its start.
-            rows.sort(key=lambda row: row.start + len(row.text) < end)
-            for row in rows[:1]:
-                if all(one.chunk_id != str(row.id) for one in passages):
-                    passages.append(replace(build_passage(len(passages) + 1, row, {}), scores=best.scores))
-                    added.append(row)
-        vectors = self._stores.embeddings.read_tokens([row.id for row in added])
-        tokens = load_passage_tokens(added, vectors, outcome.ranked.embedder)
-        return replace(
-            outcome,
-            result=replace(outcome.result, passages=tuple(passages)),
-            tokens={**outcome.tokens, **tokens},
+        passages = outcome.result.passages
+        on_page = [one for one in passages if one.page_key == best.page_key]
+        if any(one.start <= start < one.start + len(one.first_page_text) for one in on_page):
+            return outcome
+        known = {one.chunk_id for one in passages}
+        rows = self._stores.documents.chunk_rows(best.version_id, best.page_index)
+        around = (
+            row for row in rows if row.page_index == best.page_index and row.start <= start < row.start + len(row.text)
         )
+        row = next(around, None)
+        if row is None or str(row.id) in known:
+            return outcome
+        added = replace(build_passage(len(passages) + 1, row, {}), scores=best.scores)
+        tokens = load_passage_tokens([row], self._stores.embeddings.read_tokens([row.id]), outcome.ranked.embedder)
+        result = replace(outcome.result, passages=(*passages, added))
+        return replace(outcome, result=result, tokens={**outcome.tokens, **tokens})
 
 
 def _join_passages(passages: Sequence[Passage]) -> dict[PageKey, str]:

@@ -10,9 +10,8 @@ from rag_core.answering.passage_selection import select_passages
 from rag_core.llm.prompts import Hint
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.types import Citation, Passage
-from rag_core.types.answers import MARKER, strip_markers
 from rag_core.types.searches import SearchOutcome
-from rag_core.verification.verified_answer import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer, replace_markers
 
 # Minimum probability of an answer that is given as a hint. A hint that is wrong may mislead the language model.
 HINT_PROBABILITY = 0.7
@@ -52,25 +51,16 @@ class PromptEvidence:
         return (*self.outcome.result.passages, *([self.fact.passage] if self.fact else []))
 
 
-def collect_evidence(outcome: SearchOutcome, figure: VerifiedAnswer | None, reader: PageReader) -> PromptEvidence:
-    """Return the evidence for a question.
-
-    Parameters
-    ----------
-    outcome : SearchOutcome
-        If there is a figure, its passages contain the operands.
-    figure : VerifiedAnswer, optional
-        A computed figure.
-    reader : PageReader
-    """
-    if figure is not None:
-        fact = _create_fact(figure, outcome.result.passages)
+def collect_evidence(outcome: SearchOutcome, reader: PageReader) -> PromptEvidence:
+    """Return the evidence for a question."""
+    if outcome.computed:
+        fact = _create_fact(outcome)
         hint: Hint | None = Hint(fact.passage.rank, fact.passage.text)
         written = [*reader.write_tables(outcome.result.passages), fact.passage]
         return PromptEvidence(outcome, tuple(written), hint, fact)
-    found = find_probable_answer(outcome.result.question, select_passages(outcome), reader)
+    found = find_probable_answer(outcome.result.question, select_passages(outcome, outcome.result.passages), reader)
     if found is not None:
-        outcome = reader.add_passages(outcome, found.passage, found.place.start)
+        outcome = reader.add_passage(outcome, found.passage, found.place.start)
     passages = outcome.result.passages
     return PromptEvidence(outcome, tuple(reader.write_tables(passages)), create_hint(found, passages))
 
@@ -95,32 +85,18 @@ def create_hint(answer: FoundAnswer | None, passages: Sequence[Passage]) -> Hint
 def cite_operands(answer: VerifiedAnswer, fact: ComputedFact) -> VerifiedAnswer:
     """Return the answer with citations of the operands instead of the computed figure."""
     rank = fact.passage.rank
-    operands = "".join(f"[{marker}]" for marker in dict.fromkeys(one.marker for one in fact.citations))
-    growth = len(operands) - len(f"[{rank}]")
-    places = [match.start() for match in MARKER.finditer(answer.text) if int(match[1]) == rank]
-
-    def moved(offset: int) -> int:
-        return offset + growth * sum(place < offset for place in places)
-
-    text = MARKER.sub(lambda match: operands if int(match[1]) == rank else match[0], answer.text)
     citations: dict[Citation, None] = {}
     for citation in answer.citations:
         given = fact.citations if citation.marker == rank else (citation,)
         citations.update(dict.fromkeys(replace(one, added=citation.added) for one in given))
-    statements = [
-        replace(
-            one,
-            start=moved(one.start),
-            end=moved(one.end),
-            compared_rank=fact.citations[0].marker if one.compared_rank == rank else one.compared_rank,
-        )
-        for one in answer.statements
-    ]
-    return replace(answer, text=text, citations=tuple(citations), statements=tuple(statements))
+    operands = list(dict.fromkeys(one.marker for one in fact.citations))
+    return replace(replace_markers(answer, {rank: operands}), citations=tuple(citations))
 
 
-def _create_fact(figure: VerifiedAnswer, passages: Sequence[Passage]) -> ComputedFact:
-    text = strip_markers(figure.text)
-    operand = next(one for one in passages if one.rank == figure.citations[0].passage_rank)
+def _create_fact(outcome: SearchOutcome) -> ComputedFact:
+    text = "".join(piece for piece, _ in outcome.computed).strip()
+    citations = tuple(dict.fromkeys(one for _, cited in outcome.computed for one in cited))
+    passages = outcome.result.passages
+    operand = next(one for one in passages if one.rank == citations[0].passage_rank)
     passage = replace(operand, rank=len(passages) + 1, chunk_id="", start=0, end=len(text), text=text, heading="")
-    return ComputedFact(passage, figure.citations)
+    return ComputedFact(passage, citations)

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from rag_core.answering.question_mapping import score_unmapped
 from rag_core.answering.ranking import Ranker
-from rag_core.answering.unsearched import describe_empty_scope, list_unsearched
 from rag_core.errors import QuestionError, StoreUnavailable
 from rag_core.gate.calibration import PASSAGES_SCORED, apply_threshold, load_calibration
 from rag_core.gate.features import score_answerability
 from rag_core.gate.presuppositions import list_name_forms
+from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
 from rag_core.retrieval.near_duplicates import fold_near_duplicates
 from rag_core.retrieval.on_demand import OnDemandEmbeddings
@@ -25,7 +25,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
 from rag_core.text.normalize import normalize_characters
-from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult
+from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult, format_count
 from rag_core.types.protocols import QuestionEmbedder
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import (
@@ -45,6 +45,11 @@ TRIES = 3
 MAX_CACHED_RANGES = 10_000
 # A search for this question runs every stage, including the domain look-up.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
+NO_DOCUMENTS = f"There are no documents to search. Add {ACCEPTED.plurals}, then ask again."
+EMPTY_SNAPSHOT = "The snapshot contains no document that can be searched."
+_ONLY_WORDS = "still being indexed and can only be found by words"
+_NOT_READ = "still being read and cannot be found yet"
+_NOT_INDEXED = "in the snapshot, but not in the index, and cannot be found until re-indexed"
 
 
 class Searcher:
@@ -142,7 +147,7 @@ class Searcher:
         threshold = default if query.configuration.threshold is None else query.configuration.threshold
         gate = apply_threshold(passages[:PASSAGES_SCORED], threshold, score_name)
         notices = self._notices(query, ranked.embedder)
-        if not passages and (nothing := describe_empty_scope(query, self._stores)):
+        if not passages and (nothing := _describe_empty_scope(query, self._stores)):
             notices = (nothing, *notices)
         notices = *ranked.problems, *notices
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices, as_of=query.as_of_label)
@@ -231,7 +236,7 @@ class Searcher:
 
     def _notices(self, query: Query, embedder: QuestionEmbedder) -> tuple[str, ...]:
         notices = query.adapter.find_problems(embedder.identity) if query.adapter else []
-        notices += list_unsearched(query, self._stores)
+        notices += _list_unsearched(query, self._stores)
         identity = embedder.identity
         if self._settings.gate == "answerable" and not load_calibration().fits(identity.weights, identity.projection):
             notices.append(
@@ -240,3 +245,21 @@ class Searcher:
                 "RAG_MODEL_THRESHOLD) to a value that suits your documents."
             )
         return tuple(notices)
+
+
+def _list_unsearched(query: Query, stores: Stores) -> list[str]:
+    """Return a sentence about each kind of documents that searches do not find, or find only by words."""
+    if query.as_of is not None:
+        counts = {_NOT_INDEXED: stores.snapshots.count_unsearchable(query.as_of, query.documents)}
+    else:
+        counts = dict(zip((_ONLY_WORDS, _NOT_READ), stores.documents.count_unfinished(query.documents), strict=True))
+    return [
+        f"{format_count(number, 'document is', 'documents are')} {state}." for state, number in counts.items() if number
+    ]
+
+
+def _describe_empty_scope(query: Query, stores: Stores) -> str:
+    """Return a sentence if the library, or the snapshot that is searched, is empty; otherwise an empty text."""
+    if stores.view(query.as_of).documents():
+        return ""
+    return NO_DOCUMENTS if query.as_of is None else EMPTY_SNAPSHOT

@@ -8,12 +8,12 @@ books with human feedback", 2021.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from rag_core.answering.answer_building import WrittenSummary
 from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.extractive_summary import LEAST_SUPPORTED, SUPPORTED_SCORE
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
-from rag_core.answering.summary_passages import select_passages, spread_passages
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.context_budget import (
@@ -22,34 +22,34 @@ from rag_core.llm.context_budget import (
     count_notes_per_prompt,
     count_prompt_tokens,
     pack_batches,
+    spread_evenly,
 )
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_map_messages, build_reduce_messages
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.setting_names import start_sentence
+from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
+from rag_core.store.documents import DocumentStore
+from rag_core.store.snapshots import SnapshotView
 from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage, format_count
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder
-from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
+from rag_core.verification.verified_answer import REFUSED
 
 WRITING = "Writing the answer"
 # The limit of tokens allows at least this many calls, so that a large context does not use it up.
 LEAST_PARTS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """A summary: its checked text, the name of its model, and the cited passages with the gate's decision."""
-
-    result: SearchResult
-    verified: VerifiedAnswer
-    generator: str
+# Chunks may be only half as long as the setting allows, so the selection starts with twice as many chunks as would fit
+# at full length. Chunks that do not fit are then dropped.
+_SHORTER = 2.0
+# Tokens that a passage takes in the prompt in addition to its text.
+_PER_PASSAGE = 40
 
 
 class Summarizer:
@@ -73,7 +73,7 @@ class Summarizer:
 
     def summary(
         self, query: Query, trace: AnswerTrace, passages: Sequence[Passage] | None = None
-    ) -> Generator[AskEvent, None, Summary | None]:
+    ) -> Generator[AskEvent, None, WrittenSummary | None]:
         """Yield the events of writing a summary of ``passages``, by default of the documents; return the summary.
 
         If the endpoint fails or the limits are too low, add a notice and return ``None``; the caller then runs a plain
@@ -94,15 +94,15 @@ class Summarizer:
 
     def _summarize(
         self, model: LanguageModel, query: Query, trace: AnswerTrace, given: Sequence[Passage] | None
-    ) -> Generator[AskEvent, None, Summary]:
+    ) -> Generator[AskEvent, None, WrittenSummary]:
         capacity, calls = self._plan_calls(model, query)
         if given is None:
             view = self._stores.view(query.as_of)
-            passages, total = select_passages(
+            passages, total = _read_passages(
                 self._stores.documents, view, query.documents, self._settings.chunk_tokens, capacity, calls
             )
         else:
-            passages, total = spread_passages(given, capacity, calls), len(given)
+            passages, total = _spread_passages(given, capacity, calls), len(given)
         if len(passages) < total:
             calls_label = format_count(CallBudget.max_calls, "call")
             trace.notices.append(
@@ -122,7 +122,7 @@ class Summarizer:
         result = SearchResult(query.text, tuple(shown), gate, dict(trace.timer.ms), as_of=query.as_of_label)
         if not gate.answerable:
             yield Delta(REFUSAL)
-            return Summary(replace(result, passages=()), REFUSED, model.name)
+            return WrittenSummary(replace(result, passages=()), REFUSED, model.name)
         yield result
         return (yield from self._write_summary(model, query, result, notes, encode, trace))
 
@@ -193,7 +193,7 @@ class Summarizer:
         notes: Sequence[str],
         encode: TextEncoder,
         trace: AnswerTrace,
-    ) -> Generator[AskEvent, None, Summary]:
+    ) -> Generator[AskEvent, None, WrittenSummary]:
         """Write the summary from the notes, and attribute each claim to a passage (reduce)."""
         yield Stage("generate", WRITING)
         stream = model.stream_reply(build_reduce_messages(query.text, notes, query.writer.instructions))
@@ -214,11 +214,47 @@ class Summarizer:
         text = yield from retract_reasoning(pieces)
         if not contains_words(text):
             trace.notices.append(EMPTY_ANSWER)
-            return Summary(replace(result, passages=()), REFUSED, model.name)
+            return WrittenSummary(replace(result, passages=()), REFUSED, model.name)
         answer = draft_answer(text.strip(), result.question, result.passages, encode)
         if answer.refused:
-            return Summary(replace(result, passages=()), answer, model.name)
+            return WrittenSummary(replace(result, passages=()), answer, model.name)
         if answer.unchecked:
             trace.notices.append(NOT_CHECKED)
         passages, answer = renumber_answer(result.passages, answer)
-        return Summary(replace(result, passages=tuple(passages)), answer, model.name)
+        return WrittenSummary(replace(result, passages=tuple(passages)), answer, model.name)
+
+
+def _read_passages(
+    library: DocumentStore,
+    view: DocumentStore | SnapshotView,
+    documents_in_scope: Sequence[str] | None,
+    chunk_tokens: int,
+    capacity: int,
+    calls: int,
+) -> tuple[list[Passage], int]:
+    """Return the passages that fit into ``calls`` calls, in reading order, and the number of all passages.
+
+    ``view`` determines which versions of the documents of ``library`` are read.
+    """
+    scope = None if documents_in_scope is None else list(documents_in_scope)
+    visible = view.visible_versions(scope)
+    documents = [one for one in view.documents(scope) if one.version_id in visible]
+    documents.sort(key=lambda one: (one.name.casefold(), one.document_id))
+    counts = [one.chunks for one in documents]
+    wanted = int(calls * capacity / (chunk_tokens / _SHORTER + _PER_PASSAGE))
+    rows = []
+    for document, places in zip(documents, spread_evenly(counts, wanted), strict=True):
+        ids = [row.id for row in library.chunk_rows(document.version_id)] if places else []
+        visible_rows = view.visible_chunks([ids[place] for place in places if place < len(ids)])
+        rows += [visible_rows[one] for one in ids if one in visible_rows]
+    passages = [build_passage(rank, row, {}) for rank, row in enumerate(rows, 1)]
+    return _spread_passages(passages, capacity, calls), sum(counts)
+
+
+def _spread_passages(passages: Sequence[Passage], capacity: int, calls: int) -> list[Passage]:
+    """Return the passages that fit into ``calls`` calls, spread evenly."""
+    kept = list(passages)
+    while (parts := len(pack_batches([count_prompt_tokens(one) for one in kept], capacity))) > calls:
+        [fewer] = spread_evenly([len(kept)], len(kept) * calls // parts - 1)
+        kept = [replace(kept[place], rank=rank) for rank, place in enumerate(fewer, 1)]
+    return kept

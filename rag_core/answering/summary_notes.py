@@ -9,7 +9,7 @@ from dataclasses import replace
 from rag_core.llm.context_budget import NOTE_TOKENS, count_tokens
 from rag_core.llm.prompts import MAX_NOTES
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.numbers import find_table_scales
+from rag_core.text.scales import find_table_scales
 from rag_core.types import Passage
 from rag_core.types.answers import MARKER, strip_markers
 from rag_core.types.protocols import TextEncoder
@@ -17,7 +17,7 @@ from rag_core.verification.attribution import attribute_claims
 from rag_core.verification.citation_markers import normalize_markers, parse_markers
 from rag_core.verification.marks import is_same_number
 from rag_core.verification.refusals import is_refusal
-from rag_core.verification.verified_answer import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer, replace_markers
 
 _MARKERS = re.compile(r"\s*((?:\[\d+\]\s*)+)")
 
@@ -128,25 +128,12 @@ def renumber_answer(passages: Sequence[Passage], answer: VerifiedAnswer) -> tupl
     ranks = [*parse_distinct_markers([answer.text]), *(one.marker for one in answer.citations), *compared]
     known = {one.rank for one in passages}
     numbers = {old: new for new, old in enumerate(dict.fromkeys(one for one in ranks if one in known), 1)}
-    markers = [one for one in MARKER.finditer(answer.text) if int(one[1]) in numbers]
-
-    def new_offset(offset: int) -> int:
-        before = [one for one in markers if one.end() <= offset]
-        return offset + sum(len(str(numbers[int(one[1])])) - len(one[1]) for one in before)
-
-    statements = [
-        replace(
-            one, start=new_offset(one.start), end=new_offset(one.end), compared_rank=numbers.get(one.compared_rank, 0)
-        )
-        for one in answer.statements
-    ]
-    citations = [
+    citations = tuple(
         replace(one, marker=numbers[one.marker], passage_rank=numbers[one.passage_rank]) for one in answer.citations
-    ]
+    )
     kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
-    text = _replace_numbers(answer.text, numbers)
-    changed = replace(answer, text=text, statements=tuple(statements), citations=tuple(citations))
-    return sorted(kept, key=lambda one: one.rank), changed
+    changed = replace_markers(answer, {old: [new] for old, new in numbers.items()})
+    return sorted(kept, key=lambda one: one.rank), replace(changed, citations=citations)
 
 
 def describe_range(passages: Sequence[Passage]) -> str:

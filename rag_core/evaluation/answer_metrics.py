@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from rag_core.text.short_answers import normalize_answer
+from rag_core.text.normalize import normalize_answer
 
 
 def compute_exact_match(text: str, answers: Sequence[str]) -> float:

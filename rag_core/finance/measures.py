@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from rag_core.finance.relevance import is_other_entity_or_period
-from rag_core.text.dates import YEAR
+from rag_core.text.dates import find_years
 from rag_core.types import Passage
 
 # Most chunks of a statement that are retrieved. A question about a cause gets fewer, because prose states causes and
@@ -201,11 +201,6 @@ _TITLE_PATTERNS = {statement: _compile_phrase(pattern) for statement, pattern in
 _CAUSE = _compile_phrase(
     r"why|how come|reasons?|causes?|caused|drivers?|drove|drives|driven|explains?|explained|led to|due to"
 )
-# Words of questions about forecasts, which financial statements do not contain.
-_FORECAST = _compile_phrase(
-    r"guidance|guid(?:es|ed|ing)|targets?|outlook|forecasts?|expects?|expected|project(?:ed|ions?)|authoriz(?:ed|ation)"
-)
-_YEAR = re.compile(rf"\b{YEAR}\b")
 
 
 def find_title_lines(text: str) -> set[Statement]:
@@ -261,8 +256,6 @@ def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
     'Consolidated Balance Sheets total current assets total current liabilities Acme 2022'
     >>> plan_lookup("Who founded Acme?", ["Acme"])
     """
-    if _FORECAST.search(question):
-        return None
     rest = question
     named: dict[Statement, dict[str, None]] = {}
     lines: dict[str, None] = {}
@@ -277,5 +270,5 @@ def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
     if not named:
         return None
     parts = [" ".join([statement.value, *words]) for statement, words in named.items()]
-    text = " ".join([*parts, *dict.fromkeys([*names, *_YEAR.findall(question)])])
+    text = " ".join([*parts, *dict.fromkeys([*names, *find_years(question)])])
     return StatementPlan(tuple(named), tuple(lines), text, rest, bool(_CAUSE.search(question)))

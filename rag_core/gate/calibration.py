@@ -33,40 +33,46 @@ class TopicCalibration:
 
     Attributes
     ----------
-    intercept, closeness, topic, reading : float
-        As in `Calibration`.
+    intercept : float
+    closeness : float
+        Weight of the mean of two late-interaction scores: that of the passage and that of its best sentence.
+    topic : float
+        Weight of the passage's topic similarity; see `features.compute_topic_similarity`.
+    reading : float
+        Weight of the log-odds, from the answerability model, that the passage's best sentence answers the question.
+    unmet : float
+        Weight of the number of unmet presuppositions of the question, at most `MAX_UNMET`.
     """
 
     intercept: float
     closeness: float
     topic: float
     reading: float
+    unmet: float = 0.0
 
-    def compute_probability(self, rerank: float, sentence: float, topic: float, reading: float) -> float:
-        """Return the probability that a passage is on the topic, 0..1; ``reading`` is in log-odds."""
-        log_odds = (
-            self.intercept + self.closeness * (rerank + sentence) / 2 + self.topic * topic + self.reading * reading
+    def compute_probability(
+        self, rerank: float, sentence: float, topic: float, reading: float, unmet: int = 0
+    ) -> float:
+        """Return the predicted probability, 0..1; ``reading`` is in log-odds."""
+        return _to_probability(
+            self.intercept
+            + self.closeness * (rerank + sentence) / 2
+            + self.topic * topic
+            + self.unmet * min(unmet, MAX_UNMET)
+            + self.reading * reading
         )
-        return 1.0 / (1.0 + math.exp(-log_odds))
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration(TopicCalibration):
     """A logistic regression that predicts whether a passage answers the question.
 
     It is fitted by ``benchmarks/fit_gate.py``.
 
     Attributes
     ----------
-    intercept : float
-    closeness : float
-        Weight of the mean of two late-interaction scores: that of the passage and that of its best sentence.
-    topic : float
-        Weight of the passage's topic similarity; see `features.compute_topic_similarity`.
-    unmet : float
-        Weight of the number of unmet presuppositions of the question, at most `MAX_UNMET`.
-    reading : float
-        Weight of the log-odds, from the answerability model, that the passage's best sentence answers the question.
+    intercept, closeness, topic, reading, unmet : float
+        As in `TopicCalibration`.
     table_prior : float
         Median log-odds of passages that answer their question. It is used for looked-up tables, because the model
         cannot read tables as sentences.
@@ -77,27 +83,11 @@ class Calibration:
     after_reading : ReadingCalibration
     """
 
-    intercept: float
-    closeness: float
-    topic: float
-    unmet: float
-    reading: float
     table_prior: float
     embedder: str
     projection: str
     on_topic: TopicCalibration
     after_reading: ReadingCalibration
-
-    def compute_probability(self, rerank: float, sentence: float, topic: float, unmet: int, reading: float) -> float:
-        """Return the probability that a passage answers the question, 0..1; ``reading`` is in log-odds."""
-        log_odds = (
-            self.intercept
-            + self.closeness * (rerank + sentence) / 2
-            + self.topic * topic
-            + self.unmet * min(unmet, MAX_UNMET)
-            + self.reading * reading
-        )
-        return 1.0 / (1.0 + math.exp(-log_odds))
 
     def fits(self, embedder: str, projection: str) -> bool:
         """Return whether the calibration was fitted with this embedder."""
@@ -124,7 +114,11 @@ class ReadingCalibration:
     def compute_probability(self, gate: float, reading: float) -> float:
         """Return the corrected probability, 0..1, given the two probabilities."""
         first, second = to_log_odds(gate, 1 / MAX_ODDS), to_log_odds(reading, 1 / MAX_ODDS)
-        return 1.0 / (1.0 + math.exp(-(self.intercept + self.gate * first + self.reading * second)))
+        return _to_probability(self.intercept + self.gate * first + self.reading * second)
+
+
+def _to_probability(log_odds: float) -> float:
+    return 1.0 / (1.0 + math.exp(-log_odds))
 
 
 def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:

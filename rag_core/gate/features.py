@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, compute_log_odds, load_calibration
 from rag_core.gate.presuppositions import find_uncovered_by_document, find_unmet_by_passage
-from rag_core.text.names import find_document_names, find_matched_names, find_names_in_title
+from rag_core.text.names import contains_document_name, find_document_names
 from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage, ReadTexts
 from rag_core.types.searches import PassageTokens, RankedChunks
 
@@ -86,7 +86,7 @@ def score_answerability(
     ):
         topic = compute_topic_similarity(ranked.question.tokens, chunk.vectors)
         close = closeness[int(passage.chunk_id)]
-        probability = load_calibration().compute_probability(close, score, topic, len(missing), log_odds)
+        probability = load_calibration().compute_probability(close, score, topic, log_odds, len(missing))
         if other:
             missing = (*other, *(reason for reason in missing if reason not in other.values()))
             probability *= UNKNOWN_NAME_FACTOR
@@ -113,43 +113,33 @@ def _find_missing(
     contains: Callable[[str, str, str], bool],
 ) -> list[tuple[dict[str, str], tuple[str, ...]]]:
     """Return, for each passage, what its document does not cover and which presuppositions the passage lacks."""
-    of_others = _find_optional_names(ranked, first)
+    question = ranked.question.text
     results = []
-    for passage, text, lines in zip(first, around, has_lines, strict=True):
-        missing = find_unmet_by_passage(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].prefix_text)
+    optional = _find_optional_names(ranked, first)
+    for passage, text, lines, others in zip(first, around, has_lines, optional, strict=True):
+        row = ranked.rows[int(passage.chunk_id)]
+        missing = find_unmet_by_passage(question, text, row.prefix_text)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
-        results.append((_find_uncovered_by_document(ranked, passage, contains, of_others[passage.chunk_id]), missing))
+        title, in_version = (row.prefix_text, row.document_label), partial(contains, row.version_id)
+        results.append((find_uncovered_by_document(question, passage.text, *title, in_version, others), missing))
     return results
 
 
-def _find_uncovered_by_document(
-    ranked: RankedChunks, passage: Passage, contains: Callable[[str, str, str], bool], others: Collection[str]
-) -> dict[str, str]:
-    """Return which names and years of the question the document of a passage does not cover."""
-    row = ranked.rows[int(passage.chunk_id)]
-    in_version = partial(contains, row.version_id)
-    return find_uncovered_by_document(
-        ranked.question.text, passage.text, row.prefix_text, row.document_label, in_version, others
-    )
-
-
-def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
-    """Return, by chunk id, the names of the question that a passage may lack.
+def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> list[frozenset[str]]:
+    """Return, for each passage, the names of the question that it may lack.
 
     If a question names two documents, a passage with one of the names is not penalized for lacking the other name.
     """
-    question = ranked.question.text
-    names = find_document_names(question)
-    calls = {label: find_names_in_title(label, names) for label in {row.document_label for row in ranked.rows.values()}}
-    names_by_chunk = {}
-    for passage in first:
-        row = ranked.rows[int(passage.chunk_id)]
-        names_by_chunk[passage.chunk_id] = calls[row.document_label] | find_matched_names(
-            question, passage.text, row.prefix_text
-        )
-    known = frozenset[str]().union(*calls.values(), *names_by_chunk.values())
-    return {chunk_id: known if matched else frozenset() for chunk_id, matched in names_by_chunk.items()}
+    names = find_document_names(ranked.question.text)
+
+    def find_in(text: str) -> frozenset[str]:
+        return frozenset(name for name in names if contains_document_name(text, name))
+
+    labels = {chunk_id: row.document_label for chunk_id, row in ranked.rows.items()}
+    matched = [find_in(f"{labels[int(one.chunk_id)]}\n{one.heading}\n{one.text}") for one in first]
+    known = frozenset[str]().union(*matched, *map(find_in, set(labels.values())))
+    return [known if one else frozenset() for one in matched]
 
 
 def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
@@ -174,7 +164,7 @@ def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVe
     sentence, _ = score_best_sentence(tokens, vectors, ranked.lookup.token_weights)
     close = passage.scores["statement"] or 0.0
     return load_calibration().compute_probability(
-        close, sentence, compute_topic_similarity(tokens, vectors), 0, load_calibration().table_prior
+        close, sentence, compute_topic_similarity(tokens, vectors), load_calibration().table_prior
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from rag_core.text.annotated import AnnotatedText
-from rag_core.text.dates import MONTHS, WHOLE_YEAR, YEAR
-from rag_core.text.figures import find_fiscal_years, find_missing_figures, join_digit_groups
+from rag_core.text.annotated import AnnotatedText, find_missing_figures
+from rag_core.text.dates import MONTHS, YEAR, find_years
+from rag_core.text.languages import detect_language
 from rag_core.text.names import (
     MIN_NAME_CHARS,
     POSSESSIVE,
@@ -19,18 +19,12 @@ from rag_core.text.names import (
 )
 from rag_core.text.words import Word
 
-_YEAR = re.compile(WHOLE_YEAR)
 # A number that is a year according to the words around it, unlike "2000 euros".
 _ASKED_YEAR = re.compile(
     r"\b(?:in|since|during|until|by|before|after|year|fiscal|ended|ending|fy|"
     rf"(?:{'|'.join(MONTHS)})(?: \d{{1,2}},)?) ?"
     rf"({YEAR})\b(?![.,]\d)|(?<![\d.,])({YEAR})\W*$",
     re.IGNORECASE,
-)
-# English function words. Only English questions are checked for names, since German capitalizes all nouns.
-_ENGLISH_WORDS = frozenset(
-    "and are at by did do does for from has have how is its of on or that the to what when where which who whose why "
-    "with".split()
 )
 # Number of letters at the end of a name that a search of the whole document ignores, because the end of a name may be
 # misspelt or inflected.
@@ -56,8 +50,11 @@ def find_unmet_by_passage(question: str, passage: str, title: str) -> tuple[str,
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     return (
-        *_find_missing_names(question_text, passage_text, title_text),
-        *map(_describe_number, find_missing_figures(question_text, passage_text, _find_years(title))),
+        *(
+            _describe_name(_get_text(question_text, name))
+            for name in _group_missing_names(question_text, passage_text, title_text)
+        ),
+        *map(_describe_number, find_missing_figures(question_text, passage_text, find_years(title))),
     )
 
 
@@ -96,9 +93,7 @@ def find_uncovered_by_document(
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     messages = {}
-    may_be = (
-        {word.start for word in find_likely_names(question_text)} if question_text.folded & _ENGLISH_WORDS else set()
-    )
+    may_be = set() if detect_language(question) else {word.start for word in find_likely_names(question_text)}
     for name in _group_missing_names(question_text, passage_text, title_text):
         nowhere = [
             word
@@ -110,11 +105,13 @@ def find_uncovered_by_document(
         if nowhere:
             written = POSSESSIVE.sub("", _get_text(question_text, nowhere))
             messages[f"“{written}” is nowhere in the document"] = _describe_name(_get_text(question_text, name))
-    years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*find_fiscal_years(question)}
+    years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {
+        year for year in find_years(question) if year not in question
+    }
     # A year in the document's name counts only if the text contains it as well, since it may be the year of a scan.
-    document_years = [year for year in _find_years(document) if contains(year, year)] if years else []
+    document_years = [year for year in find_years(document) if contains(year, year)] if years else []
     apart = min((abs(int(year) - int(other)) for year in years for other in document_years), default=0)
-    if apart > _MAX_YEARS_APART and not years & (_find_years(join_digit_groups(passage)) | _find_years(title)):
+    if apart > _MAX_YEARS_APART and years.isdisjoint(find_years(f"{passage}\n{title}")):
         for year in sorted(years):
             messages[f"the document covers {max(document_years)}, not {year}"] = _describe_number(year)
     return messages
@@ -126,13 +123,6 @@ def list_name_forms(question: str) -> list[tuple[str, str]]:
     These are the pairs for which `find_uncovered_by_document` calls ``contains``, except for years.
     """
     return list(dict.fromkeys(form for word in annotate(question).names for form in _get_forms(word)))
-
-
-def _find_missing_names(
-    question_text: AnnotatedText, passage_text: AnnotatedText, title_text: AnnotatedText
-) -> Iterator[str]:
-    for name in _group_missing_names(question_text, passage_text, title_text):
-        yield _describe_name(_get_text(question_text, name))
 
 
 def _group_missing_names(
@@ -162,11 +152,6 @@ def _get_forms(word: Word) -> Iterator[tuple[str, str]]:
     """Yield a name as written, and without accents and apostrophes, each with the prefix to search for."""
     for form in dict.fromkeys((POSSESSIVE.sub("", word.text), strip_possessive(word))):
         yield form, form[: max(MIN_NAME_CHARS, len(form) - _IGNORED_LETTERS)]
-
-
-def _find_years(text: str) -> frozenset[str]:
-    """Return the years in a text, including abbreviated fiscal years such as ``FY22``."""
-    return frozenset((*_YEAR.findall(text), *find_fiscal_years(text)))
 
 
 def _describe_name(name: str) -> str:

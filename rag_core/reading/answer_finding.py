@@ -37,8 +37,6 @@ class FoundAnswer:
         As in `Reading`.
     score : float
         How well it answers in comparison to answers in other excerpts.
-    needs_title : bool
-        Whether only the title of the document contains a name of the question; see `read_titled_texts`.
     """
 
     excerpt: Excerpt
@@ -47,7 +45,6 @@ class FoundAnswer:
     probability: float
     span_score: float
     score: float
-    needs_title: bool = False
 
     @property
     def passage(self) -> Passage:
@@ -81,7 +78,7 @@ def find_answers(
     found = []
     titles = [one.passage.full_title for one in excerpts]
     readings = read_titled_texts(question, [one.text for one in excerpts], titles, read)
-    for excerpt, (reading, needs_title) in zip(excerpts, readings, strict=True):
+    for excerpt, reading in zip(excerpts, readings, strict=True):
         start, end = _widen_to_words(excerpt.text, reading.start, reading.end)
         # The span may be in the caption or the unit of a table, which are no answer; the row may be one nevertheless.
         located = excerpt.locate(start, end)
@@ -93,7 +90,7 @@ def find_answers(
             + SPAN_WEIGHT * min(max(reading.span_score, -SPAN_BOUND), SPAN_BOUND)
         )
         text = place.cell.text if place.cell else " ".join(excerpt.text[start:end].split()) if located else ""
-        found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score, needs_title))
+        found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score))
     return sorted(found, key=lambda one: -one.score)
 
 

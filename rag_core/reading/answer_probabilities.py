@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rag_core.reading.answer_finding import FoundAnswer
-from rag_core.text.short_answers import normalize_answer
+from rag_core.text.normalize import normalize_answer
 from rag_core.types import UNKNOWN, Passage
 
 # Number of different answers of a passage.

@@ -1,4 +1,4 @@
-"""Look up the cells of tables by the words of their row and their column."""
+"""Look up the cells of tables by the words of their row and their column, with their numbers, units and scales."""
 
 from __future__ import annotations
 
@@ -7,33 +7,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from rag_core.reading.cell_values import Quantity, parse_quantity, state_value
-from rag_core.text.words import find_lemma, tokenize
+from rag_core.text.numbers import CURRENCIES, CURRENCY_CODE, SCALES, Number, parse_numbers
+from rag_core.text.scales import find_table_scales
+from rag_core.text.words import find_content_stems
 from rag_core.types.tables import Table, TableCell, TableRow
 
 # Least share of the words of the wanted row that the label of a row and its sections must contain.
 _LEAST_SHARE = 0.6
 # Labels of percentages and of values per unit.
 _PER_UNIT = re.compile(r"\bper\b|%|\bpercent|\bEPS\b", re.IGNORECASE)
-_DIGITS = re.compile(r"\d")
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedRow:
-    """A row with its table and the index of its page."""
-
-    page_index: int
-    table: Table
-    row: TableRow
-
-    @property
-    def start(self) -> int:
-        """The offset of the first character in the text of the page."""
-        return min(cell.start for cell in self.row.cells)
-
-    @property
-    def end(self) -> int:
-        return max(cell.end for cell in self.row.cells)
+_DIGIT = re.compile(r"\d")
+_SYMBOL = r"US\$|[$€£¥]"
+_CURRENCY = re.compile(rf"{_SYMBOL}|\s|{CURRENCY_CODE}")
+# A figure without a unit of its own, except for a currency symbol.
+_FIGURE = re.compile(rf"[(−–-]?\s?(?P<symbol>{_SYMBOL})?\s?[(−–-]?(?P<digits>\d[\d.,\u00a0\u2009\u202f]*)\)?")
+_BRACKETS = re.compile(r"[(\[]([^()\[\]\d]+)[)\]]\s*$")
+_FOOTNOTE = re.compile(r"[a-f*†]|[ivx]+|(?:note|see)\b.*", re.IGNORECASE)
+_LONGEST_SYMBOL = 4
+# How many characters at the top of a page, and before a table, may state the scale of its figures.
+_HEAD, _BEFORE = 700, 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,45 +34,62 @@ class FoundCell:
 
     Attributes
     ----------
-    placed : PlacedRow
+    page_index : int
+    table : Table
+    row : TableRow
     cell : TableCell
+    number : Number
+        Its only number.
     score : float
         How well the labels of the row fit the wanted words, 0..1.
     """
 
-    placed: PlacedRow
+    page_index: int
+    table: Table
+    row: TableRow
     cell: TableCell
+    number: Number
     score: float
+
+    @property
+    def start(self) -> int:
+        """The offset of the first character of the row in the text of the page."""
+        return min(cell.start for cell in self.row.cells)
+
+    @property
+    def end(self) -> int:
+        """The offset after the row in the text of the page."""
+        return max(cell.end for cell in self.row.cells)
 
     @property
     def label(self) -> str:
         """The sections and the label of the row."""
-        return self.placed.table.row_label(self.placed.row)
+        return self.table.row_label(self.row)
 
     @property
     def header(self) -> str:
         """The headers of the column."""
-        return self.placed.table.column_header(self.cell.column)
+        return self.table.column_header(self.cell.column)
 
     @property
     def text(self) -> str:
-        """The text of the cell with its unit."""
-        return state_value(self.placed.table, self.placed.row, self.cell)
+        """The text of the cell, with the unit in brackets of its header or label, and the currency of its column."""
+        figure = _FIGURE.fullmatch(self.cell.text)
+        if figure is None:
+            return self.cell.text
+        column = (row.cell(self.cell.column) for row in self.table.body)
+        figures = (_FIGURE.fullmatch(cell.text) for cell in column if cell)
+        symbols = {one["symbol"] for one in figures if one and one["symbol"]}
+        symbol = symbols.pop() if len(symbols) == 1 and not figure["symbol"] else ""
+        unit = find_unit(self.header) or find_unit(self.row.label)
+        at = figure.start("digits")
+        return f"{self.cell.text[:at]}{symbol}{self.cell.text[at:]}{'' if unit == '%' else ' '}{unit}".rstrip()
 
     @property
-    def quantity(self) -> Quantity | None:
-        """The number of the cell with its unit; ``None`` if it contains no single number."""
-        return parse_quantity(self.cell.text)
-
-    @property
-    def number(self) -> Decimal | None:
-        """The number of the cell, without its scale; ``None`` if it contains no single number."""
-        return self.quantity.value.scaleb(-self.quantity.power) if self.quantity else None
-
-    @property
-    def power(self) -> int:
-        """The power of ten of the scale in the cell, as in "€1.2bn"; 0 without one."""
-        return self.quantity.power if self.quantity else 0
+    def value(self) -> Decimal:
+        """The number of the cell, which includes the scale in the cell, as in "€1.2bn"."""
+        is_negative = _CURRENCY.sub("", self.cell.text)[0] in "(−–-"
+        return min(self.number.values) * (-1 if is_negative else 1)
 
     @property
     def is_scaled(self) -> bool:
@@ -102,42 +111,75 @@ def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_
     most_rows : int
         Number of rows to return.
     """
-    wanted, column_words = find_lemmas(row), _find_words(column)
-    scored = [(_score(wanted, placed), placed) for placed in _iter_rows(tables)]
-    scored = sorted((pair for pair in scored if pair[0] >= _LEAST_SHARE), key=lambda pair: -pair[0])
+    wanted, column_words = find_content_stems(row), _find_words(column)
+    scored = [(_score(wanted, one), index, table, one) for index, table, one in _iter_rows(tables)]
+    scored = sorted((one for one in scored if one[0] >= _LEAST_SHARE), key=lambda one: -one[0])
     found: list[FoundCell] = []
-    for score, placed in scored[:most_rows]:
-        cells = [cell for cell in placed.row.cells if cell.column and _DIGITS.search(cell.text)]
-        overlaps = [len(column_words & _find_words(placed.table.column_header(cell.column))) for cell in cells]
+    for score, index, table, wanted_row in scored[:most_rows]:
+        cells = [cell for cell in wanted_row.cells if cell.column and _DIGIT.search(cell.text)]
+        overlaps = [len(column_words & _find_words(table.column_header(cell.column))) for cell in cells]
         best = max(overlaps, default=0)
         found += [
-            FoundCell(placed, cell, score)
+            FoundCell(index, table, wanted_row, cell, number, score)
             for cell, overlap in zip(cells, overlaps, strict=True)
-            if overlap == best and parse_quantity(cell.text)
+            if overlap == best and (number := _parse_cell(cell.text))
         ]
     return found
 
 
-def find_lemmas(text: str) -> set[str]:
-    """Return the lemmas of the content words of a text."""
-    return {find_lemma(word.folded) for word in tokenize(text) if word.content}
-
-
 def list_labels(tables: Sequence[tuple[int, Table]]) -> list[str]:
     """Return the different labels of the rows of tables, with their sections, in order."""
-    return list(dict.fromkeys(one.table.row_label(one.row) for one in _iter_rows(tables) if one.row.label))
+    return list(dict.fromkeys(table.row_label(row) for _, table, row in _iter_rows(tables) if row.label))
 
 
-def _iter_rows(tables: Sequence[tuple[int, Table]]) -> Iterator[PlacedRow]:
+def find_unit(label: str) -> str:
+    """Return the unit in brackets at the end of a header or a row label; it may be empty.
+
+    >>> find_unit("Rain 2022 (mm)"), find_unit("Cost (GBP)"), find_unit("Net sales (restated)")
+    ('mm', 'GBP', '')
+    """
+    match = _BRACKETS.search(label)
+    if match is None:
+        return "%" if label.endswith("%") else ""
+    unit = match[1].strip()
+    known = (
+        len(word) <= _LONGEST_SYMBOL or word in CURRENCIES or word in SCALES or word.endswith("s")
+        for word in unit.casefold().split()
+    )
+    return unit if all(known) and not _FOOTNOTE.fullmatch(unit) else ""
+
+
+def read_scale(table: Table, text: str) -> int | None:
+    """Return the power of ten of a table's figures; ``None`` if neither the table nor its page states it.
+
+    ``text`` is the text of the page.
+    """
+    headers = " ".join(cell.text for row in table.headers for cell in row.cells)
+    around = (text[max(0, table.start - _BEFORE) : table.start], text[:_HEAD]) if table.headers else ()
+    stated = map(find_table_scales, (table.unit, headers, " ".join(table.caption), *around))
+    return next((min(scales) for scales in stated if scales), None)
+
+
+def _parse_cell(text: str) -> Number | None:
+    """Return the number of a cell; ``None`` if it contains no number, several, or words before it."""
+    numbers = parse_numbers(text, spaced=False)
+    if len(numbers) != 1 or numbers[0].kind not in ("", "percent"):
+        return None
+    rest = text[: numbers[0].start] + text[numbers[0].end :]
+    before = _CURRENCY.sub("", text[: numbers[0].start])
+    return None if _DIGIT.search(rest) or any(map(str.isalpha, before)) else numbers[0]
+
+
+def _iter_rows(tables: Sequence[tuple[int, Table]]) -> Iterator[tuple[int, Table, TableRow]]:
     for page, table in tables:
         for row in table.body:
             if not row.is_section and not table.is_list and any(cell.spans for cell in row.cells):
-                yield PlacedRow(page, table, row)
+                yield page, table, row
 
 
-def _score(wanted: set[str], placed: PlacedRow) -> float:
+def _score(wanted: set[str], row: TableRow) -> float:
     """Return the share of the wanted words in a row's labels; a label with fewer other words scores higher."""
-    label, sections = find_lemmas(placed.row.label), find_lemmas(" ".join(placed.row.section))
+    label, sections = find_content_stems(row.label), find_content_stems(" ".join(row.section))
     shared = len(wanted & (label | sections))
     if not wanted or not wanted & label:
         return 0.0
@@ -146,5 +188,5 @@ def _score(wanted: set[str], placed: PlacedRow) -> float:
 
 
 def _find_words(text: str) -> set[str]:
-    """Return the lemmas and numbers of a text; years are written in one word, such as "FY2023" or "2023"."""
-    return find_lemmas(text) | set(re.findall(r"\d{4}|\d+", text))
+    """Return the stems and numbers of a text; years are written in one word, such as "FY2023" or "2023"."""
+    return find_content_stems(text) | set(re.findall(r"\d{4}|\d+", text))

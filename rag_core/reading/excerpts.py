@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from rag_core.reading.cell_values import find_stated_units
 from rag_core.reading.similarity import Compare
 from rag_core.text.identifiers import contains_only_similar_identifier, find_identifiers
 from rag_core.text.sentences import find_sentence_spans
@@ -30,8 +29,8 @@ SIMILARITY_WEIGHT, OWN_SIMILARITY_WEIGHT, WORDS_WEIGHT, RERANK_WEIGHT = 3.0, 2.7
 PASSAGE_RANK_WEIGHT, PAGE_RANK_WEIGHT, FIRST_WEIGHT, OUTSIDE_RANK = 0.1, 0.1, 0.3, 10
 # Added for a row of a table. Its few words say more than as many words of a sentence.
 ROW_WEIGHT, ROW_SIMILARITY_WEIGHT, ROW_WORDS_WEIGHT = 0.2, 3.4, 1.2
-# Maximum number of lines of a caption, and of words in a line above a table, and in a sentence, that is its caption.
-MAX_CAPTION_LINES, MAX_CAPTION_WORDS, MAX_SENTENCE_WORDS = 2, 12, 5
+# Maximum number of lines of a caption.
+MAX_CAPTION_LINES = 2
 _SEPARATOR = " | "
 
 
@@ -100,7 +99,7 @@ def select_excerpts(
 ) -> list[Excerpt]:
     """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those that fit the question best first.
 
-    Rows of tables that are about a code that only resembles the one in the question are left out.
+    Rows of tables and sentences that are about a code that only resembles the one in the question are left out.
 
     Parameters
     ----------
@@ -121,7 +120,8 @@ def select_excerpts(
             continue
         for excerpt in _split_page(passage, rank, page_texts, tables):
             key = (passage.page_key, excerpt.start, excerpt.text)
-            if key in seen or (excerpt.row and contains_only_similar_identifier(excerpt.row.label, identifiers)):
+            about = excerpt.row.label if excerpt.row else excerpt.text
+            if key in seen or contains_only_similar_identifier(about, identifiers):
                 continue
             seen.add(key)
             scored.append(_score(excerpt, asked, passages, compare))
@@ -182,28 +182,6 @@ def _split_page(
     for start, end in split_windows(text, inside):
         place = Place(start + shift, end + shift)
         yield Excerpt(passage, rank, text[start:end], ((0, end - start, place),))
-
-
-def add_caption(table: Table, page_text: str) -> Table:
-    """If a table has no caption, return it with the short lines above it as caption.
-
-    The parser finds only captions that are above the columns, not those at the margin above a centred table.
-    """
-    if table.caption or table.first_page is not None:
-        return table
-    lines: list[str] = []
-    for line in reversed([line.strip() for line in page_text[: table.start].splitlines() if line.strip()]):
-        words = len(line.split())
-        is_prose = words > MAX_CAPTION_WORDS or (words > MAX_SENTENCE_WORDS and line.endswith("."))
-        if is_prose and not find_stated_units(line):
-            # The short last line of a paragraph is no caption.
-            lines = lines[1:] if lines and lines[0].endswith(".") and not find_stated_units(lines[0]) else lines
-            break
-        if len(lines) == MAX_CAPTION_LINES:
-            break
-        lines.insert(0, line)
-    unit = table.unit or next((line for line in lines if find_stated_units(line)), "")
-    return replace(table, caption=tuple(lines), unit=unit)
 
 
 def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) -> Excerpt | None:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from rag_core.text.dates import MONTHS
-from rag_core.text.figures import keep_letters
 from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.languages import detect_language
-from rag_core.text.names import MIN_SYMBOL_CHARS, annotate, contains_name_form, list_name_words
+from rag_core.text.names import annotate, contains_document_name, contains_name_form, list_name_words
 from rag_core.text.noun_phrases import find_names
 from rag_core.types import Reading, ReadTexts
 
@@ -22,14 +21,10 @@ _NOUN = re.compile(r"\s+([a-z][\w-]*)")
 _ARTICLE, _ARTICLE_BEFORE = re.compile(r"the\s+", re.IGNORECASE), re.compile(r"\bthe\s+$", re.IGNORECASE)
 # A number or another name after a name, as in "the Acme protocol V1.2".
 _GOES_ON = re.compile(r"\s+[A-Z0-9]")
-# Between the parts of a title: a name begins a part.
-_TITLE_BREAK = re.compile(r"[·_/\d]+")
 
 
-def read_titled_texts(
-    question: str, texts: Sequence[str], titles: Sequence[str], read: ReadTexts
-) -> list[tuple[Reading, bool]]:
-    """Return the reading of each text, and whether its title stands for a name in the question.
+def read_titled_texts(question: str, texts: Sequence[str], titles: Sequence[str], read: ReadTexts) -> list[Reading]:
+    """Return the reading of each text.
 
     The reading model gives a low probability to a text without a name of the question. Where the title contains the
     name, the text is read with a pronoun in the question instead.
@@ -47,13 +42,13 @@ def read_titled_texts(
     # All calls are made before the first result is awaited, so that the model reads the groups at the same time.
     running = [(places, read(one, [texts[at] for at in places])) for one, places in groups.items()]
     readings = {at: reading for places, found in running for at, reading in zip(places, found, strict=True)}
-    return [(readings[at], one != question) for at, one in enumerate(questions)]
+    return [readings[at] for at in range(len(questions))]
 
 
 def replace_title_names(question: str, text: str, title: str) -> str:
     """Return an English question with a pronoun instead of each name that the title contains and the text does not.
 
-    A part of the title must begin with the name. Of "Acme's Bridge Fund", this may be the words up to the possessive. A
+    Of "Acme's Bridge Fund", this may be the words up to the possessive. A
     name before a noun, as in "the Acme report", is left out.
 
     >>> replace_title_names("What were Acme's costs in Peru?", "Our costs were 3 million.", "acme_2021.pdf")
@@ -65,24 +60,13 @@ def replace_title_names(question: str, text: str, title: str) -> str:
     for start, end in _find_name_spans(question):
         name = question[start:end]
         owner = _POSSESSIVE.sub("", name)
-        if begins_title(owner, title) and not _contains_name(text, question, start, end):
+        if contains_document_name(title, owner) and not _contains_name(text, question, start, end):
             # The name may itself end in "'s": "McDonald's".
-            is_possessive = name != owner and not (name.endswith("s") and begins_title(name, title))
+            is_possessive = name != owner and not (name.endswith("s") and contains_document_name(title, name))
             stand_in, first, last = _choose_stand_in(question, start, end, is_possessive=is_possessive)
             parts += [question[position:first], stand_in]
             position = last
     return "".join([*parts, question[position:]])
-
-
-def begins_title(name: str, title: str) -> bool:
-    """Return whether a part of a title begins with a name.
-
-    >>> begins_title("Best Buy", "BESTBUY_2019.pdf"), begins_title("Ireland", "Bank of Ireland.pdf")
-    (True, False)
-    """
-    letters = keep_letters(name)
-    is_long_enough = len(letters) >= MIN_SYMBOL_CHARS
-    return is_long_enough and any(keep_letters(part).startswith(letters) for part in _TITLE_BREAK.split(title))
 
 
 # Cached, because a question is read with many texts.

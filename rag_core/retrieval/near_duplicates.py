@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 
@@ -54,17 +53,15 @@ def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, t
     """
     folded: dict[int, list[int]] = {}
     kept: dict[tuple[str, ...], list[ChunkRow]] = {}
-    # Cheap checks come first: most texts differ in their digits, and texts without digits usually differ in their
-    # words. So shingles are rarely needed.
-    words, figures, shingles = cache(_count_words), cache(_find_figures), cache(_find_shingles)
+    # Cheap checks come first: most texts differ in their digits.
+    figures, shingles = cache(_find_figures), cache(_find_shingles)
     for chunk in chunks[: COMPARED_PER_WANTED * wanted]:
         same_digits = kept.setdefault(tuple(sorted(_DIGITS.findall(chunk.text))), [])
         original = next(
             (
                 one
                 for one in same_digits
-                if _may_resemble(words(one.text), words(chunk.text))
-                and not _has_overlap(one, chunk)
+                if not _has_overlap(one, chunk)
                 and figures(one.text) == figures(chunk.text)
                 and _is_near_duplicate(shingles(one.text), shingles(chunk.text))
             ),
@@ -80,30 +77,6 @@ def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, t
             break
         folded[chunk.id] = []
     return {one: tuple(repeats) for one, repeats in islice(folded.items(), wanted)}
-
-
-@dataclass(frozen=True, slots=True)
-class _WordCount:
-    """The number of words of a text, and the set of its words."""
-
-    count: int
-    distinct: frozenset[str]
-
-
-def _count_words(text: str) -> _WordCount:
-    words = _WORD.findall(text.lower())
-    return _WordCount(len(words), frozenset(words))
-
-
-def _may_resemble(one: _WordCount, other: _WordCount) -> bool:
-    """Return whether two texts can reach `RESEMBLANCE`, judged by their sets of words.
-
-    If only one of the texts contains a word, then only this text contains the shingle that starts with the word. The
-    last words of a text are exceptions, because they start no shingle. Two sets of a and b shingles with the
-    resemblance r differ in (1 - r) / (1 + r) * (a + b) shingles. So texts with more different words cannot reach it.
-    """
-    most = (1 - RESEMBLANCE) / (1 + RESEMBLANCE) * (one.count + other.count) + SHINGLE_WORDS
-    return max(len(one.distinct), len(other.distinct)) - len(one.distinct & other.distinct) <= most
 
 
 def _find_shingles(text: str) -> Shingles:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_core.retrieval.passage_weights import compute_freshness
 from rag_core.text.identifiers import contains_identifier, find_identifiers
-from rag_core.text.names import find_names_in_title
+from rag_core.text.names import contains_document_name
 from rag_core.text.normalize import normalize
 from rag_core.types.retrieval import NAMED_SCORE, Ranking
 
@@ -25,11 +25,10 @@ def prefer_named_documents(
     """Move chunks that match a document name in the question before all other chunks.
 
     The annual reports of two companies are similar. For the question "where does Acme operate", only the name "Acme"
-    shows which report is meant. A document matches a name if one of the words of the document's label starts or ends
-    with the name: AMERICANEXPRESS_2022 matches "American Express". Names that match all documents of the ranking, or
-    none of them, are ignored. A chunk matches if its document matches one of the remaining names, or if the text of the
-    chunk contains one of these names. If the order changes, the score ``named`` is 1 for chunks that match and 0 for
-    chunks that do not.
+    shows which report is meant. A document matches a name that its label contains; see `contains_document_name`. Names
+    that match all documents of the ranking, or none of them, are ignored. A chunk matches if its document matches one
+    of the remaining names, or if the text of the chunk contains one of these names. If the order changes, the score
+    ``named`` is 1 for chunks that match and 0 for chunks that do not.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ def prefer_named_documents(
         question, because such words may not be names.
     """
     labels = set(documents.values())
-    names_of = {label: find_names_in_title(label, names) for label in labels}
+    names_of = {label: {name for name in names if contains_document_name(label, name)} for label in labels}
     distinctive = [name for name in names if 0 < sum(name in matched for matched in names_of.values()) < len(labels)]
     named_labels = {label for label, matched in names_of.items() if not matched.isdisjoint(distinctive)}
 

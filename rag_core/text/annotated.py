@@ -3,45 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from rag_core.text.languages import NEGATIONS, split_elisions
+from rag_core.text.dates import find_years
 from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import Word, tokenize
 
+_FIGURES, _DIGIT_SEPARATOR = re.compile(r"\d{2,}"), re.compile(r"(?<=\d)[,.](?=\d)")
 # Matches the pronoun in "I've" and "I'm", which is capitalized but not a name.
 _SPEAKER = re.compile(r"I['’]")
 
 
 @dataclass(frozen=True)
 class AnnotatedText:
-    """A text with its words, numbers and names.
-
-    ``language`` is a language code that the module `languages` knows, such as ``de``; it is empty for English and for
-    unknown languages.
-    """
+    """A text with its words, numbers and names."""
 
     text: str
-    language: str = ""
 
     @cached_property
     def words(self) -> list[Word]:
-        return split_elisions(tokenize(self.text), self.language)
+        return tokenize(self.text)
 
     @cached_property
     def content(self) -> list[Word]:
-        """The content words without negations, which are no stop words."""
-        negations = NEGATIONS[""] | NEGATIONS[self.language]
-        return [word for word in self.words if word.content and word.folded not in negations]
+        return [word for word in self.words if word.content]
 
     @cached_property
     def stems(self) -> frozenset[str]:
         return frozenset(word.stem for word in self.words)
-
-    @cached_property
-    def folded(self) -> frozenset[str]:
-        return frozenset(word.folded for word in self.words)
 
     @cached_property
     def numbers(self) -> list[Number]:
@@ -52,15 +43,6 @@ class AnnotatedText:
     def possible_numbers(self) -> list[Number]:
         """The numbers, and those that are read if blanks separate columns: "94 000" is 94000, and 94 and 000."""
         return [*self.numbers, *parse_numbers(self.text, spaced=False)]
-
-    @cached_property
-    def keys(self) -> list[str]:
-        """A key for each word, by which two texts are aligned: the stem, or the value and kind of a number."""
-        figures = [self.number_at(word) for word in self.words]
-        return [
-            f"{min(figure.values):f}{figure.kind}" if figure else word.stem
-            for word, figure in zip(self.words, figures, strict=True)
-        ]
 
     @cached_property
     def names(self) -> list[Word]:
@@ -92,3 +74,12 @@ class AnnotatedText:
         if following is None or not following.content or not self.text[number.end : following.start].isspace():
             return ""
         return "" if following.text[0].isdigit() or following.text[0].isupper() else following.stem
+
+
+def find_missing_figures(asked: AnnotatedText, said: AnnotatedText, known: Collection[str] = ()) -> Iterator[str]:
+    """Yield the figures of two or more digits in a question that a text lacks, except for years in ``known``."""
+    digits, question = (_DIGIT_SEPARATOR.sub("", one.text) for one in (said, asked))
+    known = {*known, *(year[2:] for year in find_years(asked.text) if year in known and year not in asked.text)}
+    for match in _FIGURES.finditer(question):
+        if match.group() not in digits and match.group() not in known:
+            yield match.group()

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 MONTHS = "january february march april may june july august september october november december".split()
 
-_FOREIGN_MONTHS = (
-    "januar jänner janvier enero gennaio", "februar février febrero febbraio", "märz mars marzo", "avril abril aprile",
-    "mai mayo maggio", "juni juin junio giugno", "juli juillet julio luglio", "août agosto",
-    "septembre septiembre setiembre settembre", "oktober octobre octubre ottobre",
-    "novembre noviembre", "dezember décembre diciembre dicembre",
-)  # fmt: skip
-# Maps the name of a month, in lower case and with accents, to the number of the month.
-FOREIGN_MONTHS: Mapping[str, int] = {
-    name: number for number, names in enumerate(_FOREIGN_MONTHS, 1) for name in names.split()
-}
 # A year from 1900 to 2099, such as the year of a document.
 YEAR = r"(?:19|20)\d\d"
-WHOLE_YEAR = rf"(?<!\d){YEAR}(?!\d)"
+_WHOLE_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
+_FISCAL_YEAR = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
 # A year from 1000 to 2099, such as a year in a text about history.
 ANY_YEAR = r"(?:1\d{3}|20\d\d)"
 # A quarter as written in column headers, such as "Q2".
@@ -43,6 +33,15 @@ def find_written_date(text: str) -> str:
     """
     match = _WRITTEN_DATE.search(text)
     return " ".join(match[0].split()) if match else ""
+
+
+def find_years(text: str) -> list[str]:
+    """Return the years from 1900 to 2099 in a text, each once; "FY22" is 2022.
+
+    >>> find_years("Sales in 2021, FY22 and FY2023")
+    ['2021', '2023', '2022']
+    """
+    return list(dict.fromkeys([*_WHOLE_YEAR.findall(text), *(f"20{year}" for year in _FISCAL_YEAR.findall(text))]))
 
 
 def is_year(text: str) -> bool:

@@ -54,14 +54,6 @@ FUNCTION_WORDS = (
     | OTHER_PRONOUNS
     | ADVERBS
 )
-# Participles that do not end in "-ed". After "was the Zanzibar", such a word is a verb, and not a noun that belongs to
-# the name.
-IRREGULAR_PARTICIPLES = _words(
-    "become begun born borne bought bound broken brought built burnt caught chosen come cut dealt done drawn driven "
-    "dug eaten fallen fed felt fought found frozen given gone grown held hidden hit hung hurt kept known laid led left "
-    "lent lit lost made meant met paid put read ridden risen run said seen sent set shot shown shut sold spent split "
-    "spoken spread stolen struck sung sunk swept sworn taken taught thought thrown told understood won worn written"
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import accumulate
 
 from rapidfuzz import fuzz
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import MONTHS
 from rag_core.text.normalize import normalize
-from rag_core.text.noun_phrases import find_names
-from rag_core.text.words import LETTERS, STOP_WORDS, Word, stem
+from rag_core.text.words import ALPHANUMERIC, STOP_WORDS, Word, stem
 
 # Least fuzzy ratio at which two words count as the same name. Questions misspell names ("Celeron" for "Céloron") and
 # use related forms ("Britain" for "British").
@@ -41,6 +41,8 @@ _SAID_OTHERWISE = frozenset(MONTHS) | frozenset(
 # of them is capitalized.
 _LEAST_HEADLINE, _HEADLINE = 4, 0.7
 POSSESSIVE = re.compile(r"['’]s?$")
+# Where a word begins without a separator, as in "AnnualReport" and "FY2023Boeing".
+_WORD_START = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|(?<=[a-zà-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])")
 # Cached, because a question is compared with several passages, and these often have the same title.
 annotate = lru_cache(maxsize=32)(AnnotatedText)
 
@@ -77,33 +79,6 @@ def _is_long_enough(word: Word) -> bool:
 def is_question_word(word: Word) -> bool:
     """Return whether a word only phrases the question: a function word, a number, or a word such as "percent"."""
     return word.folded in STOP_WORDS or word.folded in _ASKING or word.text[0].isdigit()
-
-
-def find_matched_names(question: str, passage: str, title: str) -> frozenset[str]:
-    """Return the names of a question, in lower case, of which a passage or its title contains any form."""
-    asked, said, about = annotate(question), annotate(passage), annotate(title)
-    return frozenset(
-        strip_possessive(word) for word in find_likely_names(asked) if contains_name_form(word, said, about)
-    )
-
-
-def lacks_name(question: str, passage: str, title: str) -> bool:
-    """Return whether a passage and its title contain no word of one of the names in a question.
-
-    >>> lacks_name("How many plants does Acme have in Peru?", "Acme has 83 plants.", "report.pdf")
-    True
-    """
-    said, about = annotate(passage), annotate(title)
-    for name in find_names(question):
-        words = list_name_words(question, name.start, name.end)
-        words = [one for one in words if len(strip_possessive(one)) >= MIN_SYMBOL_CHARS]
-        initials = "".join(one.text[0] for one in words).upper()
-        is_abbreviated = (
-            len(initials) > 1 and re.search(rf"\b{re.escape(initials)}\b", f"{title} {passage}") is not None
-        )
-        if words and not is_abbreviated and not any(contains_name_form(one, said, about) for one in words):
-            return True
-    return False
 
 
 def list_name_words(question: str, start: int, end: int) -> list[Word]:
@@ -163,7 +138,25 @@ def find_likely_names(asked: AnnotatedText) -> list[Word]:
     ]
 
 
-def find_names_in_title(document: str, names: Sequence[str]) -> frozenset[str]:
-    """Return those ``names`` with which a word of the document's name begins or ends."""
-    words = LETTERS.findall(normalize(document))
-    return frozenset(name for name in names if any(word.startswith(name) or word.endswith(name) for word in words))
+def contains_document_name(title: str, name: str) -> bool:
+    """Return whether the name or title of a document contains a name, in any case and with any separators.
+
+    The name begins at a word of the title: "oakstreet_lease" and "LeaseOakStreet" contain "Oak Street", but
+    "royaloakstreet" does not.
+    """
+    words, joined, starts = _split_title(title)
+    parts = ALPHANUMERIC.findall(normalize(name))
+    wanted = "".join(parts)
+    begins = len(wanted) >= MIN_SYMBOL_CHARS and any(joined.startswith(wanted, at) for at in starts)
+    return bool(parts) and (begins or words.issuperset(parts))
+
+
+@lru_cache(maxsize=1000)
+def _split_title(title: str) -> tuple[frozenset[str], str, tuple[int, ...]]:
+    """Return the words of a title, all its letters and digits, and where words begin in these."""
+    pieces = ALPHANUMERIC.findall(normalize(_WORD_START.sub(" ", title)))
+    return (
+        frozenset(ALPHANUMERIC.findall(normalize(title))),
+        "".join(pieces),
+        tuple(accumulate(map(len, pieces), initial=0)),
+    )

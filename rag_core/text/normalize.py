@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from functools import cache
 from itertools import chain, starmap
@@ -22,10 +23,6 @@ STROKES = str.maketrans("łŁøØđĐħĦŧŦ", "lLoOdDhHtT")
 _MARK = re.compile(f"[{''.join(map(chr, PUNCTUATION_MAP))}]")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 
-# Markdown characters that a model may put around words. Comparisons with a source ignore them.
-_EMPHASIS = "*`"
-
-
 # Kinds of compatibility decomposition (Unicode Standard Annex #44) that only change the look of a character. Other
 # kinds, such as superscripts and fractions, change the number that they are part of.
 _LOOKS = ("<wide>", "<narrow>", "<compat>", "<circle>", "<noBreak>", "<font>")
@@ -38,6 +35,10 @@ _HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011\ufe63"), "-")
 _WIDE_PUNCTUATION = re.compile("(?<=[A-Za-z0-9])[\uff01-\uff0f\uff1a-\uff20\uff3f](?=[A-Za-z0-9])")
 _NOTE_MARK = re.compile("(?<=[0-9\uff10-\uff19])[\u2460-\u24ff\u2776-\u2793]")
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 @cache
@@ -108,3 +109,12 @@ def normalize(text: str) -> str:
 
 def _uncombined(found: re.Match[str]) -> str:
     return "".join(char for char in found[0] if not unicodedata.combining(char))
+
+
+def normalize_answer(text: str) -> str:
+    """Return the text in lower case, without punctuation, articles and extra white space.
+
+    The normalization is that of the evaluation script of Rajpurkar et al., "SQuAD: 100,000+ questions for machine
+    comprehension of text", EMNLP 2016.
+    """
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())

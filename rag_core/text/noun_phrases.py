@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_core.text.grammar import ARTICLES, AUXILIARIES, BE, IRREGULAR_PARTICIPLES, Token, split_tokens
+from rag_core.text.grammar import Token, split_tokens
 
 _LINK = re.compile(r"\s+(?:(?:of|de|du|von|van|la|le)\s+(?:the\s+)?|&\s+)?$")
 _ABBREVIATED = re.compile(r"\.\s+$")
@@ -37,7 +36,7 @@ def find_names(text: str) -> list[Phrase]:
             found[-1] = found[-1][0], token.stem_end
         elif _is_name(text, token):
             found.append((token.start, token.stem_end))
-    return [_add_article(text, start, _extend_to_head_noun(text, words, start, end)) for start, end in found]
+    return [_add_article(text, start, end) for start, end in found]
 
 
 def find_content_words(question: str) -> list[str]:
@@ -71,38 +70,8 @@ def _continues(text: str, end: int, token: Token) -> bool:
     return bool(_LINK.fullmatch(between))
 
 
-def _extend_to_head_noun(text: str, words: Sequence[Token], start: int, end: int) -> int:
-    """Return the end of a name, or of the noun after the name if an article precedes both: "the Zanzibar bridge".
-
-    A name of several words is not extended, because such a name usually contains its noun. If an auxiliary such as
-    "did" precedes the article, the name is not extended either, because the next word may be the verb.
-    """
-    if " " in text[start:end]:
-        return end
-    before = [token.word for token in words if token.end <= start]
-    if not before or before[-1] not in ARTICLES or (len(before) > 1 and before[-2] in AUXILIARIES - BE):
-        return end
-    run = _take_content_words(text, [token for token in words if token.start >= end])
-    if not 1 <= len(run) <= 2 or not text[end : run[0].start].isspace() or not run[0].text.islower():
-        return end
-    verb = run[0].word.endswith("ed") or run[0].word in IRREGULAR_PARTICIPLES
-    return end if verb else run[0].stem_end
-
-
 def _add_article(text: str, start: int, end: int) -> Phrase:
     before = re.search(r"\b(the)\s+$", text[:start], re.IGNORECASE)
     first = before.start(1) if before else start
     article = text[first:start].lower()
     return Phrase(article + text[start:end], first, end)
-
-
-def _take_content_words(text: str, words: Sequence[Token]) -> list[Token]:
-    """Return the content words up to the next function word or punctuation mark."""
-    run: list[Token] = []
-    for token in words:
-        if token.is_function or (run and text[run[-1].end : token.start].strip()):
-            break
-        run.append(token)
-        if token.stem_end < token.end:
-            break
-    return run

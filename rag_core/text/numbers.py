@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_core.text.dates import FOREIGN_MONTHS, MONTH, MONTHS, YEAR, is_year
+from rag_core.text.dates import MONTH, MONTHS, YEAR, is_year
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS, normalize
 
 SCALES = {
@@ -95,22 +95,7 @@ _DATED = re.compile(r"\b(" + MONTH + r")\b\.?(?=\s+\d)", re.I)
 _DATING = re.compile(r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + MONTH + r")\b", re.I)
 _MONTH = re.compile(r"\b(" + "|".join(one for one in MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
 _CAPITAL_MONTH = re.compile(r"(?<=\b[Ii]n )(May|March|August)\b|(?<=\b[Bb]y )(May|March|August)\b")
-_FOREIGN = "|".join(FOREIGN_MONTHS)
-# Matches "3. März", "1er avril", "3 de abril", "mai 2022" and "im Juni". "Mars" is left out, as it may be the planet.
-_FOREIGN_DATE = re.compile(
-    rf"(?:(?<!\d)\d{{1,2}}(?:\.|er|º|°)?\s+(?:de\s+)?|\b(?:im|en|in)\s+)(?!Mars)({_FOREIGN})\b|"
-    rf"\b(?!Mars)({_FOREIGN})(?=\s+(?:del?\s+)?\d{{4}}\b)",
-    re.I,
-)
-# Month names that are the same in English and German, in a German date such as "3. April".
-_GERMAN_DATE = re.compile(r"(?<!\d)\d{1,2}\.\s+(April|August|September|November)\b")
 _RANGE = re.compile(r"\s?(?:-|–|to|and|or|,)\s?")
-_HEDGE = re.compile(
-    r"\b(?:about|approximately|around|roughly|nearly|almost|over|some|more than|just under|close to)\s*$|[~≈]\s*$", re.I
-)
-_TABLE_SCALE = re.compile(
-    r"\bin\s+(?:[\w$€£]+\s+)?(thousands|millions|billions)\b|\(\s*(thousands|millions|billions)\b", re.I
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +112,9 @@ class Number:
         ``""``, ``percent``, ``month`` or ``decade``; only numbers of the same kind are equal.
     currency : str
         ``dollar``, ``euro``, ``pound``, ``yen`` or an ISO 4217 code such as ``SEK``; empty if the text names none.
-    unscaled : bool
-        Whether the number has no scale word. The scale of a table, such as "in millions", applies to such a number.
-    hedged : bool
-        Whether "about" or a similar word precedes the number.
+    power : int
+        The power of ten of its scale word, which ``values`` include. The scale of a table, such as "in millions",
+        applies only to a number without one.
     """
 
     start: int
@@ -139,8 +123,7 @@ class Number:
     values: frozenset[Decimal]
     kind: str = ""
     currency: str = ""
-    unscaled: bool = True
-    hedged: bool = False
+    power: int = 0
 
 
 def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
@@ -162,27 +145,20 @@ def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
     return kept
 
 
-def find_table_scales(text: str) -> frozenset[int]:
-    """Return the powers of ten that a text states as table scales, such as 6 for "in millions"."""
-    named = (match[1] or match[2] for match in _TABLE_SCALE.finditer(text))
-    return frozenset(SCALES[name.casefold().removesuffix("s")] for name in named)
+def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozenset(), *, rounded: bool = False) -> bool:
+    """Return whether the number of a statement equals that of a source, or, if ``rounded``, is a rounded form of it.
 
-
-def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
-    """Return whether the number of a statement equals that of a source.
-
-    The kinds must be equal, and the currencies must be equal if both numbers have one. If the statement hedges its
-    number, as in "about 5 million", the number may be the source's number in rounded form. ``scales`` are the powers of
-    ten of the source's tables.
+    The kinds must be equal, and the currencies must be equal if both numbers have one. ``scales`` are the powers of ten
+    of the source's tables.
     """
     if said.kind != source.kind or (said.currency and source.currency and said.currency != source.currency):
         return False
     values = source.values
-    if source.unscaled and not said.unscaled:
+    if said.power and not source.power:
         values |= {value.scaleb(scale) for value in source.values for scale in scales}
     if said.values & values:
         return True
-    return said.hedged and any(_rounds(value, one) for value in values for one in said.values)
+    return rounded and any(_rounds(value, one) for value in values for one in said.values)
 
 
 def _rounds(value: Decimal, rounded: Decimal) -> bool:
@@ -193,36 +169,47 @@ def _rounds(value: Decimal, rounded: Decimal) -> bool:
     return abs(value - rounded) < unit and abs(value - rounded) <= rounded / 10
 
 
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What follows a figure: a scale word, a percent sign and a currency, with the ends of the scale and of all."""
+
+    scale_end: int
+    end: int
+    scale: str
+    kind: str
+    currency: str
+
+
+def _parse_unit(text: str, start: int) -> _Unit:
+    match = _AFTER.match(text, start)
+    if match is None or not (match["scale"] or match["percent"] or match["currency"]):
+        return _Unit(start, start, "", "", "")
+    scale, currency = (match["scale"] or "").casefold(), (match["currency"] or "").casefold()
+    return _Unit(match.end("scale"), match.end(), scale, "percent" if match["percent"] else "", currency)
+
+
 def _parse_digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
     for match in pattern.finditer(text):
         raised = _RAISED.match(text, match.end())
-        after = _AFTER.match(text, raised.end() if raised else match.end())
-        scale = ((after and after["scale"]) or "").casefold()
+        unit = _parse_unit(text, raised.end() if raised else match.end())
         suffix = match["suffix"] or ""
         start = match.start() + len(match[0]) - len(match[0].lstrip())
-        end = after.end() if after and (after["scale"] or after["percent"] or after["currency"]) else match.end()
-        named = match["currency"] or (after and after["currency"]) or ""
+        end = match.end() if raised and unit.end == raised.end() else unit.end
         mantissas = _values(match["number"])
         if raised and match["number"] == "10" and _POWER.fullmatch(raised[0]):
             mantissas = frozenset({Decimal(1).scaleb(int(unicodedata.normalize("NFKC", raised[0])))})
-        powers = {SCALES.get(scale, 0)}
-        if scale == "m" or suffix in ("m", "M"):
+        powers = {SCALES.get(suffix.casefold()) or SCALES.get(unit.scale, 0)}
+        if unit.scale == "m" or suffix in ("m", "M"):
             # "m" means metres or millions.
             powers = {6} if match["currency"] else {0, 6}
-        elif suffix.casefold() in SCALES:
-            powers = {SCALES[suffix.casefold()]}
-        kind = "percent" if after and after["percent"] else ""
-        if suffix == "s":
-            kind = "decade"
         yield Number(
             start,
             end,
             text[start:end].strip(),
             frozenset(value.scaleb(power) for value in mantissas for power in powers),
-            kind,
-            CURRENCIES.get(named.casefold(), ""),
-            unscaled=powers == {0},
-            hedged=bool(_HEDGE.search(text, 0, start)),
+            "decade" if suffix == "s" else unit.kind,
+            CURRENCIES.get((match["currency"] or unit.currency).casefold(), ""),
+            power=min(powers),
         )
 
 
@@ -244,7 +231,7 @@ def _parse_spelled(text: str) -> list[Number]:
     found: list[Number] = []
     # Of the number before, as "two thousand" in "two thousand five hundred": the power of ten of its scale word, and
     # where this word ends.
-    power = scale_end = 0
+    last = scale_end = 0
     for match in _WORDS.finditer(text):
         total = 0
         # The dotless i of Turkish also matches "i" if letter case is ignored.
@@ -253,31 +240,26 @@ def _parse_spelled(text: str) -> list[Number]:
                 total = max(total, 1) * 100
             elif word != "and":
                 total += _SPELLED[word]
-        after = _AFTER.match(text, match.end())
-        scale = ((after and after["scale"]) or "").casefold()
-        if scale == "m":
-            scale = ""
-        end = after.end() if after and (scale or after["percent"] or after["currency"]) else match.end()
-        named = ((after and after["currency"]) or "").casefold()
-        value, start, unscaled = Decimal(total).scaleb(SCALES.get(scale, 0)), match.start(), not scale
+        unit = _parse_unit(text, match.end())
+        power = SCALES.get(unit.scale, 0)
+        value, start, kept = Decimal(total).scaleb(power), match.start(), power
         # In "two million first-time buyers" and "two thousand three-bedroom flats", the second word is no part.
         is_part = not re.match(r"-[^\W\d_]", text[match.end() :]) and not _ORDINAL_END.search(match[0])
-        joint = _AND.fullmatch(text, scale_end, start) if power and is_part else None
+        joint = _AND.fullmatch(text, scale_end, start) if last and is_part else None
         # English has "and" only before the last two digits: "two thousand and five", but "two thousand five hundred".
-        if joint and value < (100 if joint[1] else Decimal(10) ** power):
+        if joint and value < (100 if joint[1] else Decimal(10) ** last):
             first = found.pop()
-            value, start, unscaled = value + min(first.values), first.start, False
-        power, scale_end = SCALES.get(scale, 0), after.end("scale") if after else 0
+            value, start, kept = value + min(first.values), first.start, first.power
+        last, scale_end = power, unit.scale_end
         found.append(
             Number(
                 start,
-                end,
-                text[start:end].strip(),
+                unit.end,
+                text[start : unit.end].strip(),
                 frozenset({value}),
-                "percent" if after and after["percent"] else "",
-                CURRENCIES.get(named, ""),
-                unscaled=unscaled,
-                hedged=bool(_HEDGE.search(text, 0, start)),
+                unit.kind,
+                CURRENCIES.get(unit.currency, ""),
+                power=kept,
             )
         )
     return found
@@ -305,15 +287,14 @@ def _parse_dates(text: str) -> Iterator[Number]:
         if int(first) < int(last):
             yield Number(match.start(1), match.end(2), first, frozenset({Decimal(first)}))
             yield Number(match.start(3), match.end(3), last, frozenset({Decimal(last)}))
-    for pattern in (_DATED, _DATING, _MONTH, _CAPITAL_MONTH, _FOREIGN_DATE, _GERMAN_DATE):
+    for pattern in (_DATED, _DATING, _MONTH, _CAPITAL_MONTH):
         for match in pattern.finditer(text):
             yield _create_month(match, match.lastindex or 1)
 
 
 def _create_month(match: re.Match[str], group: int) -> Number:
     name = match[group].casefold()
-    known = FOREIGN_MONTHS.get(name)
-    month = known or next(at for at, english in enumerate(MONTHS, 1) if english.startswith(name[:3]))
+    month = next(at for at, english in enumerate(MONTHS, 1) if english.startswith(name[:3]))
     return Number(match.start(group), match.end(group), match[group], frozenset({Decimal(month)}), "month")
 
 
@@ -322,7 +303,7 @@ def _as_range(text: str, one: Number, following: Number) -> Number:
 
     A year before a comma or "and" begins no range: "In 2020, 5 % were sold".
     """
-    if one.kind or one.currency or not one.unscaled or following.kind != "percent":
+    if one.kind or one.currency or one.power or following.kind != "percent":
         return one
     is_range = _RANGE.fullmatch(text, one.end, following.start) is not None
     is_list = re.search(r",|\band\b", text[one.end : following.start]) is not None

@@ -17,15 +17,20 @@ _SCALE = re.compile(
 )
 
 
-def parse_scale(line: str) -> int | None:
-    """Return the power of ten that a line states as the scale of a table; ``None`` if it states no scale.
+def find_table_scales(text: str) -> frozenset[int]:
+    """Return the powers of ten that a text states as scales of tables, such as 6 for "in millions".
 
-    >>> parse_scale("(in millions, except per share amounts)"), parse_scale("£'000"), parse_scale("It cost $5 million")
-    (6, 3, None)
+    >>> sorted(find_table_scales("Sales (in millions) and staff, £'000")), find_table_scales("It cost $5 million")
+    ([3, 6], frozenset())
     """
+    return frozenset(map(_read_power, _SCALE.finditer(text)))
+
+
+def parse_scale(line: str) -> int | None:
+    """Return the power of ten that a line states first as the scale of a table; ``None`` if it states no scale."""
     match = _SCALE.search(line)
-    if match is None:
-        return None
-    if match["d"] or match["e"]:
-        return 3
-    return AMOUNT_SCALES[(match["a"] or match["b"] or match["c"]).casefold()]
+    return None if match is None else _read_power(match)
+
+
+def _read_power(match: re.Match[str]) -> int:
+    return 3 if match["d"] or match["e"] else AMOUNT_SCALES[(match["a"] or match["b"] or match["c"]).casefold()]

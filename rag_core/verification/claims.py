@@ -49,7 +49,7 @@ class ClaimSpan:
     start: int
     end: int
     markers: tuple[tuple[int, int, int], ...]
-    ranks: tuple[int, ...]
+    ranks: tuple[int, ...] = ()
 
 
 def split_claims(text: str) -> list[ClaimSpan]:
@@ -90,11 +90,11 @@ def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
         after = markers[-1][1] if markers else end
         position = max(position, after)
         if start < stop and tokenize(text[start:stop]) and not (markers and LEADING_WORDS.fullmatch(text, start, stop)):
-            yield ClaimSpan(start, stop, tuple(markers), tuple(rank for _, _, rank in markers))
+            yield ClaimSpan(start, stop, tuple(markers))
         elif markers:
             # The marker precedes its statement, as in "[1] Net sales fell" or "In [1], net sales fell". The next
             # statement takes over the markers of this empty span.
-            yield ClaimSpan(start, start, tuple(markers), tuple(rank for _, _, rank in markers))
+            yield ClaimSpan(start, start, tuple(markers))
 
 
 def _find_row_edges(text: str, begin: int, finish: int) -> Iterator[int]:
@@ -122,19 +122,16 @@ def _assign_markers(claims: list[ClaimSpan]) -> Iterator[ClaimSpan]:
         if claim.start == claim.end:
             pending += claim.markers
             continue
-        markers = (*pending, *claim.markers)
-        merged.append(ClaimSpan(claim.start, claim.end, markers, tuple(rank for _, _, rank in markers)))
+        merged.append(replace(claim, markers=(*pending, *claim.markers)))
         pending = ()
     if pending and merged:
-        last = merged.pop()
-        markers = (*last.markers, *pending)
-        merged.append(ClaimSpan(last.start, last.end, markers, tuple(rank for _, _, rank in markers)))
+        merged[-1] = replace(merged[-1], markers=(*merged[-1].markers, *pending))
     elif pending:
-        yield ClaimSpan(pending[0][0], pending[0][0], pending, ())
+        yield ClaimSpan(pending[0][0], pending[0][0], pending)
     for position, claim in enumerate(merged):
         neighbours = [*merged[position:], *merged[:position][::-1]]
-        ranks = next((neighbour.ranks for neighbour in neighbours if neighbour.markers), ())
-        yield ClaimSpan(claim.start, claim.end, claim.markers, ranks)
+        markers = next((neighbour.markers for neighbour in neighbours if neighbour.markers), ())
+        yield replace(claim, ranks=tuple(rank for _, _, rank in markers))
 
 
 def _remove_refusals(text: str, claim: ClaimSpan) -> ClaimSpan | None:

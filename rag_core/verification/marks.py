@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import YEAR
@@ -23,7 +22,7 @@ _YEAR = re.compile(YEAR)
 
 def is_same_number(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
     """Return whether a claim's number equals a number of the source, or is a rounded form of it."""
-    return numbers_equal(replace(said, hedged=True), source, scales)
+    return numbers_equal(said, source, scales, rounded=True)
 
 
 def find_differing_value(

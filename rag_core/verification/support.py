@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.numbers import find_table_scales
+from rag_core.text.scales import find_table_scales
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
 from rag_core.types.protocols import QuestionEmbedder, TextEncoder

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from rag_core.types import REFUSAL, Citation, Claim
+from rag_core.types.answers import MARKER
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +31,46 @@ class VerifiedAnswer:
 
 
 REFUSED = VerifiedAnswer(REFUSAL, refused=True)
+
+
+def replace_markers(answer: VerifiedAnswer, markers: Mapping[int, Sequence[int]]) -> VerifiedAnswer:
+    """Return an answer with other markers in its text and its statements; its citations stay.
+
+    Parameters
+    ----------
+    answer : VerifiedAnswer
+    markers : mapping of int to sequence of int
+        The numbers of the markers that replace a marker; a marker that is missing here stays.
+    """
+
+    def write(match: re.Match[str]) -> str:
+        return "".join(f"[{number}]" for number in markers.get(int(match[1]), [int(match[1])]))
+
+    growth = [(match.start(), len(write(match)) - len(match[0])) for match in MARKER.finditer(answer.text)]
+
+    def move(offset: int) -> int:
+        return offset + sum(length for place, length in growth if place < offset)
+
+    statements = (
+        replace(
+            one,
+            start=move(one.start),
+            end=move(one.end),
+            compared_rank=markers.get(one.compared_rank, [one.compared_rank])[0],
+        )
+        for one in answer.statements
+    )
+    return replace(answer, text=MARKER.sub(write, answer.text), statements=tuple(statements))
+
+
+def append_quotes(written: VerifiedAnswer, quotes: VerifiedAnswer) -> VerifiedAnswer:
+    """Return an answer that is followed by quotes."""
+    start = len(written.text) + 2
+    statements = [replace(one, start=one.start + start, end=one.end + start) for one in quotes.statements]
+    return replace(
+        written,
+        text=f"{written.text}\n\n{quotes.text}",
+        citations=(*written.citations, *(one for one in quotes.citations if one not in written.citations)),
+        statements=(*written.statements, *statements),
+        quotes_start=start,
+    )

@@ -40,7 +40,7 @@ from tests.support.engines import (
     PENGUINS,
     Barrier,
     EmbeddingBarrier,
-    assert_found,
+    assert_cited,
     before_call,
     close_at_each_event,
     indexed,
@@ -102,14 +102,7 @@ def assert_ranks(passages: Sequence[Passage]) -> None:
 
 def assert_valid_citations(engine: Engine, answer: Answer) -> None:
     assert answer.citations
-    ranks = {passage.rank: passage for passage in answer.passages}
-    for citation in answer.citations:
-        page = page_text(engine, citation.document_id, citation.page_index)
-        assert page[citation.start : citation.end] == citation.quote
-        assert f"[{citation.marker}]" in answer.text
-        passage = ranks[citation.passage_rank]
-        assert (passage.chunk_id, passage.document) == (citation.chunk_id, citation.document)
-        assert engine.documents.get(citation.document_id).version_id == citation.version_id
+    assert_cited(engine, answer)
     marks = {int(mark) for mark in re.findall(r"\[(\d+)\]", answer.text)}
     assert marks == {citation.marker for citation in answer.citations}
 
@@ -214,11 +207,6 @@ def test_passages_are_ranked_with_all_scores(library: Engine) -> None:
         assert page[passage.start : passage.start + len(passage.first_page_text)] == passage.first_page_text
 
 
-@pytest.mark.parametrize("top_k", [1, 2, 50])
-def test_top_k_limits_passages(library: Engine, top_k: int) -> None:
-    assert len(library.search(ASK_BUDGET, top_k=top_k).passages) == min(top_k, 5)
-
-
 def test_only_chosen_documents_are_searched(library: Engine) -> None:
     assert names_found(library, ASK_BUDGET, documents=[]) == ["bridge.pdf"]
     assert names_found(library, ASK_BUDGET, documents=["birds.pdf", "mine.pdf"]) == []
@@ -256,10 +244,8 @@ def test_too_long_question_is_rejected(library: Engine) -> None:
     [
         'budget" OR "x',
         "budget AND (bridge",
-        "NEAR(budget bridge, 3)",
         "budget*) NOT bridge:",
         "'; DROP TABLE chunks; --",
-        "body:budget ^bridge {prefix}",
         "Zanzibar\ud83d bridge",
         "Zanzibar\x00 bridge 🙂",
         "%_%",
@@ -336,30 +322,12 @@ def test_question_does_not_wait_for_document_embedding(engine: Engine, monkeypat
     assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.INDEXED
 
 
-def test_replaced_document_answers_until_replacement_is_complete(engine: Engine, barrier: EmbeddingBarrier) -> None:
-    indexed(engine, "a.pdf", BUDGET)
-    job = barrier.submit(engine, "a.pdf", PENGUINS)
-    assert_found(engine, budget=["a.pdf"], penguins=[])
-    barrier.release()
-    engine.jobs.wait([job.job_id])
-    assert_found(engine, budget=[], penguins=["a.pdf"])
-
-
 @contextmanager
 def asking(folder: Path, *script: Play, **values: Any) -> Iterator[tuple[Engine, ScriptedEndpoint]]:
     """Open an engine with a language model and one document."""
     with scripted_engine(folder, *script, **values) as (engine, endpoint):
         indexed(engine, "bridge.pdf", BUDGET)
         yield engine, endpoint
-
-
-def test_language_model_writes_answer_from_passages(tmp_path: Path) -> None:
-    with asking(tmp_path / "data", complete("It is 42 million ", "euros [1].")) as (engine, endpoint):
-        _, answer = ask(engine)
-        assert answer.generator == "openai:scripted"
-        assert answer.text == ANSWER
-        assert answer.citations[0].document == "bridge.pdf"
-        assert "42 million" in str(endpoint.requests[-1]["messages"])
 
 
 def test_usage_is_stored_and_totalled_after_deletion(tmp_path: Path) -> None:
@@ -523,12 +491,6 @@ def test_refusal_in_any_words_is_a_refusal(tmp_path: Path, written: str) -> None
         assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, written, ())
         assert (answer.notices, answer.gate.answerable) == ((), False)
         assert written_text(events) == written
-
-
-def test_model_is_not_asked_below_the_threshold(tmp_path: Path) -> None:
-    with asking(tmp_path / "data", complete("No [1].")) as (engine, endpoint):
-        assert engine.answer(OFF_TOPIC).state is AnswerState.ABSTAINED
-        assert endpoint.requests == []
 
 
 def test_threshold_depends_on_the_generator(tmp_path: Path) -> None:

@@ -33,18 +33,6 @@ def test_softmax_sums_to_one_and_keeps_the_order(scores: list[float], temperatur
     assert (np.diff(weights[np.argsort(scores, kind="stable")]) >= 0).all()
 
 
-@given(st.lists(st.integers(-100, 100), min_size=1, max_size=30, unique=True))
-def test_low_temperature_gives_all_weight_to_the_best(scores: list[int]) -> None:
-    weights = softmax(scores, 1e-3)
-    assert weights.argmax() == np.argmax(scores)
-    assert weights.max() == pytest.approx(1)
-
-
-@given(SCORES)
-def test_high_temperature_gives_equal_weights(scores: list[float]) -> None:
-    assert softmax(scores, 1e9) == pytest.approx(np.full(len(scores), 1 / len(scores)), abs=1e-5)
-
-
 @given(CANDIDATES, WEIGHTINGS)
 def test_every_candidate_is_weighed_once_best_first(
     candidates: list[ScoredPassage], weighting: WeightingConfig

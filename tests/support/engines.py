@@ -306,3 +306,13 @@ def close_at_each_event(start: Callable[[], Iterator[Any]], number: int) -> None
         for _ in range(count):
             next(stream)
         stream.close()  # type: ignore[attr-defined]
+
+
+def assert_cited(engine: Engine, answer: Answer) -> None:
+    """Check that each citation quotes its page and refers to a passage of the answer."""
+    ranks = {one.rank: one for one in answer.passages}
+    assert sorted(ranks) == list(range(1, len(ranks) + 1))
+    for one in answer.citations:
+        assert page_text(engine, one.document_id, one.page_index)[one.start : one.end] == one.quote
+        assert f"[{one.marker}]" in answer.text
+        assert (ranks[one.marker].chunk_id, ranks[one.marker].document) == (one.chunk_id, one.document)

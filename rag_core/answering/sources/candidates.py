@@ -1,4 +1,4 @@
-"""What sources of answers get and propose."""
+"""What sources of answers propose."""
 
 from __future__ import annotations
 
@@ -7,46 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rag_core.reading.answer_finding import FoundAnswer
-from rag_core.text.identifiers import find_identifiers
 from rag_core.types import Passage
 from rag_core.types.documents import PageKey
 from rag_core.types.tables import Span, Table, TableRow
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedQuestion:
-    """A question and what sources need to know about it.
-
-    Attributes
-    ----------
-    text : str
-    identifiers : frozenset of str
-        Its codes and long numbers, without quantities such as "1,000,000"; see `find_identifiers`.
-    """
-
-    text: str
-    identifiers: frozenset[str]
-
-    @classmethod
-    def parse(cls, text: str) -> ParsedQuestion:
-        """Return a question and what sources need to know about it."""
-        found = find_identifiers(text)
-        return cls(text, frozenset(one for one in found if not one.isdecimal() or f"{int(one):,}" not in text))
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What was read for a question.
-
-    Attributes
-    ----------
-    answers : sequence of FoundAnswer
-        The answers that the reading model found in excerpts of the pages, best first.
-    page_texts : mapping of PageKey to str
-    """
-
-    answers: Sequence[FoundAnswer]
-    page_texts: Mapping[PageKey, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +61,13 @@ class Candidate:
 class AnswerSource(Protocol):
     """A kind of answer."""
 
-    def propose(self, question: ParsedQuestion, evidence: Evidence) -> Iterable[Candidate]:
-        """Yield the candidates of this kind."""
+    def propose(self, answers: Sequence[FoundAnswer], page_texts: Mapping[PageKey, str]) -> Iterable[Candidate]:
+        """Yield the candidates of this kind.
+
+        Parameters
+        ----------
+        answers : sequence of FoundAnswer
+            The answers that the reading model found in excerpts of the pages, best first.
+        page_texts : mapping of PageKey to str
+        """
         ...

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from rag_core.answering.sources.candidates import Candidate, Evidence, ParsedQuestion, Quote
+from rag_core.answering.sources.candidates import Candidate, Quote
 from rag_core.reading.answer_finding import FoundAnswer
-from rag_core.text.identifiers import contains_identifier, contains_only_similar_identifier
-from rag_core.text.sentences import find_sentence_spans
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import PageKey
 
@@ -21,31 +19,20 @@ _WORD = re.compile(r"\S+")
 class Excerpts:
     """Proposes the sentences around each answer; the rows of one table are one excerpt."""
 
-    def propose(self, question: ParsedQuestion, evidence: Evidence) -> Iterator[Candidate]:
+    def propose(self, answers: Sequence[FoundAnswer], page_texts: Mapping[PageKey, str]) -> Iterator[Candidate]:
+        """Yield an excerpt for each answer in sentences, and one for each table with answers."""
         tables: dict[tuple[PageKey, int], list[FoundAnswer]] = defaultdict(list)
-        for one in evidence.answers:
+        for one in answers:
             if one.excerpt.table is not None:
                 tables[one.passage.page_key, one.excerpt.table.start].append(one)
-            elif (quoted := _quote_sentences(one, evidence.page_texts, question.identifiers)) is not None:
-                yield quoted
+            else:
+                yield _quote_sentences(one, page_texts.get(one.passage.page_key, ""))
         yield from map(_quote_rows, tables.values())
 
 
-def _quote_sentences(
-    found: FoundAnswer, page_texts: Mapping[PageKey, str], identifiers: Collection[str]
-) -> Candidate | None:
-    """Return the sentences of an excerpt; of a sentence that is too long, the words around the answer.
-
-    If sentences are about codes that only resemble those of the question, return the ones about its codes, or ``None``.
-    """
+def _quote_sentences(found: FoundAnswer, page_text: str) -> Candidate:
+    """Return the sentences of an excerpt; of sentences that are too long, the words around the answer."""
     start, end, place = found.excerpt.start, found.excerpt.end, found.place
-    page_text = page_texts.get(found.passage.page_key, "")
-    if contains_only_similar_identifier(page_text[start:end], identifiers):
-        return None
-    spans = [(start + first, start + last) for first, last in find_sentence_spans(page_text[start:end])]
-    if any(contains_only_similar_identifier(page_text[slice(*span)], identifiers) for span in spans):
-        named = [span for span in spans if contains_identifier(page_text[slice(*span)], identifiers)]
-        start, end = (named[0][0], named[-1][1]) if named else (start, end)
     start = _skip_heading(found.passage.heading, page_text, start, place.start)
     words = [match.span() for match in _WORD.finditer(page_text, start, end)]
     if len(words) > MAX_WORDS:

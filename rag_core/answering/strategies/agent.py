@@ -9,7 +9,7 @@ from functools import partial
 
 from rag_core.answering.agent_evidence import ComputedValue, NamedCell
 from rag_core.answering.agent_prompt import TOOLS, build_conversation, find_room, fit_results
-from rag_core.answering.agent_tools import Toolbox
+from rag_core.answering.agent_tools import ACTIONS, Toolbox
 from rag_core.answering.answer_text import cite_span
 from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.page_reading import PageReader
@@ -30,15 +30,6 @@ from rag_core.types.searches import Query, RankedChunks, SearchOutcome
 _MAX_CALLS = 4
 _TOO_MANY = f"Not run: at most {_MAX_CALLS} tools can be called at once."
 _FOUND_BEFORE = "The answer uses the passages found before."
-# What a tool does, while it runs.
-_DOING = {
-    "list_documents": "Listing the documents",
-    "search": "Searching",
-    "open_outline": "Opening an outline",
-    "read_page": "Reading a page",
-    "look_up": "Looking up values",
-    "compute": "Computing",
-}
 _ENDED = "The model found nothing more to look up."
 _REPEATED = "The model repeated the same call, so the search ended."
 # A small model may repeat a call until a limit is reached. Some repetitions help, because old results are left out.
@@ -156,7 +147,7 @@ class Agent(ModelStrategy):
 def _run_tool(toolbox: Toolbox, call: ToolCall, trace: AnswerTrace) -> Generator[Stage, None, str]:
     """Run a tool as a step, and return the text of its result."""
     number = len(trace.steps) + 1
-    yield Stage(f"search_{number}", _DOING.get(call.name, "Calling a tool"))
+    yield Stage(f"search_{number}", ACTIONS.get(call.name, ("", "Calling a tool"))[1])
     result = toolbox.run(call)
     trace.steps.append(result.step)
     yield Stage(f"search_{number}", result.step, done=True)
@@ -172,8 +163,7 @@ def _cite_cells(
     """
     citations: dict[str, Citation] = {}
     for name, cell in cells.items():
-        placed = cell.found.placed
-        if citation := cite_span(cell.page, placed.start, placed.end, passages):
+        if citation := cite_span(cell.page, cell.found.start, cell.found.end, passages):
             citations[name] = citation
     return tuple(
         (text, (citations[cell.name],) if cell else ())

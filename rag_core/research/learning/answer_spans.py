@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from rag_core.text.numbers import find_table_scales, numbers_equal, parse_numbers
+from rag_core.text.numbers import numbers_equal, parse_numbers
+from rag_core.text.scales import find_table_scales
 
 # Characters of the text before and after an answer that the reader sees. It was trained on short texts.
 CONTEXT_CHARS = 150

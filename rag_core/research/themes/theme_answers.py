@@ -200,7 +200,7 @@ class ThemeAnswerer:
             text.begin(build_theme_title(themes[number]) if number < len(themes) else _NO_THEME)
             for one in chosen:
                 if one.theme == number:
-                    text.add_sentence(one.sentence)
+                    text.add(one.sentence.row, one.sentence.start, one.sentence.end)
         answer = text.build() if gate.answerable else REFUSED
         result = SearchResult(
             query.text, tuple(text.passages) if gate.answerable else (), gate, {}, as_of=query.as_of_label

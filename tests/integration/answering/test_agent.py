@@ -11,19 +11,18 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.answering.call_budget import CallBudget
 from rag_core.answering.strategies import agent
-from rag_core.engine import Engine
 from rag_core.llm.tool_calls import ToolCall, build_result_message
-from rag_core.types import REFUSAL, Answer, AnswerState, RetrievalConfig, Stage
+from rag_core.types import Answer, AnswerState, RetrievalConfig, Stage
 from tests.support.drawn_pdfs import PROSE, lines, make, rows
 from tests.support.engines import (
     ASK_BUDGET,
     ASK_COPPER,
     LIBRARY,
     add_document,
+    assert_cited,
     close_at_each_event,
     indexed,
     open_library,
-    page_text,
     scripted_engine,
 )
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, calling, complete
@@ -73,15 +72,6 @@ def ask(folder: Path, question: str, *script: Play, **values: Any) -> tuple[Answ
 def results(endpoint: ScriptedEndpoint, number: int) -> list[str]:
     """Return the results of tools in a request."""
     return [one["content"] for one in endpoint.requests[number]["messages"] if one["role"] == "tool"]
-
-
-def assert_cited(engine: Engine, answer: Answer) -> None:
-    """Check that each citation quotes its page and refers to a passage of the answer."""
-    ranks = {one.rank: one for one in answer.passages}
-    for citation in answer.citations:
-        page = page_text(engine, citation.document_id, citation.page_index)
-        assert page[citation.start : citation.end] == citation.quote
-        assert ranks[citation.marker].chunk_id == citation.chunk_id
 
 
 def test_each_tool_call_is_a_step_and_its_passages_are_cited(folder: Path) -> None:
@@ -183,13 +173,6 @@ def test_wrong_call_is_explained_to_the_model(folder: Path, call: tuple[str, Any
     assert len(answer.steps) == 3
 
 
-def test_calls_after_the_fourth_in_a_reply_are_not_run(folder: Path) -> None:
-    many = calling(*[("list_documents", {"name": str(number)}) for number in range(6)])
-    answer, endpoint = ask(folder, ASK_BUDGET, many, FINISH, complete("It is 42 million euros [1]."))
-    assert [one.startswith("Not run") for one in results(endpoint, 1)] == [False] * 4 + [True] * 2
-    assert len(answer.steps) == 6
-
-
 def test_finish_after_the_fourth_call_in_a_reply_is_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[tuple[str, str]] = []
 
@@ -248,13 +231,6 @@ def test_repeated_calls_end_the_loop(folder: Path) -> None:
     assert answer.citations
 
 
-def test_failing_endpoint_keeps_what_was_found(folder: Path) -> None:
-    search = calling(("search", {"query": ASK_COPPER}))
-    answer, _ = ask(folder, ASK_COPPER, search, lambda exchange: exchange.error(500))
-    assert answer.notices[0].endswith("The answer uses the passages found before.")
-    assert "ninety percent" in answer.text
-
-
 def test_endpoint_without_tools_gets_calls_as_text(folder: Path) -> None:
     def reject(exchange: Exchange) -> None:
         exchange.error(400, {"error": {"message": "llama does not support tools"}})
@@ -271,13 +247,6 @@ def test_endpoint_without_tools_gets_calls_as_text(folder: Path) -> None:
     assert last["role"] == "user"
     assert "ninety percent" in last["content"]
     assert answer.steps[1] == "Searched in mine.pdf for “copper purity”"
-
-
-def test_model_that_calls_no_tool_gets_a_plain_search(folder: Path) -> None:
-    answer, endpoint = ask(folder, ASK_BUDGET, complete("It is 42 million euros [1]."))
-    assert "called none of the tools" in answer.notices[0]
-    assert len(endpoint.requests) == 3
-    assert answer.text == "It is 42 million euros [1]."
 
 
 def test_stop_in_the_middle_ends_the_work(folder: Path) -> None:
@@ -317,24 +286,6 @@ def test_tools_open_only_documents_of_the_question(folder: Path) -> None:
     assert {one.document for one in answer.citations} <= {"tower.pdf"}
 
 
-def test_missing_fact_is_refused(folder: Path) -> None:
-    question = "Who won the chess tournament in Reykjavik?"
-    answer, endpoint = ask(folder, question, calling(("search", {"query": "chess winner"})), FINISH)
-    assert (answer.state, answer.text) == (AnswerState.ABSTAINED, REFUSAL)
-    assert len(endpoint.requests) == 2
-
-
-def test_result_names_the_passages_for_the_answer(folder: Path) -> None:
-    def finish(exchange: Exchange) -> None:
-        content = results_of(exchange.body["messages"])[-1]
-        number = int(content.partition("[")[2].partition("]")[0])
-        calling(("finish", {"passages": [number, 999]}))(exchange)
-
-    search = calling(("search", {"query": ASK_COPPER}))
-    answer, _ = ask(folder, BOTH, search, finish, complete("Ninety percent [1]."))
-    assert answer.passages[0].document == "mine.pdf"
-
-
 def results_of(messages: Sequence[dict[str, Any]]) -> list[str]:
     return [one["content"] for one in messages if one["role"] == "tool"]
 
@@ -364,3 +315,10 @@ def test_long_results_are_left_out_of_a_small_context(folder: Path) -> None:
     assert sent[0].startswith("(This result was left out")
     assert "Atacama" in sent[-1]
     assert answer.citations
+
+
+def test_model_that_calls_no_tool_gets_a_plain_search(folder: Path) -> None:
+    answer, endpoint = ask(folder, ASK_BUDGET, complete("It is 42 million euros [1]."))
+    assert "called none of the tools" in answer.notices[0]
+    assert len(endpoint.requests) == 3
+    assert answer.text == "It is 42 million euros [1]."

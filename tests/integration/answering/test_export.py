@@ -65,46 +65,105 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield engine
 
 
+def build_cited_table(*row: str) -> CitedTable:
+    """Return a table with a header and one row, whose last cell is cited."""
+    header = TableRow(tuple(TableCell(text, (), column, is_header=True) for column, text in enumerate(("", "2023"))))
+    cells = tuple(TableCell(text, ((9 * column, 9 * column + 1),), column) for column, text in enumerate(row))
+    return CitedTable(1, "v", 3, Table((header, TableRow(cells)), 1, ((0.0, 1.0),) * 2, unit="(in $)"), (9,))
+
+
 def exports(settings: Settings, messages: list[Message]) -> tuple[str, str]:
-    """Return the exported Markdown without backslashes and the text of the exported PDF."""
-    exported = export_markdown(settings, CONVERSATION, messages).replace("\\", "")
-    return exported, pdf_text(export_pdf(settings, CONVERSATION, messages))
+    """Return the exported Markdown, and the text of the exported PDF."""
+    return export_markdown(settings, CONVERSATION, messages), pdf_text(export_pdf(settings, CONVERSATION, messages))
 
 
-def test_marks_are_exported(tmp_path: Path) -> None:
-    text = "Sales rose to 5 [1]. Costs fell. *Loss*: none."
-    statements = (
-        Claim(0, 15, False, mark="contradicted", source_value="$4", compared_rank=1),
-        Claim(21, 32, False, mark="not_found", compared_rank=1),
-        Claim(33, 46, True),
-    )
-    messages = talk(text, "openai:m", statements=statements, quotes_start=33)
-    marked = "Sales rose to 5 (differs from the source: $4) [1]. Costs fell. (not found in the sources) *Loss*: none."
-    for text in exports(settings_in(tmp_path), messages):
-        assert marked in " ".join(text.split())
-    assert "\\*Loss\\*" in export_markdown(settings_in(tmp_path), CONVERSATION, messages)
+MARKS = (
+    Claim(0, 15, False, mark="contradicted", source_value="$4", compared_rank=1),
+    Claim(21, 32, False, mark="not_found", compared_rank=1),
+    Claim(33, 46, True),
+)
+REFUSED = Passage(1, "9", "d", "v", "a.pdf", 0, "1", 0, 0, 1, "x", "", {})
+
+
+@pytest.mark.parametrize(
+    ("messages", "markdown", "pdf"),
+    [
+        (
+            talk("Sales rose to 5 [1]. Costs fell. *Loss*: none.", "openai:m", statements=MARKS, quotes_start=33),
+            "Costs fell. (not found in the sources) \n\n\\*Loss\\*: none.",
+            "Sales rose to 5 (differs from the source: $4) [1]. Costs fell. (not found in the sources) *Loss*: none.",
+        ),
+        (
+            talk("It was opened on *3 May* 1931. [1]", short="*3 May* 1931"),
+            "**\\*3 May\\* 1931**\n\nIt was",
+            "*3 May* 1931 It was opened",
+        ),
+        (
+            talk("**3 May *1931*** · a.pdf\n\nIt was opened then. [1]", short="3 May *1931*"),
+            "**3 May \\*1931\\*** · a.pdf",
+            "3 May *1931* · a.pdf It was",
+        ),
+        (
+            talk("Мост is 412 metres long [1]."),
+            "Мост is 412",
+            "???? is 412 metres long",
+        ),
+        (
+            talk("I don't know.", state=AnswerState.ABSTAINED, citations=(), passages=(REFUSED,), stopped=True),
+            "*Stopped before the end\\.*\n\n- \\[1\\] a.pdf, page 1 \\(not cited\\)".replace("\\.", "."),
+            "Stopped before the end. [1] a.pdf, page 1 (not cited)",
+        ),
+        (
+            [*talk("No."), Message("3", "assistant", "Stopped before there was an answer.", NOW)],
+            "Stopped before there was an answer.",
+            "Stopped before there was an answer.",
+        ),
+        (
+            talk("It is 42 [1].", "openai:m", citations=(), stopped=True),
+            "*Not checked against the sources.*",
+            "Written by m. Stopped before the end. Not checked against the sources.",
+        ),
+        (
+            talk("Sales, 2023: 3,642 [1].", tables=(build_cited_table("Sales", "3,642"),)),
+            "page iv · \\(in \\$\\)\n\n|  | 2023 |\n| --- | --- |\n| Sales | **3,642** |\n\n- ",
+            "page iv · (in $) 2023 Sales 3,642 [1]",
+        ),
+        (
+            talk("**5** · sales.\n\n| Company | Sales |\n|---|---|\n| A \\| B | **5** [1] |", "openai:small"),
+            "| Company | Sales |\n| --- | --- |\n| A \\| B | **5** \\[1\\] |",
+            "5 · sales. Company Sales A | B 5 [1]",
+        ),
+    ],
+    ids=["marks", "short", "value once", "font", "refusal", "no answer", "unchecked", "cited rows", "table"],
+)
+def test_answer_is_exported(tmp_path: Path, messages: list[Message], markdown: str, pdf: str) -> None:
+    exported, text = exports(settings_in(tmp_path), messages)
+    assert markdown in exported
+    assert pdf in text
+    assert ("The Markdown export contains them" in text) == ("????" in pdf)
 
 
 def test_added_citation_is_exported_as_added(tmp_path: Path) -> None:
     [question, answered] = talk("Sales rose [1].", "openai:m")
     assert answered.answer is not None
     cited = replace(answered.answer, citations=(replace(answered.answer.citations[0], added=True),))
-    exported, _ = exports(settings_in(tmp_path), [question, replace(answered, answer=cited)])
-    assert "(citation added, not the model's)" in exported
+    for text in exports(settings_in(tmp_path), [question, replace(answered, answer=cited)]):
+        assert "citation added, not the model's" in text.replace("\\", "")
 
 
-def test_short_answer_is_exported_in_bold(tmp_path: Path) -> None:
-    messages = talk("It was opened on *3 May* 1931. [1]", short="*3 May* 1931")
-    assert "**\\*3 May\\* 1931**\n\nIt was" in export_markdown(settings_in(tmp_path), CONVERSATION, messages)
-    assert "*3 May* 1931 It was opened" in pdf_text(export_pdf(settings_in(tmp_path), CONVERSATION, messages))
+URL = "postgresql://user:pass_word@host/db?sslmode=require&application_name=[x]"
 
 
-def test_value_in_bold_before_quotes_is_exported_once(tmp_path: Path) -> None:
-    messages = talk("**3 May *1931*** · bridge.pdf\n\nIt was opened on 3 May *1931*. [1]", short="3 May *1931*")
-    assert "**3 May \\*1931\\*** · bridge.pdf" in export_markdown(settings_in(tmp_path), CONVERSATION, messages)
-    exported = pdf_text(export_pdf(settings_in(tmp_path), CONVERSATION, messages))
-    assert "3 May *1931* · bridge.pdf" in exported
-    assert "**" not in exported
+@pytest.mark.parametrize("generator", ["extractive", "openai:small"])
+def test_secrets_are_removed_but_common_words_stay(tmp_path: Path, generator: str) -> None:
+    messages = talk(f"The key is {KEY}, the base {URL}, as **{URL}** says [1].", generator, notices=(KEY,))
+    for text in exports(settings_in(tmp_path, openai_api_key=KEY, database_url=URL), messages):
+        assert "secret" not in text
+        assert "sslmode" not in text
+        assert text.replace("\\", "").count(REMOVED) == 3
+    settings = settings_in(tmp_path, openai_api_key="none")
+    for text in exports(settings, talk("It was none other than Ada Smith, nonetheless [1].", generator)):
+        assert "none other than Ada Smith, nonetheless" in text
 
 
 def test_conversation_is_exported_with_its_sources(library: Engine) -> None:
@@ -136,84 +195,6 @@ def test_foreign_markup_is_escaped(tmp_path: Path, generator: str) -> None:
     assert "report_[1].pdf, page iv" in text
     assert ("Written by small." in text) == (generator != "extractive")
     assert "Searched for: What of" in text
-
-
-def test_secrets_are_not_exported(tmp_path: Path) -> None:
-    settings = settings_in(tmp_path, openai_api_key=KEY, database_url="sqlite:////tmp/pass_word@x")
-    messages = talk(f"The key is {KEY}, the base sqlite:////tmp/pass_word@x.", notices=(f"{KEY} was refused.",))
-    for text in exports(settings, messages):
-        assert "secret" not in text
-        assert "pass" not in text
-        assert REMOVED in text
-
-
-@pytest.mark.parametrize("generator", ["extractive", "small"])
-def test_secret_with_special_characters_is_not_exported(tmp_path: Path, generator: str) -> None:
-    url = "postgresql://user:pass_word@host/db?sslmode=require&application_name=[x]"
-    settings = settings_in(tmp_path, database_url=url)
-    for text in exports(settings, talk(f"The base is {url}, as **{url}** says [1].", generator)):
-        assert "sslmode" not in text
-        assert text.count("removed") == 2
-
-
-def test_key_that_is_a_common_word_is_not_removed(tmp_path: Path) -> None:
-    settings = settings_in(tmp_path, openai_api_key="none")
-    messages = talk("It was none other than Ada Smith, nonetheless [1].")
-    for text in exports(settings, messages):
-        assert "none other than Ada Smith, nonetheless" in text
-        assert REMOVED not in text
-
-
-def test_characters_missing_in_the_font_are_reported(tmp_path: Path) -> None:
-    exported, text = exports(settings_in(tmp_path), talk("Мост is 412 metres long [1]."))
-    assert "???? is 412 metres long" in text
-    assert "The Markdown export contains them" in text
-    assert "Мост" in exported
-
-
-def test_refusals_and_messages_without_answer_are_exported(tmp_path: Path) -> None:
-    passage = Passage(1, "9", "d", "v", "a.pdf", 0, "1", 0, 0, 1, "x", "", {})
-    refused = talk("I don't know.", state=AnswerState.ABSTAINED, citations=(), passages=(passage,), stopped=True)
-    messages = [*refused, Message("3", "assistant", "Stopped before there was an answer.", NOW)]
-    text = pdf_text(export_pdf(settings_in(tmp_path), CONVERSATION, messages))
-    assert "[1] a.pdf, page 1 (not cited)" in text
-    assert "Stopped before the end." in text
-    assert "Stopped before there was an answer." in text
-
-
-@pytest.mark.parametrize(("generator", "has_notice"), [("openai:m", True), ("extractive", False)])
-def test_stopped_answer_of_model_is_exported_as_unchecked(tmp_path: Path, generator: str, has_notice: bool) -> None:
-    messages = talk("It is 42 [1].", citations=(), stopped=True, generator=generator)
-    for text in exports(settings_in(tmp_path), messages):
-        assert ("Not checked against the sources" in text) is has_notice
-
-
-def build_cited_table(*row: str) -> CitedTable:
-    """Return a table with a header and one row, whose last cell is cited."""
-    header = TableRow(tuple(TableCell(text, (), column, is_header=True) for column, text in enumerate(("", "2023"))))
-    cells = tuple(TableCell(text, ((9 * column, 9 * column + 1),), column) for column, text in enumerate(row))
-    return CitedTable(1, "v", 3, Table((header, TableRow(cells)), 1, ((0.0, 1.0),) * 2, unit="(in $)"), (9,))
-
-
-def test_cited_rows_are_exported_with_their_header(tmp_path: Path) -> None:
-    messages = talk("Sales, 2023: 3,642 [1].", tables=(build_cited_table("Sales", "3,642"),))
-    exported = export_markdown(settings_in(tmp_path), CONVERSATION, messages)
-    assert "\\[1\\] report\\_\\[1\\].pdf, page iv · \\(in \\$\\)\n\n|  | 2023 |\n| --- | --- |\n" in exported
-    assert "| Sales | **3,642** |\n\n- " in exported
-    assert "page iv · (in $) 2023 Sales 3,642 [1]" in pdf_text(
-        export_pdf(settings_in(tmp_path), CONVERSATION, messages)
-    )
-
-
-@pytest.mark.parametrize("generator", ["extractive", "openai:small"])
-def test_table_and_bold_text_of_an_answer_are_exported(tmp_path: Path, generator: str) -> None:
-    messages = talk("**5** · sales.\n\n| Company | Sales |\n|---|---|\n| A \\| B | **5** [1] |", generator)
-    exported = export_markdown(settings_in(tmp_path), CONVERSATION, messages)
-    html = MarkdownIt("commonmark").enable("table").render(exported)
-    assert "<p><strong>5</strong> · sales.</p>" in html
-    assert "<td>A | B</td>\n<td><strong>5</strong> [1]</td>" in html
-    text = pdf_text(export_pdf(settings_in(tmp_path), CONVERSATION, messages))
-    assert "5 · sales. Company Sales A | B 5 [1]" in text
 
 
 @pytest.mark.parametrize("generator", ["extractive", "openai:small"])

@@ -76,16 +76,6 @@ def test_summary_quotes_sentences(engine: Engine, question: str, documents: Sequ
     assert {one.marker for one in answer.citations} == {one.rank for one in answer.passages}
 
 
-def test_summary_of_several_documents_has_a_part_for_each(engine: Engine) -> None:
-    answer = engine.answer("Summarise all documents")
-    assert [line for line in answer.text.split("\n\n") if line.endswith(("page)", "pages)"))] == [
-        "harbour-report.pdf (3 pages)",
-        "lease.pdf (1 page)",
-        "mill.pdf (1 page)",
-    ]
-    assert {one.document for one in answer.citations} == {"harbour-report.pdf", "lease.pdf", "mill.pdf"}
-
-
 @pytest.mark.parametrize(
     ("question", "documents"),
     [

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from rag_core.answering.follow_up import Rewriter
 from rag_core.engine import Engine
 from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.types import Answer, AnswerState, Message, Stage, Usage
@@ -60,18 +59,6 @@ def test_follow_up_is_completed_before_the_search(library: Engine) -> None:
     assert answer.state is AnswerState.ANSWERED
     assert "June" in answer.text
     assert answer.timings_ms["rewrite"] >= 0
-
-
-def test_chain_of_follow_ups_keeps_its_subject(library: Engine) -> None:
-    answer = last_answer(library, ASK_BUDGET, FOLLOW_UP, "And what is its budget?")
-    assert answer.rewritten == "And what is its budget (building end Zanzibar bridge)?"
-    assert "42 million" in answer.text
-
-
-def test_independent_question_is_not_rewritten(library: Engine) -> None:
-    answer = last_answer(library, ASK_BUDGET, ASK_PENGUINS)
-    assert (answer.question, answer.rewritten) == (ASK_PENGUINS, "")
-    assert answer.citations[0].document == "birds.pdf"
 
 
 def test_first_question_is_not_rewritten(library: Engine) -> None:
@@ -168,10 +155,6 @@ def test_invalid_rewriting_is_replaced_by_the_rules(tmp_path: Path, reply: str) 
         answer = last_answer(engine, ASK_BUDGET, FOLLOW_UP)
         assert answer.rewritten == COMPLETED
         assert "by rules instead" in answer.notices[0]
-
-
-def test_rules_without_model_have_no_notice() -> None:
-    assert Rewriter(None).rewrite("Why?", []).notices == ()
 
 
 def test_usage_of_rewriting_is_part_of_the_answer(tmp_path: Path) -> None:

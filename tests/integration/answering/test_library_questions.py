@@ -75,10 +75,6 @@ def test_pages_of_a_named_document_are_counted(plain: Engine, question: str) -> 
     assert plain.answer("How long is the document?", documents=[only]).text == "quarry rules.pdf has 3 pages."
 
 
-def test_question_about_pages_without_a_name_is_searched(plain: Engine) -> None:
-    assert plain.answer("How many pages does the document have?").gate.score_name != "library"
-
-
 def test_documents_of_the_scope_and_of_the_snapshot_are_listed(tmp_path: Path) -> None:
     with open_library(tmp_path / "data") as engine:
         engine.snapshots.create("first")

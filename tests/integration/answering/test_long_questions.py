@@ -33,11 +33,6 @@ def test_question_in_a_letter_is_answered(engine: Engine, length: int) -> None:
     assert answer.question == " ".join(text.split())
 
 
-def test_all_questions_are_searched_for() -> None:
-    first, second = "How long is the Harrow Bridge?", "Who built the Lindow Canal?"
-    assert extract_questions(letter(first, second)) == [first, second]
-
-
 @pytest.mark.parametrize(
     "request_",
     [

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from rag_core.answering.merging import merge_outcomes
 from rag_core.answering.search import Searcher
+from rag_core.answering.strategies.comparison import merge_outcomes
 from rag_core.engine import Engine
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.types import RetrievalConfig, Scope
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import SearchOutcome
-from tests.support.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, LIBRARY, indexed
+from tests.support.engines import ASK_BUDGET, ASK_PENGUINS, LIBRARY, indexed
 
 
 @pytest.fixture
@@ -25,19 +25,6 @@ def searcher(engine: Engine) -> Searcher:
 
 def names(rows: dict, order: tuple[int, ...]) -> list[str]:
     return [rows[chunk_id].document for chunk_id in order]
-
-
-def test_rankings_are_fused_and_scored_by_the_first_question(searcher: Searcher) -> None:
-    rankings = [
-        searcher.rank(searcher.build_query(text, Scope()), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)
-    ]
-    both = fuse_rankings(rankings, 60)
-    assert names(both.rows, both.ranking.order)[0] == "mine.pdf"
-    assert names(both.rows, rankings[0].ranking.order)[0] == "bridge.pdf"
-    assert both.question.text == ASK_BUDGET
-    sums = [both.ranking.scores["rrf"][chunk_id] for chunk_id in both.ranking.order]
-    assert sums == sorted(sums, reverse=True)
-    assert both.ranking.scores["rerank"] == pytest.approx(rankings[0].ranking.scores["rerank"])
 
 
 def test_chunk_of_later_search_gets_all_scores(searcher: Searcher) -> None:

@@ -20,7 +20,7 @@ from rag_core.text.injection import LEFT_OUT
 from rag_core.types import Passage, Scope
 from rag_core.types.retrieval import Timer
 from tests.support.attacks import HIDDEN, INSTRUCTIONS
-from tests.support.drawn_pdfs import PROSE, SALES, lines, make, rows
+from tests.support.drawn_pdfs import lines, make
 from tests.support.engines import (
     ASK_BUDGET,
     BUDGET,
@@ -139,11 +139,6 @@ def test_page_of_the_best_chunk_survives_a_small_budget(library: Engine) -> None
     assert len(context.sources) < len(TOWNS)
 
 
-def test_document_of_the_best_page_comes_first(library: Engine) -> None:
-    assert select(library, ASK_BUDGET, 3000).sources[0].document == "bridge.pdf"
-    assert select(library, ASK_QUARRY, 3000).sources[0].document == "quarry.pdf"
-
-
 def test_short_document_is_given_whole(library: Engine) -> None:
     """The pages of a document that takes a small part of the budget come before better pages of other documents."""
     whole = count_tokens("\n".join(describe_town(number) for number in range(len(TOWNS))))
@@ -204,15 +199,6 @@ def test_near_duplicate_page_is_named_instead_of_repeated(tmp_path: Path) -> Non
         assert "(The same text is also in rules 202" in block
 
 
-def test_near_duplicates_that_are_read_later_are_not_repeated(tmp_path: Path) -> None:
-    documents = {f"rules {number}.pdf": [NOTICE, describe_town(number)] for number in range(12)}
-    with open_library(tmp_path / "data", documents) as engine:
-        context = select(engine, "When is the harbour office closed?", 9000)
-        assert_valid(engine, context)
-        assert len([source for source in context.sources if "harbour" in source.text]) == 1
-        assert sum("Corvo" in source.text for source in context.sources) == 12
-
-
 def test_pages_with_other_figures_are_no_duplicates(tmp_path: Path) -> None:
     documents = {"a.pdf": [f"{NOTICE} The fee is 40 euros."], "b.pdf": [f"{NOTICE} The fee is 45 euros."]}
     with open_library(tmp_path / "data", documents) as engine:
@@ -224,22 +210,6 @@ def prompt_of(engine: Engine, endpoint: Any, question: str, **options: Any) -> t
     """Return the prompt of a question, and the passages of its answer."""
     answer = engine.answer(question, **options)
     return endpoint.requests[-1]["messages"][-1]["content"], answer.passages
-
-
-def test_tables_are_in_markdown_and_sources_keep_their_text(tmp_path: Path) -> None:
-    def draw(canvas: Any) -> None:
-        lines("Harrow Tools sales", "(in millions)", top=640)(canvas)
-        rows(*SALES, top=600)(canvas)
-
-    with scripted_engine(tmp_path / "data", complete("3,642 million [2]."), **CAPABLE) as (engine, endpoint):
-        add_document(engine, "harrow.pdf", make(tmp_path / "harrow.pdf", lines(*PROSE), draw).read_bytes())
-        prompt, passages = prompt_of(engine, endpoint, "What were the net sales of Harrow Tools in 2023?")
-        assert "| Net sales | 3,642 | 3,507 |" in prompt
-        assert prompt.count("3,642") == 1
-        assert [one.text for one in passages] == [
-            page_text(engine, one.document_id, one.page_index) for one in passages
-        ]
-        assert not any("| Net sales" in one.text for one in passages)
 
 
 def test_headers_and_footers_are_left_out_of_the_prompt_only(tmp_path: Path) -> None:

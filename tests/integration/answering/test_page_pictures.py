@@ -20,7 +20,7 @@ from tests.integration.parsing.test_pictures import picture_of
 from tests.support.drawn_pdfs import PROSE, lines, make
 from tests.support.engines import ASK_BUDGET, LIBRARY, add_document, open_library, raising, scripted_engine
 from tests.support.pdfs import make_pdf
-from tests.support.servers import Exchange, ScriptedEndpoint, complete
+from tests.support.servers import ScriptedEndpoint, complete
 
 CAPABLE = {"model_capability": "capable", "openai_context_tokens": 32_000}
 FULL = " ".join(f"The Zanzibar bridge has pillar number {number}, which stands on rock." for number in range(40))
@@ -122,15 +122,6 @@ def test_page_with_instructions_is_not_sent_as_a_picture(tmp_path: Path) -> None
         pass
     _, endpoint = ask(tmp_path / "data", REPLY, page_images=1)
     assert pictures_of(endpoint.requests[0]) == {}
-
-
-def test_a_second_look_has_pictures_too(folder: Path) -> None:
-    def reply(exchange: Exchange) -> None:
-        complete("SEARCH: emperor penguins" if len(endpoint.requests) == 1 else "42 million euros [1].")(exchange)
-
-    with scripted_engine(folder, reply, page_images=1, **CAPABLE) as (engine, endpoint):
-        engine.answer(ASK_BUDGET)
-    assert [len(pictures_of(one)) for one in endpoint.requests] == [1, 1]
 
 
 def test_scanned_page_is_sent_as_a_picture(tmp_path: Path) -> None:

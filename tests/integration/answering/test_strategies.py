@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from rag_core.answering.call_budget import CallBudget
 from rag_core.errors import SettingsError
 from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.types import Answer, AnswerState, RetrievalConfig, SearchResult, Stage
@@ -161,30 +160,7 @@ def test_failing_model_falls_back_to_plain_search(folder: Path, strategy: str) -
         assert answer.notices[0].endswith("A plain search was used instead.")
 
 
-def test_token_limit_is_checked_before_each_call(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CallBudget, "max_tokens", 1000)
-    with scripted_engine(folder, REPLY, openai_answer_tokens=950) as (engine, endpoint):
-        answer = engine.answer(ASK_BUDGET, configuration=by("queries"))
-        assert len(endpoint.requests) == 1
-        assert "more than the 1,000 tokens that a question may take" in answer.notices[0]
-        assert answer.citations
-
-
 def test_stream_of_strategy_can_be_closed_early(folder: Path) -> None:
     with scripted_engine(folder, complete("copper purity"), REPLY) as (engine, _):
         close_at_each_event(lambda: engine.ask(ASK_COPPER, configuration=by("queries")), 5)
         assert engine.answer(ASK_COPPER).state is AnswerState.ANSWERED
-
-
-def test_passages_precede_the_answer(folder: Path) -> None:
-    with opened(folder) as engine:
-        events = list(engine.ask(ASK_BUDGET))
-        [evaluation] = [event for event in events if isinstance(event, SearchResult)]
-        answer = events[-1]
-        assert isinstance(answer, Answer)
-        assert evaluation.passages == answer.passages
-        # Reading the passages corrects the score of the gate.
-        assert evaluation.gate.answerable
-        assert answer.gate.answerable
-        assert evaluation.gate.threshold == answer.gate.threshold
-        assert (answer.strategy, answer.steps, answer.usage.calls) == ("plain", (), 0)

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from rag_core.answering.answer_text import AnswerBuilder, write_pieces
+from rag_core.answering.answer_text import AnswerBuilder
 from rag_core.answering.cited_sentences import CitedText
 from rag_core.types import Citation
 from tests.support.passages import passage
 from tests.support.themed import build_rows
-
-
-def test_pieces_are_followed_by_their_markers_once() -> None:
-    page, other = passage(1, "Cash 20"), passage(2, "Debt 10")
-    cash, debt = Citation.of(page, 0, 7), Citation.of(other, 0, 7)
-    answer = write_pieces([("2.0 = 20", [cash, cash]), (" / 10", [debt]), (", rounded", [])], "2.0")
-    assert answer.text == "2.0 = 20 [1] / 10 [2], rounded"
-    assert [answer.text[one.start : one.end] for one in answer.statements] == ["2.0 = 20", "/ 10"]
-    assert answer.citations == (cash, debt)
-    assert answer.short == "2.0"
 
 
 def test_builder_puts_texts_around_statements_and_cites_each_source_once() -> None:
@@ -24,15 +14,15 @@ def test_builder_puts_texts_around_statements_and_cites_each_source_once() -> No
     cash, debt = Citation.of(page, 0, 7), Citation.of(other, 0, 7)
     builder = AnswerBuilder(citations={debt: None})
     builder.text = "| "
-    builder.add_statement("Cash 20", cash, after=" | page 1")
+    builder.add_statement("Cash 20", cash)
     builder.text += " |\n"
     builder.add_statement("Cash is above debt", cash, debt, cash)
     builder.cite(debt)
-    answer = builder.build("20")
-    assert answer.text == "| Cash 20 | page 1 [1] |\nCash is above debt [1][2] [2]"
+    answer = builder.build()
+    assert answer.text == "| Cash 20 [1] |\nCash is above debt [1][2] [2]"
     assert [answer.text[one.start : one.end] for one in answer.statements] == ["Cash 20", "Cash is above debt"]
     assert all(one.supported for one in answer.statements)
-    assert (answer.citations, answer.short) == ((debt, cash), "20")
+    assert answer.citations == (debt, cash)
 
 
 def test_sentences_of_a_chunk_share_a_passage_and_follow_titles() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.named_documents import contains_document_name
+from rag_core.text.names import contains_document_name
 
 
 @pytest.mark.parametrize(

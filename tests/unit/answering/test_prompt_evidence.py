@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from rag_core.answering.drafts import find_draft_answer
+from rag_core.answering.drafts import find_short_answer
 from rag_core.answering.prompt_evidence import ComputedFact, cite_operands
 from rag_core.types import Citation, Claim, Reading
 from rag_core.verification.verified_answer import VerifiedAnswer
@@ -50,7 +50,7 @@ def reading_of(wanted: str, probability: float = 0.9) -> Callable[[str, Sequence
 
 def short_of(text: str, wanted: str, *statements: Claim, probability: float = 0.9, **fields: object) -> str:
     answer = VerifiedAnswer(text, (Citation.of(SALES, 0, 15),), statements or claims(text, text[:-5]), **fields)
-    return find_draft_answer("What were sales?", answer, [SALES, PLANT], reading_of(wanted, probability))
+    return find_short_answer("What were sales?", answer, [SALES, PLANT], reading_of(wanted, probability))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_core.answering.sources.candidates import Candidate, Evidence, ParsedQuestion, Quote
+from rag_core.answering.sources.candidates import Candidate, Quote
 from rag_core.answering.sources.excerpts import MAX_ROWS, MAX_WORDS, Excerpts
 from rag_core.answering.sources.selection import MAX_EXCERPTS, select
 from rag_core.reading.answer_finding import FoundAnswer
@@ -17,7 +17,6 @@ from tests.support.passages import passage
 
 GATE = Gate("answerable", 0.9, 0.8, answerable=True)
 KEY = ("v1", 0)
-QUESTION = ParsedQuestion.parse("How long is the bridge?")
 
 
 def found(start: int, end: int, answer: tuple[int, int], score: float = 0.0) -> FoundAnswer:
@@ -30,23 +29,11 @@ def candidate(start: int, end: int, score: float, **changes: object) -> Candidat
     return Candidate(passage(page_index=0, start=0, **changes), (Quote(start, end),), 0.9, score)
 
 
-@pytest.mark.parametrize(
-    ("text", "identifiers"),
-    [
-        ("Ticket number 70 555 019", {"70555019"}),
-        ("Was it more than 1,250,000 euros?", set()),
-        ("What does RL-5489 cost?", {"rl5489"}),
-    ],
-)
-def test_quantities_are_no_identifiers(text: str, identifiers: set[str]) -> None:
-    assert ParsedQuestion.parse(text).identifiers == identifiers
-
-
 def test_words_around_the_answer_are_quoted_from_a_long_sentence() -> None:
     words = [f"word{number}" for number in range(100, 300)]
     text = " ".join(words)
     at = text.index("word250")
-    (one,) = Excerpts().propose(QUESTION, Evidence([found(0, len(text), (at, at + 7))], {KEY: text}))
+    (one,) = Excerpts().propose([found(0, len(text), (at, at + 7))], {KEY: text})
     (quote,) = one.quotes
     quoted = text[quote.start : quote.end].split()
     assert len(quoted) == MAX_WORDS
@@ -56,7 +43,7 @@ def test_words_around_the_answer_are_quoted_from_a_long_sentence() -> None:
 
 def test_short_sentences_are_quoted_whole() -> None:
     text = "The bridge opened in 1931. It is 88 metres long."
-    (one,) = Excerpts().propose(QUESTION, Evidence([found(27, len(text), (33, 42))], {KEY: text}))
+    (one,) = Excerpts().propose([found(27, len(text), (33, 42))], {KEY: text})
     assert [text[quote.start : quote.end] for quote in one.quotes] == ["It is 88 metres long."]
 
 
@@ -67,15 +54,8 @@ def test_heading_of_the_section_is_left_out(answer: tuple[int, int], quoted: str
     one = replace(
         one, excerpt=replace(one.excerpt, passage=passage(page_index=0, start=0, heading="Report › The bridge"))
     )
-    (proposed,) = Excerpts().propose(QUESTION, Evidence([one], {KEY: text}))
+    (proposed,) = Excerpts().propose([one], {KEY: text})
     assert [text[quote.start : quote.end] for quote in proposed.quotes] == [quoted or text]
-
-
-def test_sentences_about_all_codes_of_the_question_are_quoted() -> None:
-    text = "Gateway AB12345 stands in Linz. Gateway AB12354 stands in Graz. Gateway AB12399 stands in Wels."
-    question = ParsedQuestion.parse("Compare AB12345 with AB12354")
-    (one,) = Excerpts().propose(question, Evidence([found(0, len(text), (26, 30))], {KEY: text}))
-    assert [text[quote.start : quote.end] for quote in one.quotes] == [text[: text.index(" Gateway AB12399")]]
 
 
 def test_rows_of_a_table_are_one_excerpt() -> None:
@@ -91,7 +71,7 @@ def test_rows_of_a_table_are_one_excerpt() -> None:
         cell = row.cells[1]
         answers.append(FoundAnswer(excerpt, Place(cell.start, cell.end, cell), cell.text, 0.5, 0.0, score))
     answers.sort(key=lambda one: -one.score)
-    (one,) = Excerpts().propose(QUESTION, Evidence(answers, {KEY: ""}))
+    (one,) = Excerpts().propose(answers, {KEY: ""})
     assert [row.label for row in one.rows] == ["B4", "B5", "B6", "B7", "B8", "B9"]
     assert len(one.quotes) == MAX_ROWS
     assert [quote.marks for quote in one.quotes if quote.marks] == [rows[3].cells[1].spans]

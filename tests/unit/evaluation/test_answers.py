@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.evaluation.answer_metrics import compute_exact_match, compute_token_f1, contains_answer
-from rag_core.text.short_answers import normalize_answer
+from rag_core.text.normalize import normalize_answer
 from rag_core.types.answers import strip_markers
 
 

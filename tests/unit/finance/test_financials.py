@@ -30,11 +30,9 @@ def plan(question: str, *names: str) -> StatementPlan:
     ("question", "statements"),
     [
         ("What is Acme's current ratio?", {BALANCE}),
-        ("How did the net working capital change?", {BALANCE}),
         ("What was the gross margin in 2021?", {INCOME}),
         ("What was capex in FY2022?", {CASH}),
         ("What is the EBITDA margin?", {INCOME, CASH}),
-        ("Return on assets in 2022?", {INCOME, BALANCE}),
         ("Is Acme a capital-intensive business?", {INCOME, BALANCE, CASH}),
         ("What does the P&L say of interest?", {INCOME}),
         ("List what the statement of financial position shows.", {BALANCE}),
@@ -52,9 +50,6 @@ def test_statements_of_a_measure(question: str, statements: set[Statement]) -> N
     [
         "Who founded Acme?",
         "What is the ratio of carbon to hydrogen?",
-        "What is the capital of Peru?",
-        "Which capex is expected for next year?",
-        "What is the guidance for earnings per share?",
         "What is the debit?",
     ],
 )

@@ -20,9 +20,7 @@ PASSAGE = (
         "Where did Celoron's men arrive?",
         "How many canoes came to Logstown, 1750?",
         "What increased to 34229 million dollars?",
-        "Which two things happened first in Virginia?",
         "Who did not build a fort?",
-        "Who gave land away",
         "What do I've to know of the canoes, if I’m in Virginia?",
         "",
     ],
@@ -71,11 +69,9 @@ SHEET = "December 31, 2022 2021 Total current assets 860 790"
         ("Compute the for Acme in USD millions", False),
         ("acme, fiscal 2021", False),
         ("What is Bexley's in 2022?", True),
-        ("Bexley in 2022", True),
         ("What is Acme's in 2017?", True),
         ("What is Acme's in Q3 of 2022?", True),
         ("What was the in 2022?", True),
-        ("bexley 2022", True),
     ],
 )
 def test_other_company_or_year_is_recognized(rest: str, is_other: bool) -> None:
@@ -188,10 +184,6 @@ def test_name_is_searched_as_written() -> None:
 def test_name_may_be_run_together_in_the_file_name(question: str, missing: tuple[str, ...]) -> None:
     title = "BESTBUY_2023_10K AMERICANEXPRESS CVSHEALTH Annual"
     assert find_unmet_by_passage(question, "It sells televisions to people.", title) == missing
-
-
-def test_names_and_figures_of_a_yes_no_question_are_checked() -> None:
-    assert len(find_unmet_by_passage("Did Acme sell 40 ships in 2023?", "Acme has not sold any in 2022.", "")) == 2
 
 
 @pytest.mark.parametrize(

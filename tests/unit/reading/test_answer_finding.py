@@ -12,7 +12,6 @@ from rag_core.reading.answer_finding import find_answers
 from rag_core.reading.excerpts import (
     MAX_CHARS,
     MAX_EXCERPTS,
-    add_caption,
     build_row_excerpt,
     select_excerpts,
     split_windows,
@@ -124,16 +123,6 @@ def test_reading_corrects_the_gate() -> None:
     assert not weigh_reading(replace(gate, score=0.95, answerable=True), 0.001, can_raise=True).answerable
     other = replace(gate, score_name="rerank")
     assert weigh_reading(other, 0.99, can_raise=True) == other
-
-
-def test_short_lines_above_a_table_are_its_caption_if_the_parser_found_none() -> None:
-    text = f"Rain was measured by hand for many years, and few of the results remain.\n\nSales\nin millions\n{PAGE}"
-    shift = text.index(PAGE)
-    bare = replace(TABLE, caption=(), unit="").map_offsets(lambda one: one + shift)
-    found = add_caption(bare, text)
-    assert found.caption == ("in millions", "Sales by region")
-    assert found.unit == "in millions"
-    assert add_caption(TABLE, PAGE) is TABLE
 
 
 def test_rows_of_a_similar_code_are_left_out() -> None:

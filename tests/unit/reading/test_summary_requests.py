@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.reading.summary_requests import SummaryRequest, asks_for_summary, parse_summary_request
+from rag_core.reading.summary_requests import asks_for_summary, parse_summary_request
 
 
 @pytest.mark.parametrize(
-    ("question", "request_"),
+    ("question", "words"),
     [
-        ("Summarise this document", SummaryRequest()),
-        ("Please give me a short summary of the main points of the file.", SummaryRequest()),
-        ("What is this document about?", SummaryRequest()),
-        ("What are these about?", SummaryRequest()),
-        ("What's it about?", SummaryRequest()),
-        ("Summarize the lease of Oak Street in three sentences", SummaryRequest(("Oak Street",), "lease", ("three",))),
-        ("Executive summary of the contract", SummaryRequest((), "contract", ())),
-        ("What is the lease about?", SummaryRequest((), "lease", ())),
-        ("Give me an overview of the penalties", SummaryRequest((), "", ("penalties",))),
-        ("What is the dispute about?", SummaryRequest((), "", ("dispute",))),
+        ("Summarise this document", []),
+        ("Please give me a short summary of the main points of the file.", []),
+        ("What are these about?", []),
+        ("What's it about?", []),
+        ("Summarize the lease of Oak Street", ["lease", "Oak", "Street"]),
+        ("Executive summary of the contract of 2021", ["contract", "2021"]),
+        ("What is the lease about?", ["lease"]),
+        ("Give me an overview of the penalties", ["penalties"]),
     ],
 )
-def test_request(question: str, request_: SummaryRequest) -> None:
-    assert parse_summary_request(question) == request_
+def test_words_of_a_request(question: str, words: list[str]) -> None:
+    assert parse_summary_request(question) == words
 
 
 @pytest.mark.parametrize("question", ["Summarise the lease", "What's it about?", "What is this document about?"])

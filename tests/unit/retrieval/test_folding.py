@@ -77,11 +77,6 @@ def test_only_the_first_chunks_are_compared() -> None:
     assert fold_near_duplicates([], 3) == {}
 
 
-def test_number_of_kept_chunks_is_limited() -> None:
-    chunks = [Chunk(1, WORDS), Chunk(2, "Other."), Chunk(3, WORDS)]
-    assert fold_near_duplicates(chunks, 1) == {1: (3,)}
-
-
 @pytest.mark.parametrize("text", ["", "…", "Total", "12"])
 def test_equal_short_texts_are_folded(text: str) -> None:
     assert fold_near_duplicates([Chunk(1, text), Chunk(2, text), Chunk(3, f"{text} net")], 3) == {1: (2,), 3: ()}

@@ -24,14 +24,3 @@ def test_scores_match_manual_calculation() -> None:
 
 def test_equal_sums_are_ordered_by_chunk_id() -> None:
     assert [hit.chunk_id for hit in reciprocal_rank_fusion([hits(9, 2), hits(2, 9), hits(4)], 60)] == [2, 9, 4]
-
-
-def test_small_constant_favours_first_ranks() -> None:
-    rankings = [hits(1, 2), hits(3, 2)]
-    assert reciprocal_rank_fusion(rankings, 60)[0].chunk_id == 2
-    assert reciprocal_rank_fusion([hits(1, 5, 2), hits(1, 6, 2), hits(7, 8, 2)], 1)[0].chunk_id == 1
-
-
-@pytest.mark.parametrize("rankings", [[], [[]], [[], []]])
-def test_fusion_of_empty_rankings_is_empty(rankings: list[list[Hit]]) -> None:
-    assert reciprocal_rank_fusion(rankings, 60) == []

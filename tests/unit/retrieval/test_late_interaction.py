@@ -44,17 +44,6 @@ def test_max_sim_weighs_the_best_similarity_of_each_token() -> None:
     assert compute_max_sim(near, np.array([0.25, 0.75], np.float32)) == pytest.approx(0.85)
 
 
-def test_max_sim_without_tokens_is_zero() -> None:
-    assert (
-        compute_max_sim(compute_token_similarities(floats(X), np.zeros((0, 2), np.float32)), np.ones(1, np.float32))
-        == 0
-    )
-    assert (
-        compute_max_sim(compute_token_similarities(np.zeros((0, 2), np.float32), floats(X)), np.zeros(0, np.float32))
-        == 0
-    )
-
-
 def test_matching_neighbours_raise_token_similarity() -> None:
     near, far = NEIGHBOUR_WEIGHTS
     total = 1 + 2 * near + 2 * far
@@ -90,15 +79,6 @@ def reference_score(question_tokens: np.ndarray, chunk: ChunkVectors, weights: n
     return (compute_max_sim(near, weights) + SENTENCE_WEIGHT * max(sentences)) / (1 + SENTENCE_WEIGHT)
 
 
-def test_words_in_one_sentence_score_above_scattered_words() -> None:
-    question_tokens, weights = floats(X, Y), np.array([0.5, 0.5], np.float32)
-    values, scales = quantize(floats(X, Y, X, Y))
-    together = ChunkVectors(values, scales, np.array([0, 2], np.int32))
-    apart = ChunkVectors(values[[0, 2, 1, 3]], scales, np.array([0, 2], np.int32))
-    scores = score_chunks(question_tokens, [together, apart], weights)
-    assert scores[0] > scores[1] + 0.1
-
-
 def unit_rows(random: np.random.Generator, n: int, dimension: int = 16) -> np.ndarray:
     rows = random.normal(size=(n, dimension))
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
@@ -127,13 +107,6 @@ def test_batched_scores_match_reference_scores() -> None:
     chunks, weights = random_chunks(random), random_weights(random)
     expected = [reference_score(question_tokens, chunk, weights) for chunk in chunks]
     assert score_chunks(question_tokens, chunks, weights) == pytest.approx(expected, abs=1e-5)
-
-
-def test_rounding_error_of_scores_is_below_one_thousandth() -> None:
-    random = np.random.default_rng(4)
-    question_tokens, chunks, weights = unit_rows(random, 7, 256), random_chunks(random, 256), random_weights(random)
-    expected = [reference_score(question_tokens, chunk, weights) for chunk in chunks]
-    assert score_chunks(question_tokens, chunks, weights) == pytest.approx(expected, abs=1e-3)
 
 
 def test_question_of_zero_vectors_scores_zero() -> None:
@@ -199,10 +172,6 @@ def test_weightless_tokens_are_compared_only_in_short_questions() -> None:
     )
 
 
-def test_question_without_tokens_has_no_weights() -> None:
-    assert compute_token_weights(question(""), idf({}), set()).shape == (0,)
-
-
 def test_tokens_of_the_embedder_are_matched_to_words(embedder: Embedder) -> None:
     embedded = embedder.embed_question("What is EBITDA-margin in Zürich, 2022?")
     looked_up: list[str] = []
@@ -216,3 +185,10 @@ def test_tokens_of_the_embedder_are_matched_to_words(embedder: Embedder) -> None
     words = [embedded.text[start:end] for start, end in embedded.offsets]
     weightless = {word for word, weight in zip(words, weights, strict=True) if weight == 0}
     assert weightless == {"-", ",", "?"}
+
+
+def test_rounding_error_of_scores_is_below_one_thousandth() -> None:
+    random = np.random.default_rng(4)
+    question_tokens, chunks, weights = unit_rows(random, 7, 256), random_chunks(random, 256), random_weights(random)
+    expected = [reference_score(question_tokens, chunk, weights) for chunk in chunks]
+    assert score_chunks(question_tokens, chunks, weights) == pytest.approx(expected, abs=1e-3)

@@ -38,7 +38,7 @@ def test_chunks_of_named_documents_are_first_in_their_order(names: list[str], ex
 
 @pytest.mark.parametrize(
     "names",
-    [[], ["walmart"], ["eric"], ["health", "minutes", "express", "inc"]],
+    [[], ["walmart"], ["eric"], ["cvs", "american", "pepsico", "minutes"]],
     ids=["none", "absent", "within", "all"],
 )
 def test_names_that_match_no_or_every_document_are_ignored(names: list[str]) -> None:
@@ -47,21 +47,11 @@ def test_names_that_match_no_or_every_document_are_ignored(names: list[str]) -> 
     assert ranking.scores == {**SCORES, NAMED_SCORE: {}}
 
 
-def test_name_of_every_document_is_ignored() -> None:
-    documents = dict.fromkeys(DOCUMENTS, "PepsiCo 2022") | {4: "PepsiCo 2021"}
-    assert prefer_named_documents(RANKING, ["pepsico"], documents, TEXTS).order == RANKING.order
-
-
 def test_score_marks_moved_chunks() -> None:
-    ranking = prefer_named_documents(RANKING, ["cvs", "express"], DOCUMENTS, TEXTS)
+    ranking = prefer_named_documents(RANKING, ["cvs", "american"], DOCUMENTS, TEXTS)
     assert ranking.scores == {**SCORES, NAMED_SCORE: {}}
-    ranking = prefer_named_documents(RANKING, ["express"], DOCUMENTS, TEXTS)
+    ranking = prefer_named_documents(RANKING, ["american"], DOCUMENTS, TEXTS)
     assert ranking.scores == {**SCORES, NAMED_SCORE: {2: 1.0, 1: 0.0, 3: 0.0, 4: 0.0}}
-
-
-def test_deleted_chunks_are_last() -> None:
-    known = {chunk_id: DOCUMENTS[chunk_id] for chunk_id in (2, 3, 4)}
-    assert prefer_named_documents(RANKING, ["express"], known, TEXTS).order == (2, 1, 3, 4)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +81,7 @@ def test_possible_names_of_a_lower_case_question() -> None:
 
 def test_first_chunks_are_kept_for_uncertain_names() -> None:
     assert prefer_named_documents(RANKING, ["pep"], DOCUMENTS, TEXTS, kept=1).order == (1, 3, 4, 2)
-    assert prefer_named_documents(RANKING, ["express"], DOCUMENTS, TEXTS, kept=2).order == RANKING.order
+    assert prefer_named_documents(RANKING, ["american"], DOCUMENTS, TEXTS, kept=2).order == RANKING.order
 
 
 def test_accents_are_ignored() -> None:

@@ -70,18 +70,6 @@ def test_failed_embedding_is_tried_again(embeddings: OnDemandEmbeddings, embedde
     assert embedder.texts == ["broken", "broken"]
 
 
-def test_question_does_not_fail_if_its_texts_are_evicted(
-    embeddings: OnDemandEmbeddings, embedder: SlowEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(on_demand, "MAX_CACHED", 2)
-    embedder.gate.set()
-    with ThreadPoolExecutor(8) as pool:
-        asked = [
-            pool.submit(embeddings.embed, embedder, [f"{one} {two}" for two in range(8)], 30.0) for one in range(8)
-        ]
-    assert all(found is not None for future in asked for found in future.result())
-
-
 def test_cache_is_limited(
     embeddings: OnDemandEmbeddings, embedder: SlowEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

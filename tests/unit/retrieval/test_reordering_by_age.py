@@ -33,7 +33,3 @@ def test_chunk_of_unknown_age_has_no_advantage() -> None:
 def test_equal_sums_keep_their_order() -> None:
     ranking = Ranking((7, 5, 6), {"rerank": dict.fromkeys((7, 5, 6), 0.5)})
     assert prefer_recent_documents(ranking, "rerank", dict.fromkeys((5, 6, 7), 10.0), 0.3).order == (7, 5, 6)
-
-
-def test_empty_ranking_is_unchanged() -> None:
-    assert prefer_recent_documents(Ranking((), {"rerank": {}}), "rerank", {}, 0.1).order == ()

@@ -62,10 +62,6 @@ def test_invalid_weighting_is_rejected(values: dict[str, float]) -> None:
         weigh(("a", 0.5, 0), **values)
 
 
-def test_no_candidates_have_no_weights() -> None:
-    assert weigh() == ()
-
-
 def test_expected_passage_that_was_not_found_is_absent() -> None:
     rows = weigh(("a", 0.9, 0))
     assert compute_evidence_mass(rows, 5, None) == EvidenceMass(EvidenceCase.ABSENT, None, False, 0.0, None)
