@@ -16,7 +16,6 @@ from rag_core.parsing.layout.lines import Line
 from rag_core.parsing.layout.page_text import choose_separators, find_hyphenated_words, join_lines
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.layout.runs import Run
-from rag_core.parsing.pdf.accents import compose_accents
 from rag_core.parsing.pdf.field_labels import append_missing_pairs, find_field_pairs
 from rag_core.parsing.pdf.fonts import Fonts
 from rag_core.parsing.pdf.form_fields import insert_form_fields
@@ -25,7 +24,6 @@ from rag_core.parsing.pdf.hidden_text import remove_hidden_text
 from rag_core.parsing.pdf.page import PdfPage
 from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
-from rag_core.parsing.pdf.word_spacing import insert_word_spaces
 from rag_core.parsing.tables.finder import find_tables
 from rag_core.types import FloatArray, Page, PageState
 from rag_core.types.documents import ParsedPage
@@ -63,7 +61,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     def decode(unmapped: Sequence[tuple[str, int]]) -> list[int]:
         return decode_glyphs(unmapped, partial(fonts.glyph_names, page_index))
 
-    characters, hidden = remove_hidden_text(reader, compose_accents(reader.characters(decode)))
+    characters, hidden = remove_hidden_text(reader, reader.characters(decode))
     page_runs = _extract_runs(reader, characters, ocr)
     lines = order_lines(remove_line_numbers(page_runs.runs), written=page_runs.written)
     separators = choose_separators(lines)
@@ -109,7 +107,7 @@ def _whole_words(lines: list[Line]) -> str:
 
 
 def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRuns:
-    characters, numbers = insert_word_spaces(*insert_form_fields(reader, characters))
+    characters, numbers = insert_form_fields(reader, characters)
     runs = build_runs(characters, lambda index: reader.is_bold(int(numbers[index])))
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le").replace("\x02", "")
     garbage = measure_unreadable_share(text) > _GARBAGE

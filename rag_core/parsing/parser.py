@@ -15,7 +15,7 @@ _HEADER_WITHIN = 1024
 
 # Increase this number with every change that alters the text or the tables of any page. Citations are offsets into the
 # text.
-LAYOUT_REVISION = 9
+LAYOUT_REVISION = 10
 # The first revision that reads attached files.
 _READS_ATTACHMENTS = 7
 PARSER_VERSION = f"pypdfium2 {version('pypdfium2')}, layout {LAYOUT_REVISION}"

@@ -11,7 +11,6 @@ import numpy as np
 
 from rag_core.parsing.characters import UNSPACED_SCRIPTS, clean_word, needs_cleaning
 from rag_core.parsing.layout.runs import Run, rotate_boxes
-from rag_core.parsing.pdf.bidi import reorder_bidi
 from rag_core.parsing.pdf.text_page import Characters
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS, replace_look_alikes
 from rag_core.types import BoolArray, FloatArray
@@ -45,7 +44,6 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
         Returns whether the character with the given number is bold. It is slow, so it is called only for the first and
         the last character of each run.
     """
-    characters = reorder_bidi(characters)
     text = replace_look_alikes(characters.codes.astype("<u4").tobytes().decode("utf-32-le"))
     spans, breaks = _word_spans(text)
     if not spans:
@@ -120,18 +118,19 @@ def _split_at_jumps(
     """Split a line where it jumps to the left, up or down; yield ``(first, end)`` of each part, ``end`` exclusive.
 
     ``jumps`` contains, in ascending order, the numbers of the words that are further left than the word before, or
-    entirely above or below it. ``strays`` contains the words that are entirely above or below the word before. Such
-    jumps occur because pdfium puts a footnote mark that was written last at the end of the line with the same height,
+    entirely above or below it. ``strays`` contains the words that are entirely above or below the word before. A line
+    with words of a right-to-left script is not split where it goes on further left. Such jumps occur because pdfium puts a footnote mark that was written last at the end of the line with the same height,
     and puts the values of form fields one after another.
     """
     begin = first
+    runs_left = _BACKWARDS.search(text, spans[first][0], spans[last - 1][1]) is not None
     for number in jumps[bisect_right(jumps, first) : bisect_left(jumps, last)]:
         if number in strays:
             # Split only between words with letters or digits: in a font with tight boxes, a full stop is entirely below
             # a quotation mark.
             if not all(_LETTER.search(text, *span) for span in spans[number - 1 : number + 1]):
                 continue
-        elif _BACKWARDS.search(text, spans[number - 1][0], spans[number][1]):
+        elif runs_left:
             continue
         yield begin, number
         begin = number

@@ -1,4 +1,4 @@
-"""Glyphs without a mapping to characters, and accents drawn separately from their letters."""
+"""Glyphs without a mapping to characters."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pypdf
 import pytest
-from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.pdf.fonts import Fonts
 from rag_core.parsing.pdf.glyph_names import decode_glyphs, find_glyph_character
-from tests.support.drawn_pdfs import make, raw_pdf, read
+from tests.support.drawn_pdfs import raw_pdf, read
 
 NAMES = {"Math": {104: "angbracketleft", 105: "angbracketright"}, "Text": {27: "f_i", 97: "a.sc"}}
 DRAWN = b"600 0 0 0 600 700 d1 0 0 500 500 re f"
@@ -163,48 +162,6 @@ def test_fonts_can_be_closed_twice(tmp_path: Path) -> None:
     fonts = Fonts(tmp_path / "broken.pdf", None)
     fonts.close()
     fonts.close()
-
-
-def accented(*parts: str, raised: float = 0.0):
-    """Draw a line in which each accent is drawn before the letter below it."""
-
-    def draw(canvas: Canvas) -> None:
-        canvas.setFont("Helvetica", 12)
-        across = 72.0
-        for part in parts:
-            if part in "´¨`ˆ¸":
-                canvas.drawString(across + 1.5, 700 + raised, part)
-                continue
-            canvas.drawString(across, 700, part)
-            across += canvas.stringWidth(part, "Helvetica", 12)
-
-    return draw
-
-
-@pytest.mark.parametrize("raised", [0.0, 2.5], ids=["over small letters", "over capitals"])
-@pytest.mark.parametrize(
-    ("parts", "text"),
-    [
-        (("Schr", "¨", "odinger und G", "¨", "odel"), "Schrödinger und Gödel"),
-        (("acc", "´", "el", "´", "eration"), "accélération"),
-        (("¨", "Uber die ", "´", "Ecole"), "Über die École"),
-        (("a gar", "¸", "con ", "`", "a la carte"), "a garçon à la carte"),
-    ],
-)
-def test_accents_are_combined_with_their_letters(
-    tmp_path: Path, parts: tuple[str, ...], text: str, raised: float
-) -> None:
-    page = read(make(tmp_path / "a.pdf", accented(*parts, raised=raised))).page
-    assert page.text == text
-    assert [page.text[start:end] for start, end in zip(page.boxes.starts, page.boxes.ends, strict=True)] == (
-        page.text.split()
-    )
-
-
-def test_accents_without_a_letter_are_kept(tmp_path: Path) -> None:
-    page = read(make(tmp_path / "a.pdf", accented("´", "7 or ", "´", "x", "   ´ alone"))).page
-    assert page.text.count("´") == 3
-    assert "7 or" in page.text
 
 
 def test_form_objects_that_contain_each_other_are_read_once(tmp_path: Path) -> None:
