@@ -119,8 +119,9 @@ def _split_at_jumps(
 
     ``jumps`` contains, in ascending order, the numbers of the words that are further left than the word before, or
     entirely above or below it. ``strays`` contains the words that are entirely above or below the word before. A line
-    with words of a right-to-left script is not split where it goes on further left. Such jumps occur because pdfium puts a footnote mark that was written last at the end of the line with the same height,
-    and puts the values of form fields one after another.
+    with words of a right-to-left script is not split where it goes on further left. Such jumps occur because pdfium
+    puts a footnote mark that was written last at the end of the line with the same height, and puts the values of form
+    fields one after another.
     """
     begin = first
     runs_left = _BACKWARDS.search(text, spans[first][0], spans[last - 1][1]) is not None

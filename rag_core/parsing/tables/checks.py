@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from statistics import median
 
 from rag_core.parsing.tables.grid import Cells, ColumnKind, Grid, GridRow
 from rag_core.parsing.tables.segments import Segment
 
 _MARKER = re.compile(r"[•◦‣▪●○■□✓☐☒–—*-]|[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)\]]*|§.*|\d+(?:\.\d+)+\.?")
-_ENDS_IN_NUMBER = re.compile(r"[^\W\d].*\D\d{1,3}$")
-_PAGE_NUMBER = re.compile(r"(?:[A-Z]{1,2}-)?\d{1,4}|[ivxl]+")
 # Longest label of a list of labels and values, in words, and longest usual value.
 _LABEL_WORDS, _VALUE_WORDS = 7, 14
 _MIN_PAIRS = 3
@@ -28,7 +25,7 @@ def is_table(grid: Grid) -> bool:
         return False
     if not grid.head and grid.kinds[0] is not ColumnKind.TEXT:
         return False  # figures without labels and headers, such as those along the axes of a chart
-    if _is_list(grid, rows) or _is_contents(grid, rows):
+    if _is_list(grid, rows):
         return False
     filled = sum(len(row.cells) for row in rows) / (len(rows) * count)
     figures = [kind for kind in grid.kinds[1:] if kind is not ColumnKind.TEXT]
@@ -49,22 +46,6 @@ def _is_list(grid: Grid, rows: Sequence[GridRow]) -> bool:
         return False
     labels = [row.label[0].text for row in rows if row.label]
     return bool(labels) and sum(bool(_MARKER.fullmatch(label)) for label in labels) > 0.5 * len(labels)
-
-
-def _is_contents(grid: Grid, rows: Sequence[GridRow]) -> bool:
-    """Return whether the last column contains page numbers in ascending order."""
-    last = len(grid.columns) - 1
-    if len(grid.columns) > 3 or any(kind is ColumnKind.FIGURE for kind in grid.kinds[1:last]):
-        return False
-    texts = [row.cells[last][-1].text for row in grid.rows if last in row.cells]
-    if last == 1 and all(_ENDS_IN_NUMBER.search(text) for text in texts):
-        texts = [text[-len(text) + len(text.rstrip("0123456789")) :] for text in texts]
-    if len(texts) < 3 or sum(bool(_PAGE_NUMBER.fullmatch(text)) for text in texts) < 0.8 * len(texts):
-        return False
-    numbers = [int(text) for text in texts if text.isdecimal()]
-    rising = sum(first <= second for first, second in pairwise(numbers))
-    headed = any("page" in line.text.casefold().split() for line in grid.head)
-    return rising >= 0.9 * (len(numbers) - 1) and (headed or len(numbers) >= 4)
 
 
 def _is_label_value_list(grid: Grid, rows: Sequence[GridRow]) -> bool:

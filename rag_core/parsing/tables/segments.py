@@ -10,7 +10,6 @@ from functools import lru_cache
 import numpy as np
 
 from rag_core.parsing.layout.lines import Line
-from rag_core.parsing.layout.runs import Run
 from rag_core.text.dates import MONTH, QUARTER, YEAR
 
 # Least gap between two segments, as a share of the height of the characters.
@@ -19,8 +18,6 @@ _CURRENCY = r"(?:US|C|A|HK)?[$€£¥]|USD|EUR|GBP|CHF"
 _CURRENCY_SIGNS = frozenset("$€£¥")
 _SIGN_BEFORE = re.compile(rf"(?:{_CURRENCY})?\(?|\(")
 _BULLET = re.compile(r"[•◦‣▪●○■□☐☒✓►▶➢➤>*→–-]")
-# A page with a table has at least this many wide gaps.
-_MIN_GAPS = 2
 # Largest distance between a bullet and its text.
 _BULLET_GAP = 4.0
 # Number of texts whose kind is kept, because the kind of a text is needed several times.
@@ -102,10 +99,7 @@ class TextLine:
 
 
 def build_text_lines(lines: Sequence[Line]) -> list[TextLine]:
-    """Return the segments of a page grouped by baseline, from the top down.
-
-    No lines are returned for a page on which no two lines can have several segments.
-    """
+    """Return the segments of a page grouped by baseline, from the top down."""
     runs = [run for line in lines for run in line.runs]
     boxes = np.concatenate([run.line_boxes for run in runs]).astype(np.float64)
     counts = np.array([len(run.words) for run in runs])
@@ -123,8 +117,6 @@ def build_text_lines(lines: Sequence[Line]) -> list[TextLine]:
     gaps = boxes[1:, 0] - boxes[:-1, 2]
     is_sign = np.array([text in _CURRENCY_SIGNS for text in texts[1:]], bool)
     wide = gaps > _GAP * sizes[1:]
-    if np.count_nonzero(wide & (owners[1:] == owners[:-1])) + _count_level(runs) < _MIN_GAPS:
-        return []
     breaks = np.flatnonzero((owners[1:] != owners[:-1]) | wide | is_sign) + 1
     starts = np.concatenate([[0], breaks])
     lows = np.minimum.reduceat(boxes[:, :2], starts, axis=0).tolist()
@@ -142,12 +134,6 @@ def build_text_lines(lines: Sequence[Line]) -> list[TextLine]:
             )
         segments.append(Segment(list(range(start, end)), text, low[0], low[1], high[0], high[1], run.size, run.bold))
     return [TextLine(_join_neighbours(row) if len(row) > 1 else row) for row in _group_by_baseline(segments)]
-
-
-def _count_level(runs: Sequence[Run]) -> int:
-    """Return how many runs are on about the same height as another run."""
-    bottoms = np.sort([run.box[3] for run in runs])
-    return int(np.count_nonzero(np.diff(bottoms) < 0.5 * max(run.size for run in runs)))
 
 
 def _group_by_baseline(segments: list[Segment]) -> Iterator[list[Segment]]:

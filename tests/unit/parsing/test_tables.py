@@ -230,16 +230,11 @@ def columns_of_prose(canvas: Canvas) -> None:
         lines(*(text[:44] for text in PROSE * 5), left=left, size=10)(canvas)
 
 
-def contents(canvas: Canvas) -> None:
-    titles = ["Introduction", "Method", "Results of the first year", "Discussion", "References"]
-    rows(*((title, str(3 + 4 * number)) for number, title in enumerate(titles)), places=(60, 500))(canvas)
-
-
 def numbered_list(canvas: Canvas) -> None:
     rows(*((f"{number}.", text) for number, text in enumerate(PROSE * 2, 1)), places=(60, 90), left=True)(canvas)
 
 
-@pytest.mark.parametrize("draw", [lines(*PROSE * 4), columns_of_prose, contents, numbered_list])
+@pytest.mark.parametrize("draw", [lines(*PROSE * 4), columns_of_prose, numbered_list])
 def test_other_text_is_no_table(tmp_path: Path, draw) -> None:
     assert tables(tmp_path, draw) == ()
 
