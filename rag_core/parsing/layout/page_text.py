@@ -124,7 +124,7 @@ def _choose_separator(lines: list[Line], number: int, body: dict[int, float]) ->
     if _starts_paragraph(upper, lower, body):
         return PARAGRAPH
     full = upper.box[2] > max(line.box[2] for line in lines[max(number - 3, 0) : number + 3]) - 2 * upper.size
-    if full and _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
+    if full and not upper.tabular and _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
         return ""
     return LINE
 

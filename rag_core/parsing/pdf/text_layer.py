@@ -62,7 +62,7 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     # Drop text outside the displayed page, because a person who reads the page cannot check it.
     kept = _is_displayed(rects) & np.array([bool(word) for word in words])
     numbers, before = np.flatnonzero(kept).tolist(), [0, *np.cumsum(kept).tolist()]
-    spaced = _find_spaces(text, spans)
+    spaced = _find_spaces(text, spans, turned)
     apart = np.maximum(turned[1:, 1], turned[:-1, 1]) > np.minimum(turned[1:, 3], turned[:-1, 3])
     steps = np.flatnonzero(apart | (turned[1:, 0] < turned[:-1, 0])) + 1
     jumps, strays = steps.tolist(), set(steps[apart[steps - 1]].tolist())
@@ -189,14 +189,18 @@ def _is_displayed(rects: FloatArray) -> BoolArray:
     return displayed
 
 
-def _find_spaces(text: str, spans: list[tuple[int, int]]) -> list[bool]:
-    """Return for each word whether there is a space before it; false for the first word."""
+def _find_spaces(text: str, spans: list[tuple[int, int]], turned: FloatArray) -> list[bool]:
+    """Return for each word whether there is a space before it; false for the first word.
+
+    Between two characters of a script without spaces, only a wide gap, as between two cells of a table, is a space.
+    """
     spaced = [False, *(before[1] != here[0] for before, here in pairwise(spans))]
     if not _UNSPACED.search(text):
         return spaced
+    wide = (turned[1:, 0] - turned[:-1, 2] > turned[1:, 3] - turned[1:, 1]).tolist()
     for number in range(1, len(spans)):
         joined = _UNSPACED.match(text[spans[number - 1][1] - 1]) and _UNSPACED.match(text[spans[number][0]])
-        spaced[number] &= not joined
+        spaced[number] &= not joined or wide[number - 1]
     return spaced
 
 

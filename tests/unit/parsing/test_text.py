@@ -279,6 +279,18 @@ def test_script_without_spaces_has_a_box_for_each_character(tmp_path: Path) -> N
     assert np.all(np.diff(page.boxes.starts) == 1)
 
 
+def test_cells_of_a_script_without_spaces_are_apart(tmp_path: Path) -> None:
+    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("STSong-Light", 12)
+        for row, cells in enumerate((("商品", "数量", "適用"), ("机器", "5,000", "特別"), ("线缆", "3,000", "特別"))):
+            for place, cell in enumerate(cells):
+                canvas.drawString(72 + 120 * place, 700 - 16 * row, cell)
+
+    assert page_of(tmp_path, draw).text == "商品 数量 適用\n机器 5,000 特別\n线缆 3,000 特別"
+
+
 def test_rules_drawn_with_characters_are_left_out(tmp_path: Path) -> None:
     page = page_of(tmp_path, lines("Signed by", "-----", "the chairman ===== today", "Contents .... 7"))
     assert page.text.split() == ["Signed", "by", "the", "chairman", "today", "Contents", "7"]
