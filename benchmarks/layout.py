@@ -52,12 +52,8 @@ STEPS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "rows by position if the text jumps back": without(f"{LAYOUT}.reading_order._jumps_back", lambda runs: False),
     "cells on one baseline share a line": without(f"{LAYOUT}.reading_order._continues", lambda before, run: False),
     "runs far from their row moved to it": without(f"{LAYOUT}.reading_order.separate_strays", lambda runs: (runs, [])),
-    "list markers moved to their item": without(f"{LAYOUT}.reading_order.move_list_markers", _keep_runs),
     "line numbers removed": without("rag_core.parsing.pdf.page_parser.remove_line_numbers", _keep_runs),
     "words joined over line ends": without(f"{LAYOUT}.page_text._word_separator", lambda upper, lower: None),
-    "word spaces inserted": without(
-        "rag_core.parsing.pdf.page_parser.insert_word_spaces", lambda characters, numbers: (characters, numbers)
-    ),
     "accents composed": without("rag_core.parsing.pdf.page_parser.compose_accents", lambda characters: characters),
     "form fields inserted": without(
         "rag_core.parsing.pdf.page_parser.insert_form_fields", lambda reader, characters: _numbered(characters)

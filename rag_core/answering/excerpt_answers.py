@@ -13,6 +13,7 @@ from rag_core.answering.sources.candidates import Candidate
 from rag_core.answering.sources.selection import SHOWN, Selection, select
 from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.excerpts import WHOLE_PAGES
+from rag_core.text.identifiers import contains_identifier, find_identifiers
 from rag_core.types import Citation, Gate, Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import Table, TableRow
@@ -42,11 +43,16 @@ class ExcerptAnswer:
 
 
 def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader) -> ExcerptAnswer:
-    """Return the excerpts that may answer a question, or a refusal that names the closest passages."""
+    """Return the excerpts that may answer a question, or a refusal that names the closest passages.
+
+    A question about a code that no chunk contains is refused.
+    """
     read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
     answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome)
     candidates = [candidate for source in SOURCES for candidate in source.propose(answers, page_texts)]
     selection = select(candidates, gate, page_texts)
+    if _asks_for_unknown_code(outcome):
+        selection = replace(selection, gate=replace(selection.gate, answerable=False))
     if not selection.gate.answerable:
         return ExcerptAnswer(_refuse(selection), outcome.result.passages, selection.gate)
     found = _add_passages(outcome, selection, reader)
@@ -61,6 +67,15 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
             answer.cite(*citations)
     more = tuple(citation for citations in cited[SHOWN:] for citation in citations)
     return ExcerptAnswer(replace(answer.build(), more=more), found, selection.gate)
+
+
+def _asks_for_unknown_code(outcome: SearchOutcome) -> bool:
+    """Return whether a question names codes or long numbers, other than quantities, and no chunk contains one."""
+    question = outcome.result.question
+    found = find_identifiers(question)
+    codes = [one for one in found if not one.isdecimal() or f"{int(one):,}" not in question]
+    chunks = outcome.ranked.rows.values()
+    return bool(codes) and not any(contains_identifier(chunk.text, codes) for chunk in chunks)
 
 
 def _write_rows(table: Table, rows: Sequence[TableRow]) -> str:

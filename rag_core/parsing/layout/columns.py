@@ -20,11 +20,6 @@ _NARROWEST = 60.0
 _MIN_ROWS = 6
 _FILL = 0.7
 _CONTINUED = 0.2
-# A run is raised if its bottom is above this share of the height of the run before it, measured from that run's top.
-_RAISED = 0.5
-_MIN_RAISED = 2
-# Least number of raised runs, as a share of the steps from the left to the right side and the runs across the gutter.
-_RAISED_SHARE = 0.125
 # Left end, right end and text of a word.
 _Word: TypeAlias = tuple[float, float, str]
 
@@ -34,8 +29,8 @@ class Columns:
     """Two columns of a page, with the empty gutter between them; coordinates are in points.
 
     ``gutter`` is the x of the gutter; ``top`` and ``bottom`` are the ends of the part of the page that has two columns.
-    ``interleaved`` says that the content stream crosses the gutter line by line, instead of writing one column, or one
-    cell of a table, after the other.
+    ``interleaved`` says that the content stream crosses the gutter line by line, instead of writing one column after
+    the other.
     """
 
     gutter: float
@@ -164,18 +159,7 @@ def _is_interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -
     crossing = sum(run.box[0] < gutter < run.box[2] for run in inside)
     sides = [run.box[0] >= gutter for run in inside]
     turns = sum(first != second for first, second in pairwise(sides))
-    return (crossing > 2 or turns > max(4, len(inside) // 5)) and not _is_written_in_cells(inside, gutter, crossing)
-
-
-def _is_written_in_cells(inside: list[Run], gutter: float, crossing: int) -> bool:
-    """Return whether the content stream writes a table cell by cell.
-
-    After a left cell of several lines, the content stream moves up to write the right cell. After a cell of a single
-    line it does not move up. A few moves are enough, because only some cells of a table have several lines.
-    """
-    turns = [(first, second) for first, second in pairwise(inside) if first.box[0] < gutter <= second.box[0]]
-    raised = sum(second.box[3] < first.box[1] + _RAISED * (first.box[3] - first.box[1]) for first, second in turns)
-    return raised >= _MIN_RAISED and raised >= _RAISED_SHARE * (len(turns) + crossing)
+    return crossing > 2 or turns > max(4, len(inside) // 5)
 
 
 def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:

@@ -7,28 +7,19 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from statistics import median
 
-import numpy as np
-
 from rag_core.parsing.layout.lines import Line
 from rag_core.text.sentences import SECTION_LABEL
 from rag_core.types.chunks import HEADING_SEPARATOR
 
 MAX_HEADING_CHARS = 80
 _LONGEST_LINE = 110
-_LARGER, _TITLE = 1.12, 1.3
-# Only lines with at least this many characters count for the largest text size of a page, because a decorative initial
-# letter is larger than any title.
-_MIN_CHARACTERS = 8
-# Least space before a page number, in line heights.
-_APART = 1.2
+_LARGER = 1.12
 _NUMBERED = re.compile(
     r"^(?:(?:item|part|chapter|section|note|article|exhibit|appendix|schedule|annex|kapitel|chapitre)\s+"
     r"[\divxlca]+[a-z]?\b|\d+(?:\.\d+){1,3}\.?\s+[A-Z])",
     re.IGNORECASE,
 )
 _NO_LETTERS = re.compile(r"[\W\d_]+")
-_LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}")
-_LAST_NUMBER = re.compile(r"\s(\d{1,4})$")
 _BELOW_LABEL = 80
 _TOP_LINES = 6
 
@@ -46,49 +37,27 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
     # Numbers of the first and the last line of each heading.
     headings: list[tuple[int, int]] = []
     for number, line in enumerate(lines):
-        following = lines[number + 1] if number + 1 < len(lines) else None
-        if not _is_heading(line, following, body, bold) or _ends_in_page_number(lines, number):
+        if not _is_heading(line, body, bold):
             continue
         continues = headings and number == headings[-1][1] + 1 and _has_same_style(lines[number - 1], line)
         if continues and spans[number][1] - spans[headings[-1][0]][0] <= 2 * MAX_HEADING_CHARS:
             headings[-1] = (headings[-1][0], number)
         else:
             headings.append((number, number))
-    firsts = {first for first, _ in headings}
-    return tuple(
-        (spans[first][0], spans[last][1])
-        for first, last in headings
-        if spans[last][1] - spans[first][0] <= _LONGEST_LINE
-        or (_is_title(lines, last, body) and (last + 1 in firsts or not _continues_below(lines, last)))
-    )
+    ends = [(spans[first][0], spans[last][1]) for first, last in headings]
+    return tuple((start, end) for start, end in ends if end - start <= _LONGEST_LINE)
 
 
-def _is_title(lines: list[Line], number: int, body: float) -> bool:
-    """Return whether a line has the largest text size of the page and is clearly larger than the body text."""
-    largest = max((line.size for line in lines if len(line.text) >= _MIN_CHARACTERS), default=0.0)
-    return lines[number].size >= max(0.95 * largest, _TITLE * body)
-
-
-def _continues_below(lines: list[Line], number: int) -> bool:
-    """Return whether the next line has the same style.
-
-    Both lines may then be prose that is only larger than the small print of a table on the page.
-    """
-    return number + 1 < len(lines) and _has_same_style(lines[number], lines[number + 1])
-
-
-def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool) -> bool:
+def _is_heading(line: Line, body: float, all_bold: bool) -> bool:
     text = line.text
     # Do the cheap tests first, because they rule out most lines.
     if not 3 <= len(text) <= 120 or text[0].islower() or text.endswith((",", ";")):
         return False
     letters = len(_NO_LETTERS.sub("", text))
-    if letters < 3 or letters < 0.5 * len(text.replace(" ", "")) or line.tabular or _LEADERS.search(text):
+    if letters < 3 or letters < 0.5 * len(text.replace(" ", "")) or line.tabular:
         return False
     words = text.split()
     larger = body > 0 and line.size >= _LARGER * body
-    if following is not None and following.tabular and not larger and not _has_gap_below(line, following):
-        return False
     if text.endswith(":") and len(words) > 6:
         return False
     if len(words) == 1 and len(text) < 8 and not larger and not text.isupper():
@@ -100,27 +69,6 @@ def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool)
     return (
         larger or (line.bold and not all_bold) or (text.isupper() and len(words) > 1 and len(text) <= MAX_HEADING_CHARS)
     )
-
-
-def _ends_in_page_number(lines: list[Line], number: int) -> bool:
-    """Return whether a line ends in a page number or figure, as in a table of contents or a table.
-
-    The last number counts only after a wide space, or if the lines above and below end in numbers as well and the three
-    numbers are in ascending order. So a year at the end of a title does not count.
-    """
-    if not _LAST_NUMBER.search(lines[number].text):
-        return False
-    ends = np.concatenate([run.line_boxes for run in lines[number].runs])[-2:]
-    if len(ends) > 1 and ends[1][0] - ends[0][2] > _APART * lines[number].size:
-        return True
-    near = [_LAST_NUMBER.search(line.text) for line in lines[max(number - 1, 0) : number + 2]]
-    numbers = [int(match[1]) for match in near if match]
-    return len(numbers) == 3 and numbers == sorted(numbers)
-
-
-def _has_gap_below(line: Line, following: Line) -> bool:
-    """Return whether there is space below a line, as between a title and its table, but not below column heads."""
-    return following.box[1] - line.box[3] > 0.25 * max(line.size, 1.0)
 
 
 def _is_title_case(words: list[str]) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.layout.runs import Run
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 
@@ -13,8 +12,6 @@ _NUMBER = re.compile(rf"^[($€£¥+\-–—]*\d[\d,.]*[%){SUPERSCRIPT_DIGITS}]*
 
 # Text before which there is no space if it touches the run before it: raised endings and signs, and punctuation.
 _SUFFIX = re.compile(rf"^(?:st|nd|rd|th|®|™|©|[{SUPERSCRIPT_DIGITS},]+)$|^[.,;:!?)](?!\w)")
-# A raised figure may be a footnote mark: "2.5" with the footnote mark "1" must not become the number "2.51".
-_MARK = re.compile(r"^\d{1,2}(?:,\d{1,2})*$")
 
 
 @dataclass(slots=True)
@@ -28,9 +25,6 @@ class Line:
     _tabular: bool | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        following = [run.text for run in self.runs[2:]] + [""]
-        marks = map(_mark_superscript, self.runs, self.runs[1:], following)
-        self.runs = [self.runs[0], *marks]
         boxes = [run.box for run in self.runs]
         self.box = (
             min(box[0] for box in boxes),
@@ -76,13 +70,3 @@ class Line:
 
 def _touches(before: Run, run: Run) -> bool:
     return -run.size < run.box[0] - before.box[2] < 0.15 * max(run.size, before.size)
-
-
-def _mark_superscript(before: Run, run: Run, following: str) -> Run:
-    """Return a run, written in superscript characters if it is a small and raised figure after the run before it."""
-    if following.startswith(("/", "⁄")):  # the run is the upper part of a fraction
-        return run
-    raised = 0.25 * before.size < before.box[3] - run.box[3] < before.size and run.size < 0.9 * before.size
-    if raised and _touches(before, run) and _MARK.match(run.text):
-        return replace(run, words=[word.translate(SUPERSCRIPTS) for word in run.words])
-    return run

@@ -17,7 +17,6 @@ LINE, PARAGRAPH = "\n", "\n\n"
 # Separator inside a word that a line end divides; the words of the document later decide whether this hyphen stays.
 DIVIDED = "-"
 _LOOSE = 1.3
-_HEAD_LINES = 5
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 _LAST_PART = re.compile(rf"({HYPHENATED_WORD})$")
 _FIRST_PART = re.compile(rf"({HYPHENATED_WORD})")
@@ -122,10 +121,10 @@ def _choose_separator(lines: list[Line], number: int, body: dict[int, float]) ->
     separator = _word_separator(upper, lower)
     if separator is not None:
         return separator
-    if _starts_paragraph(lines, number, body):
+    if _starts_paragraph(upper, lower, body):
         return PARAGRAPH
     full = upper.box[2] > max(line.box[2] for line in lines[max(number - 3, 0) : number + 3]) - 2 * upper.size
-    if full and _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
+    if full and not upper.tabular and _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
         return ""
     return LINE
 
@@ -149,51 +148,21 @@ def _word_halves(upper: Line, lower: Line) -> tuple[str, str] | None:
     return (first[1], second[1]) if first and second and second[1][0].islower() else None
 
 
-def _starts_paragraph(lines: list[Line], number: int, body: dict[int, float]) -> bool:
-    upper, lower = lines[number - 1], lines[number]
+def _starts_paragraph(upper: Line, lower: Line, body: dict[int, float]) -> bool:
     pitch = _pitch(upper, lower)
     size = max(lower.size, upper.size, 1.0)
     if pitch < -0.5 * size:  # the second line is in the next column: a sentence may continue there
-        if -pitch < _HEAD_LINES * size and len(upper.text.split()) <= 4 and len(lower.text.split()) <= 4:
-            return False  # the second line is the next cell in the head of a table
         return bool(_SENTENCE_END.search(upper.text)) or not lower.text[:1].islower()
     if upper.size and lower.size and max(upper.size, lower.size) / min(upper.size, lower.size) > 1.12:
         return len(upper.text) > 3 and len(lower.text) > 3
     usual = body.get(round(lower.size), 1.2 * size)
     if pitch > _LOOSE * usual:
-        return not (upper.tabular and lower.tabular) or pitch > _LOOSE * _smallest_near_pitch(lines, number, usual)
-    if upper.bold != lower.bold and not upper.tabular and not lower.tabular:
-        return len(upper.runs) == 1 and (_is_short_bold(upper, lower) if upper.bold else _is_short_bold(lower, upper))
-    return _is_indented(lines, number)
-
-
-def _smallest_near_pitch(lines: list[Line], number: int, usual: float) -> float:
-    """Return the smaller of the distances to the line above and to the line below a pair of lines.
-
-    In a table with wide spaces between all rows, this distance is about as large as the distance within the pair.
-    """
-    near = [usual]
-    if number >= 2:
-        near.append(_pitch(lines[number - 2], lines[number - 1]))
-    if number + 1 < len(lines):
-        near.append(_pitch(lines[number], lines[number + 1]))
-    positive = [value for value in near[1:] if value > 0]
-    return min(positive) if positive else usual
+        return True
+    if upper.bold == lower.bold or upper.tabular or lower.tabular:
+        return False
+    return len(upper.runs) == 1 and (_is_short_bold(upper, lower) if upper.bold else _is_short_bold(lower, upper))
 
 
 def _is_short_bold(bold: Line, other: Line) -> bool:
     """Return whether a bold line is short enough for a heading: it ends before its neighbour or has few characters."""
     return bold.box[2] < other.box[2] - 2 * bold.size or len(bold.text) < 60
-
-
-def _is_indented(lines: list[Line], number: int) -> bool:
-    """Return whether a line is the indented first line of a paragraph, as in books, and a sentence ends above it."""
-    upper, lower = lines[number - 1], lines[number]
-    if not _SENTENCE_END.search(upper.text) or upper.tabular or lower.tabular:
-        return False
-    step = lower.box[0] - upper.box[0]
-    if not 0.6 * lower.size < step < 5 * lower.size:
-        return False
-    if number + 1 == len(lines):
-        return True
-    return lines[number + 1].box[0] < lower.box[0] - 0.6 * lower.size or _pitch(lower, lines[number + 1]) < 0

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from rag_core.parsing.layout.columns import Columns, find_columns, split_run
 from rag_core.parsing.layout.lines import Line
-from rag_core.parsing.layout.rows import group_rows, move_list_markers, place_strays, separate_strays
+from rag_core.parsing.layout.rows import group_rows, place_strays, separate_strays
 from rag_core.parsing.layout.runs import Run
 
 _JUMP = 0.5
@@ -31,8 +31,6 @@ def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
     """
     if len(runs) < 2 or len(runs) > _MAX_RUNS:
         return [Line([run]) for run in runs]
-    if written:
-        runs = move_list_markers(runs)
     columns = find_columns(runs)
     if columns is not None and (columns.interleaved or not written):
         return _order_columns(runs, columns, written)

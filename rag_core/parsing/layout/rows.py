@@ -14,11 +14,6 @@ _JUMP, _FAR = 1.5, 6.0
 # Text that is smaller than this share of the size of its neighbour may be a footnote mark.
 _SMALL = 0.85
 _SHORT_WORDS, _SHORT_CHARACTERS = 3, 30
-# List markers. Neither a dash nor "(1)" is among them: a dash may be an empty cell, and "(1)" may be a footnote mark or
-# an equation number.
-_MARK = re.compile(r"[•◦‣▪●○■□]|(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]")
-# Largest distance between a list marker and its item, in heights of the characters.
-_FARTHEST_ITEM = 4.0
 
 
 def group_rows(runs: list[Run]) -> list[Line]:
@@ -33,36 +28,6 @@ def group_rows(runs: list[Run]) -> list[Line]:
             row.append(run)
     rows.sort(key=lambda row: _vertical_middle(max(row, key=lambda run: run.size)))
     return [_build_line(row) for row in rows]
-
-
-def move_list_markers(runs: list[Run]) -> list[Run]:
-    """Move each list marker directly before its item if the content stream has the marker elsewhere.
-
-    Some PDF producers write the markers of a page after all text of the page.
-    """
-    places = [(number, 1) for number in range(len(runs))]
-    for number, mark in enumerate(runs):
-        if not _is_list_marker(mark) or (number + 1 < len(runs) and _is_item(runs[number + 1], mark)):
-            continue
-        items = [(run.box[0], place) for place, run in enumerate(runs) if _is_item(run, mark)]
-        if items:
-            places[number] = (min(items)[1], 0)
-    return [runs[number] for number in sorted(range(len(runs)), key=places.__getitem__)]
-
-
-def _is_list_marker(run: Run) -> bool:
-    return len(run.words) == 1 and _MARK.fullmatch(run.words[0]) is not None
-
-
-def _is_item(run: Run, mark: Run) -> bool:
-    """Return whether a run is directly right of a list marker and not clearly larger than the marker.
-
-    If the run is clearly larger, the marker is a footnote mark.
-    """
-    shared = min(run.box[3], mark.box[3]) - max(run.box[1], mark.box[1])
-    beside = shared > 0.5 * min(run.box[3] - run.box[1], mark.box[3] - mark.box[1])
-    near = 0 <= run.box[0] - mark.box[2] < _FARTHEST_ITEM * max(run.size, mark.size)
-    return beside and near and mark.size > _SMALL * run.size and not _is_list_marker(run)
 
 
 def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:

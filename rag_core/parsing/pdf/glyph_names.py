@@ -27,20 +27,9 @@ _PAIRS = (
 _NAMES = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
 # Suffixes of glyph names for other sizes of the same glyph.
 _SIZE = re.compile(r"(?:[bB]igg?|text|display)$")
-# The glyphs of bitmap fonts have no names, only codes. These are the characters of codes below the space in the
-# encodings of TeX, OT1 and T1 (LaTeX font encodings guide, sections 2.2 and 3.1).
-_UNNAMED = {
-    **dict(zip(range(11, 16), _TEX_LIGATURES, strict=True)),
-    **dict(zip(range(16, 23), "“”„«»–—", strict=True)),
-    **dict(zip(range(27, 32), _TEX_LIGATURES, strict=True)),
-}
-_FIRST_PRINTED = 32
 # In many fonts, a code of one byte is the correct code point. A larger code is the index of a glyph in the font. It is
 # replaced, because as a code point it would be a letter of another script.
 _LARGEST_BYTE, _UNKNOWN = 255, 0xFFFD
-# Largest share of codes below 32 for which TeX's encoding is assumed. With a larger share, the font numbers its glyphs
-# in the order of their use.
-_MAX_BELOW = 0.1
 
 
 def decode_glyphs(
@@ -57,18 +46,10 @@ def decode_glyphs(
     glyph_names : callable
         Returns the glyph names of the page's fonts; called at most once. See `fonts.Fonts`.
     """
-    unnamed = [code for font, code in unmapped if not font]
-    is_tex = sum(code < _FIRST_PRINTED for code in unnamed) <= _MAX_BELOW * len(unnamed)
-    names = glyph_names() if len(unnamed) < len(unmapped) else {}
+    names = glyph_names() if any(font for font, _ in unmapped) else {}
     code_points = {}
     for font, code in set(unmapped):
-        letter = (
-            find_glyph_character(names.get(font, {}).get(code, ""))
-            if font
-            else _UNNAMED.get(code, "")
-            if is_tex
-            else ""
-        )
+        letter = find_glyph_character(names.get(font, {}).get(code, ""))
         code_points[font, code] = ord(letter) if letter else _UNKNOWN if code > _LARGEST_BYTE else 0
     return [code_points[character] for character in unmapped]
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rag_core.parsing.pdf import page_objects
-from rag_core.parsing.pdf.character_heights import find_line_axis, normalize_heights
 from rag_core.parsing.pdf.pdfium_calls import raw
 from rag_core.parsing.pdf.superscripts import mark_superscripts
 from rag_core.parsing.pdf.text_page import Characters, TextPage, join_surrogates
@@ -81,9 +80,7 @@ class PdfPage:
             decoded = np.array(letters(list(unmapped.values())), np.int32)
             codes[np.array(list(unmapped))[decoded > 0]] = decoded[decoded > 0]
         boxes = self._text.boxes()
-        drawn, across = find_line_axis(boxes)
-        boxes = normalize_heights(boxes, drawn, across, self._text)
-        codes = mark_superscripts(codes, boxes, drawn, across, self._text)
+        codes = mark_superscripts(codes, boxes, self._text)
         return Characters(*join_surrogates(codes, self._displayed(boxes)), self.width, self.height)
 
     def _displayed(self, boxes: FloatArray) -> FloatArray:

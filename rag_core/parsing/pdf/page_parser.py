@@ -25,7 +25,6 @@ from rag_core.parsing.pdf.hidden_text import remove_hidden_text
 from rag_core.parsing.pdf.page import PdfPage
 from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
-from rag_core.parsing.pdf.word_spacing import insert_word_spaces
 from rag_core.parsing.tables.finder import find_tables
 from rag_core.types import FloatArray, Page, PageState
 from rag_core.types.documents import ParsedPage
@@ -109,7 +108,7 @@ def _whole_words(lines: list[Line]) -> str:
 
 
 def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRuns:
-    characters, numbers = insert_word_spaces(*insert_form_fields(reader, characters))
+    characters, numbers = insert_form_fields(reader, characters)
     runs = build_runs(characters, lambda index: reader.is_bold(int(numbers[index])))
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le").replace("\x02", "")
     garbage = measure_unreadable_share(text) > _GARBAGE

@@ -15,24 +15,15 @@ from rag_core.types import BoolArray, FloatArray, Int64Array, IntArray
 
 # Ranges for the rise and for the size of a raised character, as shares of the em of the largest character of its word.
 _RISE, _SIZE = (0.2, 1.0), (0.4, 0.9)
-# Some fonts have glyphs for raised figures. The origin of such a glyph is on the baseline, but the glyph is narrow and
-# drawn far above the baseline. Its largest width, and the least empty part of its box above or below the drawing, are
-# shares of the height of the box.
-_NARROW, _EMPTY = 0.37, 0.4
-_MIN_EMS_UP, _MAX_EMS_HIGH = 0.2, 0.6
 _ALIKE, _NEAR = 0.1, 0.15
+# Two sizes count as equal if they differ by at most this share.
+_EQUAL = 0.01
 # Characters, besides letters and digits, that a raised figure may follow.
 _MARKED = frozenset("%$€£¥)]}.,;:!?'\"’”»")
 _STRETCH = re.compile("\x01+")
 
 
-def mark_superscripts(
-    codes: IntArray,
-    boxes: FloatArray,
-    drawn: Int64Array,
-    across: int,
-    text: TextPage,
-) -> IntArray:
+def mark_superscripts(codes: IntArray, boxes: FloatArray, text: TextPage) -> IntArray:
     """Return the code points of characters, with raised figures in words as superscripts.
 
     Parameters
@@ -40,11 +31,10 @@ def mark_superscripts(
     codes : IntArray, shape (n,)
     boxes : FloatArray, shape (n, 4)
         Left, bottom, right and top of each character.
-    drawn, across
-        Result of `character_heights.find_line_axis` for ``boxes``.
     text : TextPage
-        Provides origins and drawn boxes for the characters of words with figures.
+        Provides origins for the characters of words with figures.
     """
+    drawn, across = _find_line_axis(boxes)
     visible = codes[drawn]
     order = np.flatnonzero(visible > 0x20)
     drawn, visible = drawn[order], visible[order]
@@ -63,18 +53,25 @@ def mark_superscripts(
         boxes[drawn[numbers], across + 2] - boxes[drawn[numbers], across] for numbers in (pairs, pairs + 1)
     )
     steps = pairs[np.abs(first - second) > _ALIKE * np.maximum(first, second)]
-    high = np.flatnonzero(figures)
-    high = high[_is_narrow(boxes[drawn[high]], across)]
-    high = high[_is_half_empty(boxes[drawn[high]], text.ink_boxes(drawn[high].tolist()), across)]
     marked = codes.copy()
     for begin, end in _word_ranges(steps, ends):
         word = drawn[begin:end]
         _write_superscripts(marked, word, _is_raised(codes[word], *text.origins_and_ems(word.tolist())))
-    for begin, end in _word_ranges(high, ends):
-        word = drawn[begin:end]
-        places = text.origins_and_ems(word.tolist())
-        _write_superscripts(marked, word, _is_drawn_high(codes[word], text.ink_boxes(word.tolist()), *places))
     return marked
+
+
+def _find_line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
+    """Return the numbers of the drawn characters, and the axis at a right angle to their lines.
+
+    The axis is 1 for horizontal and 0 for vertical lines. On this axis, neighbouring characters differ less often in
+    size, because the letters of a line differ in width more often than in height.
+    """
+    widths, heights = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
+    drawn = np.flatnonzero((widths > 0) & (heights > 0))
+    narrower, higher = (
+        np.count_nonzero(np.abs(np.diff(sizes[drawn])) > _EQUAL * sizes[drawn][1:]) for sizes in (widths, heights)
+    )
+    return drawn, int(higher <= narrower)
 
 
 def _word_ranges(characters: Int64Array, ends: Int64Array) -> list[tuple[int, int]]:
@@ -114,29 +111,3 @@ def _is_raised(codes: IntArray, origins: FloatArray, ems: FloatArray) -> BoolArr
     shares = sizes / sizes[base]
     is_raised: BoolArray = (rises > _RISE[0]) & (rises < _RISE[1]) & (shares > _SIZE[0]) & (shares < _SIZE[1])
     return is_raised
-
-
-def _is_narrow(boxes: FloatArray, across: int) -> BoolArray:
-    along = 1 - across
-    is_narrow: BoolArray = boxes[:, along + 2] - boxes[:, along] < _NARROW * (boxes[:, across + 2] - boxes[:, across])
-    return is_narrow
-
-
-def _is_half_empty(boxes: FloatArray, inks: FloatArray, across: int) -> BoolArray:
-    low, high = boxes[:, across], boxes[:, across + 2]
-    empty = np.maximum(inks[:, across] - low, high - inks[:, across + 2])
-    is_half_empty: BoolArray = empty > _EMPTY * (high - low)
-    return is_half_empty
-
-
-def _is_drawn_high(codes: IntArray, inks: FloatArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
-    """Return which characters of a word are small glyphs far above the baseline; none if all letters and digits are."""
-    sizes = np.hypot(*ems.T)
-    if not (sizes > 0).all():
-        return np.zeros(len(codes), bool)
-    corners = inks[:, [[0, 1], [0, 3], [2, 1], [2, 3]]] - origins[:, None]
-    reach = (corners * ems[:, None]).sum(axis=2) / sizes[:, None] ** 2
-    low, high = reach.min(axis=1), reach.max(axis=1)
-    raised: BoolArray = (low > _MIN_EMS_UP) & (high - low < _MAX_EMS_HIGH)
-    standing = [char.isalnum() for char in map(chr, codes.tolist())] & ~raised
-    return raised & standing.any()

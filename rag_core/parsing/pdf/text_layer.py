@@ -64,7 +64,7 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     # Drop text outside the displayed page, because a person who reads the page cannot check it.
     kept = _is_displayed(rects) & np.array([bool(word) for word in words])
     numbers, before = np.flatnonzero(kept).tolist(), [0, *np.cumsum(kept).tolist()]
-    spaced = _find_spaces(text, spans)
+    spaced = _find_spaces(text, spans, turned)
     apart = np.maximum(turned[1:, 1], turned[:-1, 1]) > np.minimum(turned[1:, 3], turned[:-1, 3])
     steps = np.flatnonzero(apart | (turned[1:, 0] < turned[:-1, 0])) + 1
     jumps, strays = steps.tolist(), set(steps[apart[steps - 1]].tolist())
@@ -120,18 +120,20 @@ def _split_at_jumps(
     """Split a line where it jumps to the left, up or down; yield ``(first, end)`` of each part, ``end`` exclusive.
 
     ``jumps`` contains, in ascending order, the numbers of the words that are further left than the word before, or
-    entirely above or below it. ``strays`` contains the words that are entirely above or below the word before. Such
-    jumps occur because pdfium puts a footnote mark that was written last at the end of the line with the same height,
-    and puts the values of form fields one after another.
+    entirely above or below it. ``strays`` contains the words that are entirely above or below the word before. A line
+    with words of a right-to-left script is not split where it goes on further left. Such jumps occur because pdfium
+    puts a footnote mark that was written last at the end of the line with the same height, and puts the values of form
+    fields one after another.
     """
     begin = first
+    runs_left = _BACKWARDS.search(text, spans[first][0], spans[last - 1][1]) is not None
     for number in jumps[bisect_right(jumps, first) : bisect_left(jumps, last)]:
         if number in strays:
             # Split only between words with letters or digits: in a font with tight boxes, a full stop is entirely below
             # a quotation mark.
             if not all(_LETTER.search(text, *span) for span in spans[number - 1 : number + 1]):
                 continue
-        elif _BACKWARDS.search(text, spans[number - 1][0], spans[number][1]):
+        elif runs_left:
             continue
         yield begin, number
         begin = number
@@ -189,14 +191,18 @@ def _is_displayed(rects: FloatArray) -> BoolArray:
     return displayed
 
 
-def _find_spaces(text: str, spans: list[tuple[int, int]]) -> list[bool]:
-    """Return for each word whether there is a space before it; false for the first word."""
+def _find_spaces(text: str, spans: list[tuple[int, int]], turned: FloatArray) -> list[bool]:
+    """Return for each word whether there is a space before it; false for the first word.
+
+    Between two characters of a script without spaces, only a wide gap, as between two cells of a table, is a space.
+    """
     spaced = [False, *(before[1] != here[0] for before, here in pairwise(spans))]
     if not _UNSPACED.search(text):
         return spaced
+    wide = (turned[1:, 0] - turned[:-1, 2] > turned[1:, 3] - turned[1:, 1]).tolist()
     for number in range(1, len(spans)):
         joined = _UNSPACED.match(text[spans[number - 1][1] - 1]) and _UNSPACED.match(text[spans[number][0]])
-        spaced[number] &= not joined
+        spaced[number] &= not joined or wide[number - 1]
     return spaced
 
 

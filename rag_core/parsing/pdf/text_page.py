@@ -22,7 +22,6 @@ _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
 _MAX_CHARACTERS = 400_000
 
 _loose_box = bind_function("FPDFText_GetLooseCharBox", INT, POINTER, INT, POINTER)
-_ink_box = bind_function("FPDFText_GetCharBox", INT, POINTER, INT, *[POINTER] * 4)
 _origin = bind_function("FPDFText_GetCharOrigin", INT, POINTER, INT, POINTER, POINTER)
 _text_matrix = bind_function("FPDFText_GetMatrix", INT, POINTER, INT, POINTER)
 _font_size = bind_function("FPDFText_GetFontSize", ctypes.c_double, POINTER, INT)
@@ -97,14 +96,6 @@ class TextPage:
             unmapped[number] = (fonts[item], _code(handle, number))
         return unmapped
 
-    def objects_and_fonts(self, numbers: Iterable[int]) -> Int64Array:
-        """Return the addresses of each character's text object and font, shape (n, 2); 0 if there is none."""
-        handle = self._handle
-        items = [_text_object(handle, number) or 0 for number in numbers]
-        # Ignore a font without a name: it is a Type 3 font, whose glyphs are drawings that can have any size.
-        fonts = {item: _font(item) or 0 if _font_name(item) else 0 for item in {*items}}
-        return np.array([(item, fonts[item]) for item in items], np.int64).reshape(-1, 2)
-
     def origins_and_ems(self, numbers: Iterable[int]) -> tuple[FloatArray, FloatArray]:
         """Return the origin of each character, and the vector of one em upwards from it.
 
@@ -124,16 +115,6 @@ class TextPage:
             rows.append((*point, *known[item]))
         values = np.array(rows, np.float32).reshape(-1, 4)
         return values[:, :2], values[:, 2:]
-
-    def ink_boxes(self, numbers: Iterable[int]) -> FloatArray:
-        """Return the boxes of the drawn parts of characters in PDF user space, shape (n, 4)."""
-        handle, sides = self._handle, (ctypes.c_double * 4)()
-        left, right, bottom, top = (ctypes.addressof(sides) + 8 * side for side in (0, 2, 1, 3))
-        rows = []
-        for number in numbers:
-            _ink_box(handle, number, left, right, bottom, top)
-            rows.append(tuple(sides))
-        return np.array(rows, np.float32).reshape(-1, 4)
 
     def text_objects(self, numbers: Sequence[int] | range) -> list[int]:
         """Return the address of the text object that draws each character; 0 if there is no object."""

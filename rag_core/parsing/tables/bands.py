@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from statistics import median
 
-from rag_core.parsing.tables.segments import PageWords, Segment, TextLine
+from rag_core.parsing.tables.segments import Segment, TextLine
 
 # Segments that overlap a column by less are beside it; in points.
 _TOUCH = 1.0
-# Lines at this distance, in heights of the characters, may be of one band; lines at the larger distance only if other
-# lines of the band are about as far from each other.
-_NEAR, _FARTHEST = 1.6, 2.6
+# Lines of one band are nearer to each other than this many heights of the characters.
+_FARTHEST = 2.6
 # A line of one segment over several columns is prose from this number of words on.
 _PROSE_WORDS = 10
 # Most lines in sequence that do not fit the columns or have no cell beside the first column.
@@ -22,8 +19,6 @@ _MAX_PENDING = 5
 _MAX_HEAD_LINES = 5
 # Number of lines above a band in which its caption is searched.
 _LINES_ABOVE = 3
-# Least gap, in heights of the characters, at which a segment is divided between two columns.
-_LEAST_GAP = 0.4
 # A line with characters this many times as large as those below is a title, not a header.
 _LARGER = 1.12
 _NUMBERED_TITLE = re.compile(r"(?:table|tab\.|figure|fig\.|exhibit|tableau|tabelle)\s*\d", re.IGNORECASE)
@@ -59,12 +54,12 @@ class Band:
     above: list[TextLine]
 
 
-def find_bands(words: PageWords, lines: Sequence[TextLine]) -> list[Band]:
+def find_bands(lines: Sequence[TextLine]) -> list[Band]:
     """Return the bands among lines, which are in order from the top down."""
     bands: list[Band] = []
     number = free = 0
     while number < len(lines):
-        grown = _grow_band(words, lines, number, free) if len(lines[number].segments) > 1 else None
+        grown = _grow_band(lines, number, free) if len(lines[number].segments) > 1 else None
         if grown is None:
             number += 1
             continue
@@ -72,13 +67,11 @@ def find_bands(words: PageWords, lines: Sequence[TextLine]) -> list[Band]:
         bands.append(band)
         number = free = last + 1
         if len(beside) > 1:
-            bands += find_bands(words, beside)
+            bands += find_bands(beside)
     return bands
 
 
-def _grow_band(
-    words: PageWords, lines: Sequence[TextLine], first: int, free: int
-) -> tuple[Band, int, list[TextLine]] | None:
+def _grow_band(lines: Sequence[TextLine], first: int, free: int) -> tuple[Band, int, list[TextLine]] | None:
     """Return the band that begins at a line, the index of its last line, and the lines beside it.
 
     Return ``None`` if the lines below it have other columns. ``free`` is the index of the first line that belongs to no
@@ -90,7 +83,7 @@ def _grow_band(
     number = first + 1
     while number < len(lines) and pending <= _MAX_PENDING:
         line = lines[number]
-        if not _is_near(lines, start, number):
+        if not _is_near(lines[number - 1], line):
             break
         if len(line.segments) > 1 and _is_beside(line, columns):
             beside.append(number)
@@ -102,10 +95,10 @@ def _grow_band(
             pending += not _continues_cell(line, columns)
             number += 1
             continue
-        fitted = _fit_columns(words, line, columns)
+        fitted = _fit_columns(line, columns)
         if fitted is not None:
             columns, last, pending, fitting = fitted, number, 0, fitting + 1
-        elif (fitting <= 2 and number - start <= 3) or not _has_figures(lines[start:number]):
+        elif fitting <= 2 and number - start <= 3:
             # The lines so far may be headers over several columns of the lines below.
             columns, start, last, pending, fitting = (
                 [Column(segment.x0, segment.x1) for segment in line.segments],
@@ -119,8 +112,6 @@ def _grow_band(
         number += 1
     if fitting < 2:
         return None
-    while last + 1 < len(lines) and _is_rest_of_cell(lines[last], lines[last + 1], columns):
-        last += 1
     while last + 1 in beside:
         last += 1
     if start - 1 > free and _is_section_line(lines[start - 1], columns):
@@ -140,21 +131,8 @@ def _is_beside(line: TextLine, columns: Sequence[Column]) -> bool:
     return line.segments[0].x0 > columns[-1].x1 + line.size or line.segments[-1].x1 < columns[0].x0 - line.size
 
 
-def _has_figures(lines: Sequence[TextLine]) -> bool:
-    return any(segment.is_figure and not segment.is_period for line in lines for segment in line.segments)
-
-
-def _is_near(lines: Sequence[TextLine], start: int, number: int) -> bool:
-    gap = lines[number].top - lines[number - 1].bottom
-    size = max(lines[number].size, lines[number - 1].size)
-    if gap < _NEAR * size:
-        return True
-    gaps = [
-        lower.top - upper.bottom for upper, lower in zip(lines[start:number], lines[start + 1 : number], strict=False)
-    ]
-    if len(gaps) < 3:
-        return gap < _FARTHEST * size
-    return gap < 1.3 * median(gaps) or gap < min(1.7 * max(gaps), _FARTHEST * size)
+def _is_near(upper: TextLine, lower: TextLine) -> bool:
+    return lower.top - upper.bottom < _FARTHEST * max(lower.size, upper.size)
 
 
 def _is_prose_line(line: TextLine, columns: Sequence[Column]) -> bool:
@@ -167,20 +145,6 @@ def _is_prose_line(line: TextLine, columns: Sequence[Column]) -> bool:
 
 def _continues_cell(line: TextLine, columns: Sequence[Column]) -> bool:
     return any(column.overlaps(line.segments[0]) for column in columns[1:])
-
-
-def _is_rest_of_cell(upper: TextLine, line: TextLine, columns: Sequence[Column]) -> bool:
-    """Return whether a line of one segment continues the cell above it, beside the first column or in lower case."""
-    if len(line.segments) != 1 or line.top - upper.bottom > 0.6 * line.size:
-        return False
-    segment = line.segments[0]
-    touched = [number for number, column in enumerate(columns) if column.overlaps(segment)]
-    if len(touched) != 1:
-        return False
-    above = [one for one in upper.segments if columns[touched[0]].overlaps(one)]
-    if touched[0] == 0:
-        return bool(above) and segment.text[0].islower()
-    return bool(above) and abs(segment.x0 - above[0].x0) < 0.5 * line.size
 
 
 def _is_section_line(line: TextLine, columns: Sequence[Column]) -> bool:
@@ -212,15 +176,9 @@ def _is_head_line(line: TextLine, below: TextLine, columns: Sequence[Column]) ->
     return all(len(segment.words) < _PROSE_WORDS for segment in line.segments)
 
 
-def _fit_columns(words: PageWords, line: TextLine, columns: Sequence[Column]) -> list[Column] | None:
-    """Return the columns, extended by a line; ``None`` if the line does not fit.
-
-    A segment over two columns is divided at the gap between them if there is one. The segments of the line are then
-    replaced.
-    """
-    segments: list[Segment] = []
-    for segment in line.segments:
-        segments += split_at_columns(words, segment, columns)
+def _fit_columns(line: TextLine, columns: Sequence[Column]) -> list[Column] | None:
+    """Return the columns, extended by a line; ``None`` if the line does not fit."""
+    segments = line.segments
     extended = [Column(column.x0, column.x1) for column in columns]
     used: set[int] = set()
     added: list[Column] = []
@@ -244,27 +202,4 @@ def _fit_columns(words: PageWords, line: TextLine, columns: Sequence[Column]) ->
             column.x0, column.x1 = min(column.x0, segment.x0), max(column.x1, segment.x1)
     if len(used) < 2 and not (used and added and len(columns) < 3):
         return None
-    line.segments = segments
     return sorted([*extended, *added], key=lambda column: column.x0)
-
-
-def split_at_columns(words: PageWords, segment: Segment, columns: Sequence[Column]) -> list[Segment]:
-    """Return the parts of a segment that are in different columns, divided where a gap is between the columns."""
-    parts = [segment]
-    if len(segment.words) < 2:
-        return parts
-    for left, right in pairwise(columns):
-        if left.x1 <= segment.x0:
-            continue
-        if right.x0 >= segment.x1:
-            break
-        last = parts[-1]
-        if not (left.overlaps(last) and right.overlaps(last)) or len(last.words) < 2:
-            continue
-        for place in range(1, len(last.words)):
-            before, after = words.boxes[last.words[place - 1]], words.boxes[last.words[place]]
-            gap = after[0] - before[2]
-            if gap > _LEAST_GAP * segment.size and before[2] < right.x0 + 1 and after[0] > left.x1 - 1:
-                parts[-1:] = words.split_segment(last, place)
-                break
-    return parts

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
-from statistics import mean, median
+from statistics import median
 
-from rag_core.parsing.layout.columns import is_prose
 from rag_core.parsing.tables.grid import Cells, ColumnKind, Grid, GridRow
 from rag_core.parsing.tables.segments import Segment
 
 _MARKER = re.compile(r"[•◦‣▪●○■□✓☐☒–—*-]|[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)\]]*|§.*|\d+(?:\.\d+)+\.?")
-_EQUATION = re.compile(r"\(?[A-Z]?\d{1,3}(?:\.\d+)?[a-z]?\)")
-_ENDS_IN_NUMBER = re.compile(r"[^\W\d].*\D\d{1,3}$")
-_PAGE_NUMBER = re.compile(r"(?:[A-Z]{1,2}-)?\d{1,4}|[ivxl]+")
 # Longest label of a list of labels and values, in words, and longest usual value.
 _LABEL_WORDS, _VALUE_WORDS = 7, 14
 _MIN_PAIRS = 3
@@ -30,16 +25,12 @@ def is_table(grid: Grid) -> bool:
         return False
     if not grid.head and grid.kinds[0] is not ColumnKind.TEXT:
         return False  # figures without labels and headers, such as those along the axes of a chart
-    if _has_prose_columns(grid) or _is_list(grid, rows) or _is_contents(grid, rows):
+    if _is_list(grid, rows):
         return False
     filled = sum(len(row.cells) for row in rows) / (len(rows) * count)
     figures = [kind for kind in grid.kinds[1:] if kind is not ColumnKind.TEXT]
     if figures:
-        return (
-            filled > (0.35 if grid.head else 0.5)
-            and (len(rows) > 2 or len(figures) > 1 or bool(grid.head))
-            and _has_labels(rows, grid)
-        )
+        return filled > (0.35 if grid.head else 0.5) and (len(rows) > 2 or len(figures) > 1 or bool(grid.head))
     if count == 2:
         return _is_label_value_list(grid, rows)
     return _is_text_table(grid, rows, filled)
@@ -49,56 +40,12 @@ def _words(cell: Sequence[Segment]) -> int:
     return sum(len(segment.words) for segment in cell)
 
 
-def _has_prose_columns(grid: Grid) -> bool:
-    """Return whether two columns contain prose, or one that has no header or is the only one beside the labels."""
-    prose = 0
-    for column in range(len(grid.columns)):
-        lines = [
-            [(segment.x0, segment.x1, word) for word in segment.text.split()]
-            for row in grid.rows
-            for segment in row.cells.get(column, [])
-        ]
-        if len(lines) > 3 and is_prose(lines) and median(len(line) for line in lines) >= 4:
-            starts = sum(1 for row in grid.rows if column in row.cells)
-            # A table cell of several lines is joined to one row, but prose in columns makes each line a row.
-            prose += starts > 0.5 * len(lines)
-    return prose > 1 or (prose == 1 and (len(grid.columns) == 2 or not grid.head))
-
-
 def _is_list(grid: Grid, rows: Sequence[GridRow]) -> bool:
-    """Return whether the first column contains only list markers, or the last one equation numbers."""
+    """Return whether most labels are list markers."""
     if len(grid.columns) > 2 and median(len(row.cells) for row in rows) > 2:
         return False
     labels = [row.label[0].text for row in rows if row.label]
-    if labels and sum(bool(_MARKER.fullmatch(label)) for label in labels) > 0.5 * len(labels):
-        return True
-    last = [row.cells[1][-1].text for row in rows if 1 in row.cells]
-    return bool(last) and len(grid.columns) == 2 and all(_EQUATION.fullmatch(text) for text in last)
-
-
-def _is_contents(grid: Grid, rows: Sequence[GridRow]) -> bool:
-    """Return whether the last column contains page numbers in ascending order."""
-    last = len(grid.columns) - 1
-    if len(grid.columns) > 3 or any(kind is ColumnKind.FIGURE for kind in grid.kinds[1:last]):
-        return False
-    texts = [row.cells[last][-1].text for row in grid.rows if last in row.cells]
-    if last == 1 and all(_ENDS_IN_NUMBER.search(text) for text in texts):
-        texts = [text[-len(text) + len(text.rstrip("0123456789")) :] for text in texts]
-    if len(texts) < 3 or sum(bool(_PAGE_NUMBER.fullmatch(text)) for text in texts) < 0.8 * len(texts):
-        return False
-    numbers = [int(text) for text in texts if text.isdecimal()]
-    rising = sum(first <= second for first, second in pairwise(numbers))
-    headed = any("page" in line.text.casefold().split() for line in grid.head)
-    return rising >= 0.9 * (len(numbers) - 1) and (headed or len(numbers) >= 4)
-
-
-def _has_labels(rows: Sequence[GridRow], grid: Grid) -> bool:
-    """Return whether the cells are short; a drawing or a formula has no labels, and prose has long ones."""
-    words = [_words(cell) / len(cell) for row in rows for cell in row.cells.values()]
-    letters = sum(
-        char.isalpha() for row in rows for cell in row.cells.values() for segment in cell for char in segment.text
-    )
-    return mean(words) < 8 and (letters >= 2 * len(rows) or len(grid.columns) > 2)
+    return bool(labels) and sum(bool(_MARKER.fullmatch(label)) for label in labels) > 0.5 * len(labels)
 
 
 def _is_label_value_list(grid: Grid, rows: Sequence[GridRow]) -> bool:

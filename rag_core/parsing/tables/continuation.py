@@ -72,17 +72,17 @@ def _continue_table(first: Table, second: Table, page_index: int) -> Table | Non
     if len(first.columns) != len(second.columns):
         return None
     begun = page_index if first.first_page is None else first.first_page
-    if second.header_rows and _texts(first.headers) == _texts(second.headers):
-        return replace(second, first_page=begun, unit=second.unit or first.unit)
-    if not _are_aligned(first, second) or _has_own_headers(first, second):
+    if second.header_rows:
+        is_repeated = _texts(first.headers) == _texts(second.headers)
+        return replace(second, first_page=begun, unit=second.unit or first.unit) if is_repeated else None
+    if not _are_aligned(first, second):
         return None
     headers = tuple(
         TableRow(tuple(replace(cell, spans=()) for cell in row.cells), row.section) for row in first.headers
     )
-    rows = tuple(_to_body(row) for row in second.rows)
     return replace(
         second,
-        rows=(*headers, *_continue_section(first, rows)),
+        rows=(*headers, *second.rows),
         header_rows=len(headers),
         caption=first.caption,
         unit=second.unit or first.unit,
@@ -92,36 +92,3 @@ def _continue_table(first: Table, second: Table, page_index: int) -> Table | Non
 
 def _texts(rows: Sequence[TableRow]) -> list[list[str]]:
     return [[cell.text for cell in row.cells] for row in rows]
-
-
-def _has_own_headers(first: Table, second: Table) -> bool:
-    """Return whether the second table has headers that differ from the cells in the columns of the first table.
-
-    Without figures in the table, the first row of the second part may have been taken for its header.
-    """
-    if not second.header_rows:
-        return False
-    for row in second.headers:
-        for cell in row.cells:
-            below = [other.text for line in first.body if (other := line.cell(cell.column)) and cell.column]
-            figures = sum(text[-1:].isdigit() or text[:1].isdigit() for text in below)
-            if below and figures > 0.5 * len(below):
-                return True
-    return second.header_rows > 1 or not first.header_rows
-
-
-def _to_body(row: TableRow) -> TableRow:
-    return replace(row, cells=tuple(replace(cell, is_header=False) for cell in row.cells))
-
-
-def _continue_section(first: Table, rows: Sequence[TableRow]) -> list[TableRow]:
-    """Return the rows, those before the first section with the section of the last row of the first part."""
-    section = first.rows[-1].section
-    if first.rows[-1].is_section:
-        section = (*section, first.rows[-1].label.rstrip(":"))
-    continued: list[TableRow] = []
-    for number, row in enumerate(rows):
-        if not section or row.section or row.is_section:
-            return [*continued, *rows[number:]]
-        continued.append(replace(row, section=section))
-    return continued

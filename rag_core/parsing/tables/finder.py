@@ -12,9 +12,7 @@ from rag_core.parsing.tables.checks import is_table
 from rag_core.parsing.tables.continuation import inherit_headers
 from rag_core.parsing.tables.grid import ColumnKind, Grid, GridRow, build_grid
 from rag_core.parsing.tables.headers import HeaderCell, build_headers
-from rag_core.parsing.tables.refinement import refine_band
-from rag_core.parsing.tables.segments import PageWords, Segment, TextLine, build_text_lines
-from rag_core.parsing.tables.side_by_side import split_band
+from rag_core.parsing.tables.segments import Segment, TextLine, build_text_lines
 from rag_core.text.scales import parse_scale
 from rag_core.types import Table, TableCell, TableRow, WordBoxes
 
@@ -48,16 +46,15 @@ def find_tables(lines: Sequence[Line], text: str, boxes: WordBoxes) -> tuple[Tab
     """
     if not lines:
         return ()
-    words, rows = build_text_lines(lines)
+    rows = build_text_lines(lines)
     if sum(len(row.segments) > 1 for row in rows) < _MIN_ROWS:
         return ()
     spans = list(zip(boxes.starts.tolist(), boxes.ends.tolist(), strict=True))
-    builder = _TableBuilder(words, spans, text)
+    builder = _TableBuilder(spans, text)
     tables: list[Table] = []
     for region in _split_regions(lines, rows):
-        for band in find_bands(words, region):
-            parts = [part for one in refine_band(words, band) for part in split_band(words, one)]
-            tables += [table for part in parts if (table := builder.build(part))]
+        for band in find_bands(region):
+            tables += [table] if (table := builder.build(band)) else []
     tables.sort(key=lambda table: table.start)
     for number in range(1, len(tables)):
         tables[number] = inherit_headers(tables[number - 1], tables[number])
@@ -101,8 +98,7 @@ def _split_regions(lines: Sequence[Line], rows: list[TextLine]) -> list[list[Tex
 class _TableBuilder:
     """Convert bands to tables of one page."""
 
-    def __init__(self, words: PageWords, spans: list[tuple[int, int]], text: str) -> None:
-        self._words = words
+    def __init__(self, spans: list[tuple[int, int]], text: str) -> None:
         self._spans = spans
         self._text = text
 
@@ -110,7 +106,7 @@ class _TableBuilder:
         """Return the table of a band; ``None`` if the band is no table."""
         if not band.lines:
             return None
-        grid = build_grid(self._words, band)
+        grid = build_grid(band)
         if not is_table(grid):
             return None
         units: list[str] = []
@@ -122,7 +118,7 @@ class _TableBuilder:
         else:
             units = [line.text for line in grid.head if _is_unit_line(line)]
             head = [line for line in grid.head if not _is_unit_line(line)]
-            headers = build_headers(self._words, head, grid.columns)
+            headers = build_headers(head, grid.columns)
         caption = _find_caption(band, grid)
         rows = [
             *(TableRow(tuple(self._header(cell) for cell in row)) for row in headers if row),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from statistics import median
 
-from rag_core.parsing.tables.bands import Band, Column, split_at_columns
-from rag_core.parsing.tables.segments import PageWords, Segment, TextLine
+from rag_core.parsing.tables.bands import Band, Column
+from rag_core.parsing.tables.segments import Segment, TextLine
 
 _FIGURE_SHARE = 0.6
 # The distance between the lines of a cell is below this share of the distance between rows.
@@ -21,9 +20,6 @@ _INTERLEAVED = 0.9
 _NEARER = 0.85
 # Distances within rows and between rows differ if the larger one is this many times the smaller one.
 _SPREAD = 1.25
-_UNFINISHED = re.compile(
-    r"(?:[,–-]|\b(?:and|or|of|the|to|for|in|by|from|with|on|at|an?|per|that|is|are|its|their|including|excluding))$"
-)
 
 Cells = dict[int, list[Segment]]
 
@@ -67,20 +63,20 @@ class Grid:
     kinds: list[ColumnKind]
 
 
-def build_grid(words: PageWords, band: Band) -> Grid:
+def build_grid(band: Band) -> Grid:
     """Divide the lines of a band into header lines and rows.
 
     A table without figures gets no header here, because only its complete rows show whether the first one is a header.
     """
     columns = band.columns
-    cells = [assign_cells(words, line, columns) for line in band.lines]
-    kinds = find_kinds(cells, len(columns))
+    cells = [_assign_cells(line, columns) for line in band.lines]
+    kinds = _find_kinds(cells, len(columns))
     count = _count_header_lines(band.lines, cells, kinds)
     lines, body = band.lines[count:], cells[count:]
     return Grid([*band.head, *band.lines[:count]], _join_lines(lines, body, columns, kinds), columns, kinds)
 
 
-def find_column(segment: Segment, columns: Sequence[Column]) -> int:
+def _find_column(segment: Segment, columns: Sequence[Column]) -> int:
     """Return the first column that a segment overlaps, or else the nearest column."""
     for number, column in enumerate(columns):
         if column.overlaps(segment):
@@ -89,16 +85,15 @@ def find_column(segment: Segment, columns: Sequence[Column]) -> int:
     return distances.index(min(distances))
 
 
-def assign_cells(words: PageWords, line: TextLine, columns: Sequence[Column]) -> Cells:
+def _assign_cells(line: TextLine, columns: Sequence[Column]) -> Cells:
     """Return the segments of a line by column."""
     cells: Cells = {}
     for segment in line.segments:
-        for part in split_at_columns(words, segment, columns):
-            cells.setdefault(find_column(part, columns), []).append(part)
+        cells.setdefault(_find_column(segment, columns), []).append(segment)
     return cells
 
 
-def find_kinds(lines: Sequence[Cells], count: int) -> list[ColumnKind]:
+def _find_kinds(lines: Sequence[Cells], count: int) -> list[ColumnKind]:
     """Return what the columns contain, from their cells in each line."""
     kinds = []
     for number in range(count):
@@ -121,7 +116,7 @@ def _count_header_lines(lines: Sequence[TextLine], rows: Sequence[Cells], kinds:
         return 0
     count = 0
     for number, cells in enumerate(rows[:6]):
-        if any(is_body_cell(cells[column][0], kind) for column, kind in enumerate(kinds) if column in cells):
+        if any(_is_body_cell(cells[column][0], kind) for column, kind in enumerate(kinds) if column in cells):
             return count
         above_figures = any(column and kinds[column] is not ColumnKind.TEXT for column in cells)
         if count == number > 0 and 0 not in cells and number + 1 < len(lines):
@@ -133,7 +128,7 @@ def _count_header_lines(lines: Sequence[TextLine], rows: Sequence[Cells], kinds:
     return 0
 
 
-def is_body_cell(cell: Segment, kind: ColumnKind) -> bool:
+def _is_body_cell(cell: Segment, kind: ColumnKind) -> bool:
     """Return whether a cell is below the headers: a figure in a column of figures, or a period in one of periods."""
     if kind is ColumnKind.TEXT:
         return False
@@ -173,9 +168,6 @@ class _LineJoiner:
         self._column_count = len(columns)
         self._figures = {number for number, kind in enumerate(kinds) if number and kind is not ColumnKind.TEXT}
         self._label_end = max((cell[0][-1].x1 for cell in self._labels() if len(cell) > 1), default=columns[0].x1)
-        labels = [cells[0][0].text for cells in self._labels() if len(cells) > 1]
-        # In a table whose rows begin in lower case, a lower case letter does not show that a label continues.
-        self._lower_continues = sum(label[:1].islower() for label in labels) < 0.4 * len(labels)
         self._size = median(line.size for line in lines)
         self._pitches = [0.0, *(lower.bottom - upper.bottom for upper, lower in pairwise(lines))]
         between = [
@@ -236,25 +228,12 @@ class _LineJoiner:
                 return pitch < 0.8 * self._size and not set(above) & set(cells)
             return len(cells) < self._column_count - 1 or self._column_count == 2 or pitch < 0.8 * self._size
         if label_only and not above_label_only:
-            return not self._belongs_below(number) and 0 in above and self._continues_label(above[0], cells[0], pitch)
+            return 0 in above and self._continues_label(above[0], cells[0], pitch)
         if not any(0 in self._cells[place] for place in group) and pitch < _INTERLEAVED * self._size:
             return True  # the lines above belong to a cell that is higher than the label beside it
         if above_label_only:
             return self._begins_label(above[0], cells[0], pitch)
-        return not figures and all(
-            self._begins_lower(segments[0]) and column in above for column, segments in cells.items()
-        )
-
-    def _begins_lower(self, segment: Segment) -> bool:
-        return self._lower_continues and segment.text[:1].islower()
-
-    def _belongs_below(self, number: int) -> bool:
-        """Return whether a line that contains only a label begins the label of the line below it."""
-        below = number + 1
-        if below == len(self._lines) or not self._is_full(below):
-            return False
-        label, following = self._cells[number][0], self._cells[below][0]
-        return self._begins_lower(following[0]) or bool(_UNFINISHED.search(label[-1].text))
+        return False
 
     def _is_nearer_below(self, number: int) -> bool:
         """Return whether a line without label is nearer to the complete row below it than to the line above it."""
@@ -267,16 +246,12 @@ class _LineJoiner:
         first, second = above[-1], label[0]
         if second.bold != first.bold:
             return False
-        if self._begins_lower(second) or (_UNFINISHED.search(first.text) and not first.is_figure):
-            return True
         return pitch < _CLOSE * self._row_pitch and self._fills(first, second)
 
     def _begins_label(self, above: Sequence[Segment], label: Sequence[Segment], pitch: float) -> bool:
         first, second = above[-1], label[0]
         if first.text.endswith(":") or second.bold != first.bold:
             return False
-        if self._begins_lower(second) or _UNFINISHED.search(first.text):
-            return True
         deeper = second.x0 > first.x0 + 0.3 * second.size
         return self._fills(first, second) and (pitch < _CLOSE * self._row_pitch or deeper)
 

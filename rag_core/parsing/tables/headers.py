@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 
-from rag_core.parsing.tables.bands import Column, split_at_columns
-from rag_core.parsing.tables.segments import PageWords, Segment, TextLine
-
-# Cost of a column without a header of the upper level, as a share of the distance between columns.
-_UNCOVERED = 0.12
-# Largest distance between a header and the middle of its columns.
-_FARTHEST = 0.6
+from rag_core.parsing.tables.bands import Column
+from rag_core.parsing.tables.segments import Segment, TextLine
 
 
 @dataclass(slots=True)
@@ -33,14 +27,11 @@ class HeaderCell:
         return " ".join(segment.text for segment in self.segments)
 
 
-def build_headers(words: PageWords, lines: Sequence[TextLine], columns: Sequence[Column]) -> list[list[HeaderCell]]:
+def build_headers(lines: Sequence[TextLine], columns: Sequence[Column]) -> list[list[HeaderCell]]:
     """Return the header rows, from the top down; lines of the same header cells are one row."""
     rows: list[list[HeaderCell]] = []
     for line in reversed(lines):
-        segments = line.segments
-        if not rows:
-            segments = [part for segment in segments for part in split_at_columns(words, segment, columns)]
-        row = _place_headers(segments, columns, rows[0] if rows else [])
+        row = _place_headers(line.segments, columns, rows[0] if rows else [])
         if rows and _is_same_row(row, rows[0]):
             rows[0] = _join_rows(row, rows[0])
         elif row:
@@ -57,7 +48,7 @@ def _place_headers(line: Sequence[Segment], columns: Sequence[Column], below: Se
         placed.append(HeaderCell([segments.pop(0)], 0, 1))
     if not segments:
         return placed
-    groups = _span_columns(segments, columns, below) if below and len(columns) > 2 else None
+    groups = _find_equal_groups(segments, len(columns), below)
     for number, segment in enumerate(segments):
         if groups:
             start, end = groups[number]
@@ -78,57 +69,15 @@ def _nearest(segment: Segment, columns: Sequence[Column]) -> int:
     return distances.index(min(distances))
 
 
-def _span_columns(
-    segments: Sequence[Segment], columns: Sequence[Column], below: Sequence[HeaderCell]
+def _find_equal_groups(
+    segments: Sequence[Segment], count: int, below: Sequence[HeaderCell]
 ) -> list[tuple[int, int]] | None:
-    """Return the first column and the column after the last one for each header above other headers.
+    """Return the first column and the column after the last one for each header above headers that repeat.
 
-    The headers of the upper level are distributed over the columns so that each is as near as possible to the middle
-    of its columns. If the headers below repeat, such as "Revenue, Costs, Revenue, Costs", the upper headers may be
-    at the left or right end of their columns instead.
-
-    Return ``None`` if each header fits one column.
+    The headers below repeat if they are the same in groups of equal size, such as "Revenue, Costs, Revenue, Costs".
+    Otherwise return ``None``.
     """
-    count = len(columns)
-    if len({segment.text for segment in segments}) < len(segments):
-        return None  # headers that repeat are the first lines of headers of single columns
     labels = {number: cell.text for cell in below for number in cell.columns}
-    pitch = max((columns[-1].x1 - columns[1].x0) / max(count - 1, 1), 1.0)
-    groups = _equal_groups(segments, count, labels)
-    if groups:
-        for anchor in (_middle_distance, _left_distance, _right_distance):
-            if all(
-                anchor(segment, columns[start:end]) < 0.35 * pitch
-                for segment, (start, end) in zip(segments, groups, strict=True)
-            ):
-                return groups
-    number = len(segments)
-
-    @cache
-    def best(index: int, start: int) -> tuple[float, tuple[tuple[int, int], ...]]:
-        """Return the least cost and the groups of the headers from ``index`` on, in the columns from ``start`` on."""
-        if index == number:
-            return _UNCOVERED * (count - start), ()
-        found: tuple[float, tuple[tuple[int, int], ...]] = (float("inf"), ())
-        for begin in range(start, count - (number - index) + 1):
-            for end in range(begin + 1, count - (number - index) + 2):
-                distance = _middle_distance(segments[index], columns[begin:end]) / pitch
-                if distance > _FARTHEST:
-                    continue
-                cost, rest = best(index + 1, end)
-                cost += distance + _UNCOVERED * (begin - start)
-                if cost < found[0]:
-                    found = (cost, ((begin, end), *rest))
-        return found
-
-    cost, spans = best(0, 1)
-    if cost == float("inf") or all(end - start == 1 for start, end in spans):
-        return None
-    return list(spans)
-
-
-def _equal_groups(segments: Sequence[Segment], count: int, labels: dict[int, str]) -> list[tuple[int, int]] | None:
-    """Return equal groups of columns, one for each segment, if the headers below are the same in each group."""
     for first in (1, 0, 2):
         size, rest = divmod(count - first, len(segments))
         if rest or size < 2 or len(segments) < 2:
@@ -138,18 +87,6 @@ def _equal_groups(segments: Sequence[Segment], count: int, labels: dict[int, str
         if all(one == other and all(one) for one, other in pairwise(texts)):
             return groups
     return None
-
-
-def _middle_distance(segment: Segment, group: Sequence[Column]) -> float:
-    return abs(segment.middle - (group[0].x0 + group[-1].x1) / 2)
-
-
-def _left_distance(segment: Segment, group: Sequence[Column]) -> float:
-    return abs(segment.x0 - group[0].x0)
-
-
-def _right_distance(segment: Segment, group: Sequence[Column]) -> float:
-    return abs(segment.x1 - group[-1].x1)
 
 
 def _is_same_row(upper: Sequence[HeaderCell], lower: Sequence[HeaderCell]) -> bool:

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 
 from rag_core.parsing.layout.lines import Line
-from rag_core.parsing.layout.runs import Run
 from rag_core.text.dates import MONTH, QUARTER, YEAR
 
 # Least gap between two segments, as a share of the height of the characters.
 _GAP = 0.75
-# Largest gap between a figure and the sign after it.
-_SIGN_GAP = 2.5
 _CURRENCY = r"(?:US|C|A|HK)?[$€£¥]|USD|EUR|GBP|CHF"
 _CURRENCY_SIGNS = frozenset("$€£¥")
 _SIGN_BEFORE = re.compile(rf"(?:{_CURRENCY})?\(?|\(")
 _BULLET = re.compile(r"[•◦‣▪●○■□☐☒✓►▶➢➤>*→–-]")
-# A page with a table has at least this many wide gaps.
-_MIN_GAPS = 2
 # Largest distance between a bullet and its text.
 _BULLET_GAP = 4.0
-_SIGN_AFTER = re.compile(r"[%)]{1,2}|\*+|[†‡]|pts?\.?|x")
 # Number of texts whose kind is kept, because the kind of a text is needed several times.
 _CACHED = 4096
 _NOTHING = re.compile(rf"(?:{_CURRENCY})?\s?[—–−-]+\s?[%)]?|n/?[am]\.?|n\.[am]\.|nil", re.IGNORECASE)
@@ -54,7 +48,8 @@ def _is_period(text: str) -> bool:
 class Segment:
     """Words of one line with no wide gap between them.
 
-    ``words`` contains indices of the words of the page. The box is in points, along the direction of the text.
+    ``words`` contains indices of the words of the page that have a known position. The box is in points, along the
+    direction of the text.
     """
 
     words: list[int]
@@ -103,30 +98,8 @@ class TextLine:
         return all(segment.bold for segment in self.segments)
 
 
-@dataclass(frozen=True, slots=True)
-class PageWords:
-    """The words with a known position: texts and boxes ``x0, top, x1, bottom`` in points, in text order."""
-
-    texts: list[str]
-    boxes: list[list[float]]
-
-    def split_segment(self, segment: Segment, place: int) -> tuple[Segment, Segment]:
-        """Split a segment before its word number ``place``."""
-        first, second = segment.words[:place], segment.words[place:]
-        return (
-            replace(segment, words=first, text=self._join(first), x1=self.boxes[first[-1]][2]),
-            replace(segment, words=second, text=self._join(second), x0=self.boxes[second[0]][0]),
-        )
-
-    def _join(self, words: Sequence[int]) -> str:
-        return " ".join(self.texts[word] for word in words)
-
-
-def build_text_lines(lines: Sequence[Line]) -> tuple[PageWords, list[TextLine]]:
-    """Return the words of a page, and its segments grouped by baseline, from the top down.
-
-    No lines are returned for a page on which no two lines can have several segments.
-    """
+def build_text_lines(lines: Sequence[Line]) -> list[TextLine]:
+    """Return the segments of a page grouped by baseline, from the top down."""
     runs = [run for line in lines for run in line.runs]
     boxes = np.concatenate([run.line_boxes for run in runs]).astype(np.float64)
     counts = np.array([len(run.words) for run in runs])
@@ -138,15 +111,12 @@ def build_text_lines(lines: Sequence[Line]) -> tuple[PageWords, list[TextLine]]:
         boxes, owners = boxes[known], owners[known]
         numbers = np.flatnonzero(known).tolist()
         texts, spaced = [texts[number] for number in numbers], [spaced[number] for number in numbers]
-    words = PageWords(texts, boxes.tolist())
     if not texts:
-        return words, []
+        return []
     sizes = np.array([run.size for run in runs])[owners]
     gaps = boxes[1:, 0] - boxes[:-1, 2]
     is_sign = np.array([text in _CURRENCY_SIGNS for text in texts[1:]], bool)
     wide = gaps > _GAP * sizes[1:]
-    if np.count_nonzero(wide & (owners[1:] == owners[:-1])) + _count_level(runs) < _MIN_GAPS:
-        return words, []
     breaks = np.flatnonzero((owners[1:] != owners[:-1]) | wide | is_sign) + 1
     starts = np.concatenate([[0], breaks])
     lows = np.minimum.reduceat(boxes[:, :2], starts, axis=0).tolist()
@@ -163,13 +133,7 @@ def build_text_lines(lines: Sequence[Line]) -> tuple[PageWords, list[TextLine]]:
                 (" " if spaced[number] else "") + texts[number] for number in range(start + 1, end)
             )
         segments.append(Segment(list(range(start, end)), text, low[0], low[1], high[0], high[1], run.size, run.bold))
-    return words, [TextLine(_join_neighbours(row) if len(row) > 1 else row) for row in _group_by_baseline(segments)]
-
-
-def _count_level(runs: Sequence[Run]) -> int:
-    """Return how many runs are on about the same height as another run."""
-    bottoms = np.sort([run.box[3] for run in runs])
-    return int(np.count_nonzero(np.diff(bottoms) < 0.5 * max(run.size for run in runs)))
+    return [TextLine(_join_neighbours(row) if len(row) > 1 else row) for row in _group_by_baseline(segments)]
 
 
 def _group_by_baseline(segments: list[Segment]) -> Iterator[list[Segment]]:
@@ -199,12 +163,11 @@ def _join_neighbours(row: list[Segment]) -> list[Segment]:
         small = min(segment.size, last.size) < 0.85 * max(segment.size, last.size)
         limit = (0.5 if small else _GAP) * max(segment.size, last.size)
         is_sign_before = _SIGN_BEFORE.fullmatch(last.text) and segment.is_figure
-        is_sign_after = _SIGN_AFTER.fullmatch(segment.text) and last.is_figure and gap < _SIGN_GAP * segment.size
         is_bullet = segment is row[1] and _BULLET.fullmatch(last.text) and gap < _BULLET_GAP * segment.size
         is_item = is_bullet and segment.text[:1].isalpha()
         # A currency sign begins the next cell if a figure is before it.
         is_near = gap <= limit and not (segment.text[0] in _CURRENCY_SIGNS and last.is_figure)
-        if is_near or is_sign_before or is_sign_after or is_item:
+        if is_near or is_sign_before or is_item:
             joined[-1] = _join_segments(last, segment)
         else:
             joined.append(segment)

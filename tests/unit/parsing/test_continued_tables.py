@@ -64,12 +64,6 @@ def test_table_with_other_headers_is_another_table(tmp_path: Path, parser: Docum
     assert pages[1].tables[0].column_header(0) == "Town"
 
 
-def test_section_goes_on(tmp_path: Path, parser: DocumentParser) -> None:
-    table = Table([HEAD, *BODY[:20], ["Mountains:"], *BODY[20:]])
-    pages = parse(parser, tmp_path, table)
-    assert pages[1].tables[0].body[0].section == ("Mountains",)
-
-
 def test_tables_survive_the_message_of_a_worker(tmp_path: Path) -> None:
     parsed = read(make(tmp_path / "page.pdf", rows(*SALES)))
     assert unpack_page(decode_message(encode_message(pack_page(parsed)))).page.tables == parsed.page.tables != ()

@@ -15,7 +15,6 @@ from rag_core.parsing.pdf.glyph_names import decode_glyphs, find_glyph_character
 from tests.support.drawn_pdfs import make, raw_pdf, read
 
 NAMES = {"Math": {104: "angbracketleft", 105: "angbracketright"}, "Text": {27: "f_i", 97: "a.sc"}}
-DRAWN = b"600 0 0 0 600 700 d1 0 0 500 500 re f"
 PROGRAM = b"%!PS-AdobeFont-1.0\ndup 104 /angbracketleft put\ndup 105/angbracketright put\neexec dup 106 /f_i put"
 
 
@@ -39,16 +38,6 @@ def page_with(font: bytes, text: bytes, *more: bytes, resources: bytes = b"<< /F
 def type_1(differences: bytes, name: bytes = b"ABCDEF+Grove", extra: bytes = b"") -> bytes:
     encoding = b"<< /Type /Encoding /Differences [%s] >>" % differences
     return b"<< /Type /Font /Subtype /Type1 /BaseFont /%s /Encoding %s %s >>" % (name, encoding, extra)
-
-
-def type_3(*codes: int) -> bytes:
-    """Return a Type 3 font whose glyphs have numbers for names, as those of TeX."""
-    names = b" ".join(b"%d /a%d" % (code, code) for code in codes)
-    drawn = b" ".join(b"/a%d 6 0 R" % code for code in codes)
-    return (
-        b"<< /Type /Font /Subtype /Type3 /FontBBox [0 0 600 700] /FontMatrix [.001 0 0 .001 0 0] /FirstChar 0 "
-        b"/LastChar 255 /Widths [%s] /Encoding << /Type /Encoding /Differences [%s] >> /CharProcs << %s >> >>"
-    ) % (b" ".join([b"600"] * 256), names, drawn)
 
 
 def text_of(path: Path, pdf: bytes) -> str:
@@ -86,17 +75,6 @@ def test_glyphs_are_decoded_by_name() -> None:
     assert decode_glyphs(unmapped, lambda: NAMES) == [ord("⟨"), ord("ﬁ"), 0, 0xFFFD, ord("⟩")]
 
 
-def test_fonts_are_not_read_for_glyphs_without_a_name() -> None:
-    def unexpected() -> dict[str, dict[int, str]]:
-        raise AssertionError("the file was opened")
-
-    tex = [("", ord(letter)) for letter in "diferent words"] + [("", 27)]
-    assert decode_glyphs(tex, unexpected)[-1] == ord("ﬀ")
-    assert decode_glyphs([], unexpected) == []
-    numbered = [("", code) for code in range(1, 40)]
-    assert not any(decode_glyphs(numbered, unexpected))
-
-
 def test_ligatures_and_brackets_are_read_by_glyph_name(tmp_path: Path) -> None:
     font = type_1(b"27 /f_i /f_f 104 /angbracketleft /angbracketright")
     text = text_of(tmp_path / "a.pdf", page_with(font, b"A \033eld, hnamei, put o\034"))
@@ -118,12 +96,6 @@ def test_fonts_of_a_form_object_and_negation_strokes_are_read(tmp_path: Path) ->
     text = text_of(tmp_path / "a.pdf", pdf)
     assert "floor" in text
     assert "≠ b" in text
-
-
-def test_ligatures_of_type_3_fonts_are_read(tmp_path: Path) -> None:
-    font = type_3(27, 28, 32, *range(97, 123))
-    text = text_of(tmp_path / "a.pdf", page_with(font, b"many di\033erent and distant \034elds", stream(DRAWN)))
-    assert text == "many different and distant fields"
 
 
 def test_glyph_names_come_from_the_font_program(tmp_path: Path) -> None:

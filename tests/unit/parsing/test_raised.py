@@ -10,7 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import tokenize
-from tests.support.drawn_pdfs import make, raw_pdf, read
+from tests.support.drawn_pdfs import make, read
 
 
 def drawn_line(*parts: tuple[str, float, float]):
@@ -88,40 +88,6 @@ def test_raised_figures_of_rotated_text(tmp_path: Path, rotation: int) -> None:
 def test_other_figures_are_not_raised(tmp_path: Path, parts: list[tuple[str, float, float]]) -> None:
     text = read(make(tmp_path / "page.pdf", drawn_line(*parts))).page.text
     assert text.split() == "".join(part for part, *_ in parts).split()
-
-
-def test_raised_mark_written_last_follows_its_number(tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        drawn_line(("It earned 2.5 million more than all others do.", 10, 0))(canvas)
-        canvas.drawString(72, 680, "They earned nothing that anyone could count.")
-        width = canvas.stringWidth("It earned 2.5", "Helvetica", 10)
-        canvas.setFont("Helvetica", 6)
-        canvas.drawString(72 + width, 704, "7")
-
-    text = read(make(tmp_path / "page.pdf", draw)).page.text
-    assert text.startswith("It earned 2.5⁷ million more")
-
-
-def test_superscript_glyphs_of_a_font_are_read(tmp_path: Path) -> None:
-    encoding = b"<< /Type /Encoding /BaseEncoding /WinAnsiEncoding /Differences [65 /twosuperior /threesuperior] >>"
-    content = b"BT /F1 11 Tf 40 100 Td (it was 1,234A kg in 2021B on 5 mA or 55 as told) Tj ET"
-    cmap = (
-        b"1 begincodespacerange <00> <ff> endcodespacerange\n2 beginbfrange\n<20> <40> <0020>\n<61> <7a> <0061>\n"
-        b"endbfrange\n2 beginbfchar\n<41> <0032>\n<42> <0033>\nendbfchar"
-    )
-    pdf = raw_pdf(
-        [
-            b"<< /Type /Catalog /Pages 2 0 R >>",
-            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 200] /Contents 4 0 R "
-            b"/Resources << /Font << /F1 5 0 R >> >> >>",
-            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
-            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding %s /ToUnicode 6 0 R >>" % encoding,
-            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(cmap), cmap),
-        ]
-    )
-    (tmp_path / "page.pdf").write_bytes(pdf)
-    assert read(tmp_path / "page.pdf").page.text == "it was 1,234² kg in 2021³ on 5 m² or 55 as told"
 
 
 def test_superscripts_are_ignored_in_comparison() -> None:

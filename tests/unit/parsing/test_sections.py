@@ -178,32 +178,6 @@ def test_lines_of_a_table_of_contents_are_not_headings(tmp_path: Path) -> None:
     assert headings_of(tmp_path, draw) == []
 
 
-def test_table_label_with_a_figure_is_not_a_heading(tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        canvas.setFont("Helvetica-Bold", 11)
-        canvas.drawString(72, 760, "Total Number of Stores")
-        canvas.drawRightString(500, 760, "160")
-        lines(*PROSE * 3, top=700)(canvas)
-
-    assert headings_of(tmp_path, draw) == []
-
-
-TITLE = (
-    "Effects of Prolonged Salt Water Exposure on the Fatigue",
-    "Strength of Cold Drawn Steel Wires in Suspension",
-    "Bridges of the North Sea Coast",
-)
-
-
-def test_long_title_is_a_heading(tmp_path: Path) -> None:
-    rows = [
-        *((text, "Helvetica-Bold", 17) for text in TITLE),
-        ("", "Helvetica", 17),
-        ("Abstract", "Helvetica-Bold", 12),
-    ]
-    assert headings_of(tmp_path, draw_headings(*rows)) == [" ".join(TITLE), "Abstract"]
-
-
 def test_bold_or_large_prose_is_not_a_heading(tmp_path: Path) -> None:
     long = "The Company sells its tools to all of those who repair the bridges here and"
     assert headings_of(tmp_path, draw_headings(*((long, "Helvetica-Bold", 11) for _ in range(2)))) == []

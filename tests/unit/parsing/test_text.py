@@ -10,7 +10,6 @@ import pypdf
 import pytest
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
-from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.characters import clean_word, measure_unreadable_share
@@ -178,15 +177,6 @@ CELLS = [
 ]
 
 
-def test_table_with_prose_in_cells_is_read_row_by_row(tmp_path: Path) -> None:
-    drawings, top = [lines("Risk", top=760, size=10), lines("Mitigation", left=310, top=760, size=10)], 740
-    for row in CELLS:
-        drawings += [lines(*cell, left=x, top=top, pitch=13, size=10) for x, cell in zip((72, 310), row, strict=True)]
-        top -= 13 * max(map(len, row)) + 6
-    words = page_of(tmp_path, *drawings).text.split()
-    assert words == " ".join(["Risk Mitigation", *(line for row in CELLS for cell in row for line in cell)]).split()
-
-
 def test_line_above_columns_keeps_its_written_order(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         x = 72.0
@@ -223,22 +213,6 @@ def test_footnote_mark_written_last_is_joined_to_its_word(tmp_path: Path) -> Non
     assert words_by_boxes(page)[-6:] == ["The", "53", "rd", "reporting", "week", "counts."]
 
 
-@pytest.mark.parametrize("marks", ["••••", ("1.", "2.", "a)", "3.")])
-def test_list_marks_written_last_are_joined_to_their_items(tmp_path: Path, marks: str | tuple[str, ...]) -> None:
-    items = (
-        "Bring a hammer and",
-        "twelve nails.",
-        "Oil the red hinge first.",
-        "Use no grease for it.",
-        "Close it again.",
-    )
-    heights = (700, 670, 655, 640)
-    drawings = [lines(mark, left=76, top=height) for mark, height in zip(marks, heights, strict=True)]
-    text = page_of(tmp_path, lines(*items, left=90, top=700, pitch=15), *drawings).text
-    expected = [f"{mark} {item}" for mark, item in zip(marks, (items[0], *items[2:]), strict=True)]
-    assert [line for line in text.split("\n") if line] == [expected[0], items[1], *expected[1:]]
-
-
 def test_footnote_letter_written_last_follows_its_word(tmp_path: Path) -> None:
     employees = lines("Employees", left=160, top=748)
     mark = lines("a)", left=142, top=754, size=6)
@@ -250,33 +224,6 @@ def test_equation_number_stays_in_its_column(tmp_path: Path) -> None:
     left, right = lines(*LEFT, "", "E = m c", *LEFT), lines(*RIGHT, *RIGHT, *RIGHT, left=310)
     page = page_of(tmp_path, left, lines("(1)", left=280, top=750 - 14 * 4), right)
     assert {"(1)", "E = m c (1)"} & set(page.text.split("\n"))
-
-
-def test_lines_of_font_without_height_are_level(tmp_path: Path) -> None:
-    pdfmetrics.registerFont(TTFont("Vera", "Vera.ttf"))
-    texts = (
-        "The plants emit more than those of many companies, as one can see on",
-        "no can or ran, as some run on our own aim or none, we assume now",
-        "a reason given by people who build them, and of which they are proud.",
-    )
-
-    def draw(canvas: Canvas) -> None:
-        for row, text in enumerate(texts):
-            canvas.setFont("Vera", 11)
-            canvas.drawString(72, 750 - 14 * row, text)
-
-    writer = pypdf.PdfWriter(clone_from=make(tmp_path / "whole.pdf", draw))
-    number, name = pypdf.generic.NumberObject, pypdf.generic.NameObject
-    metrics = {"/Ascent": number(0), "/Descent": number(0)}
-    metrics["/FontBBox"] = pypdf.generic.ArrayObject(map(number, (0, 0, 1000, 600)))
-    for font in writer.pages[0]["/Resources"]["/Font"].values():
-        if "/FontDescriptor" in font.get_object():
-            font.get_object()["/FontDescriptor"].update({name(key): value for key, value in metrics.items()})
-    writer.write(tmp_path / "page.pdf")
-    page = read(tmp_path / "page.pdf").page
-    assert page.text == "\n".join(texts)
-    first_line = page.boxes.rects[: len(texts[0].split()), [1, 3]]
-    assert np.ptp(first_line, axis=0) == pytest.approx(0, abs=1e-5)
 
 
 def test_clean_word_resolves_ligatures_and_drops_soft_hyphens(tmp_path: Path) -> None:
@@ -332,6 +279,18 @@ def test_script_without_spaces_has_a_box_for_each_character(tmp_path: Path) -> N
     assert np.all(np.diff(page.boxes.starts) == 1)
 
 
+def test_cells_of_a_script_without_spaces_are_apart(tmp_path: Path) -> None:
+    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("STSong-Light", 12)
+        for row, cells in enumerate((("商品", "数量", "適用"), ("机器", "5,000", "特別"), ("线缆", "3,000", "特別"))):
+            for place, cell in enumerate(cells):
+                canvas.drawString(72 + 120 * place, 700 - 16 * row, cell)
+
+    assert page_of(tmp_path, draw).text == "商品 数量 適用\n机器 5,000 特別\n线缆 3,000 特別"
+
+
 def test_rules_drawn_with_characters_are_left_out(tmp_path: Path) -> None:
     page = page_of(tmp_path, lines("Signed by", "-----", "the chairman ===== today", "Contents .... 7"))
     assert page.text.split() == ["Signed", "by", "the", "chairman", "today", "Contents", "7"]
@@ -340,22 +299,6 @@ def test_rules_drawn_with_characters_are_left_out(tmp_path: Path) -> None:
 def test_spaced_dot_leaders_are_left_out(tmp_path: Path) -> None:
     page = page_of(tmp_path, lines("2 The bridges . . . . . . . . . 12", "It names the first, . . . , and the last."))
     assert page.text == "2 The bridges 12\nIt names the first, . . . , and the last."
-    assert words_by_boxes(page) == page.text.split()
-
-
-def test_letter_spacing_can_separate_words(tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        text = canvas.beginText()
-        text.setFont("Times-Roman", 10)
-        # Ghostscript writes a gap between letters in place of a blank.
-        for left, space, part in ((72, 0, "bu"), (81.8, 2.5, "tt"), (89.86, 0, "he value is read")):
-            text.setTextOrigin(left, 700)
-            text.setCharSpace(space)
-            text.textOut(part)
-        canvas.drawText(text)
-
-    page = page_of(tmp_path, draw)
-    assert page.text == "but the value is read"
     assert words_by_boxes(page) == page.text.split()
 
 
