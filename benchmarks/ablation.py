@@ -36,7 +36,8 @@ from rag_core.evaluation.intervals import compute_mean_interval
 from rag_core.evaluation.ranking_metrics import list_ranked_pages
 from rag_core.settings import load_settings
 from rag_core.store.database import now
-from rag_core.types import Answer, AnswerState, Message
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.conversations import Message
 
 DEPTH = 10
 

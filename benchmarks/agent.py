@@ -25,8 +25,8 @@ from benchmarks.quality import interval
 from benchmarks.with_model import SEED, holds_value
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
-from rag_core.types import Answer, AnswerState, RetrievalConfig
-from rag_core.types.answers import strip_markers
+from rag_core.types.answers import Answer, AnswerState, strip_markers
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.servers import Exchange, ScriptedEndpoint, calling, complete
 
 _BALANCE = "balance sheets"

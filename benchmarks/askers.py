@@ -23,7 +23,7 @@ from benchmarks.quality import index_pdfs, read_questions
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.settings import load_settings
-from rag_core.types import Answer, Delta
+from rag_core.types.answers import Answer, Delta
 from tests.support.pdfs import make_pdf
 
 IDLE_S = 40.0

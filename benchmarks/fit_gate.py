@@ -44,7 +44,8 @@ from rag_core.gate.calibration import (
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings, load_settings
-from rag_core.types import FloatArray, SearchResult
+from rag_core.types.arrays import FloatArray
+from rag_core.types.retrieval import SearchResult
 
 ADVERSARIAL_WEIGHT = 0.05
 # Probability after reading that the fit maps to the default threshold, so that the scale of the threshold stays the

@@ -26,7 +26,7 @@ import numpy as np
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.projection import BUNDLED, Projection, rotate_randomly
 from rag_core.embedding.transformer import TransformerEmbedder, find_text_token_positions
-from rag_core.types import FloatArray
+from rag_core.types.arrays import FloatArray
 
 PARAGRAPHS = 12_000
 TAG = re.compile(r"<(script|style).*?</\1>|<[^>]+>", re.S | re.I)

@@ -32,7 +32,7 @@ from rag_core.settings import load_settings
 from rag_core.store.database import now
 from rag_core.text.grammar import AUXILIARIES, split_tokens
 from rag_core.text.noun_phrases import Phrase, find_names
-from rag_core.types import Message
+from rag_core.types.conversations import Message
 
 DEPTH = 50
 _IN = re.compile(r"\b(?:in|at)\s+$", re.IGNORECASE)

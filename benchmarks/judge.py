@@ -31,8 +31,11 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.judge_prompts import VERDICTS_SCHEMA, build_statement_messages, parse_verdicts
 from rag_core.research.agreement import count_agreement
 from rag_core.settings import load_settings
-from rag_core.types import Agreement, Evaluation, JudgeConfig, Passage, RetrievalConfig, Usage
+from rag_core.types.evaluation import Evaluation
+from rag_core.types.judgements import Agreement, JudgeConfig
 from rag_core.types.protocols import TextEncoder
+from rag_core.types.retrieval import Passage, RetrievalConfig
+from rag_core.types.usage import Usage
 from rag_core.verification.attribution import attribute_claims
 
 SEED = 5

@@ -16,7 +16,7 @@ from typing import get_args
 from rag_core.engine import Engine
 from rag_core.errors import LabelError
 from rag_core.settings import load_settings
-from rag_core.types import DEFAULT_PSEUDO_QUESTIONS, Objective, Training, TrainingConfig
+from rag_core.types.learning import DEFAULT_PSEUDO_QUESTIONS, Objective, Training, TrainingConfig
 
 
 def show_training(training: Training) -> None:

@@ -20,8 +20,9 @@ from benchmarks.with_model import plain_messages
 from rag_core.engine import Engine
 from rag_core.evaluation.answer_metrics import compute_exact_match, compute_token_f1, contains_answer
 from rag_core.settings import load_settings
-from rag_core.types import MARGINALIZATIONS, RetrievalConfig
 from rag_core.types.answers import strip_markers
+from rag_core.types.marginalization import MARGINALIZATIONS
+from rag_core.types.retrieval import RetrievalConfig
 
 SEED = 5
 _PLAIN = "plain prompt"

@@ -25,7 +25,9 @@ from rag_core.engine import Engine
 from rag_core.evaluation.intervals import compute_auroc, compute_mean_interval
 from rag_core.evaluation.ranking_metrics import find_first_rank, list_ranked_pages
 from rag_core.settings import load_settings
-from rag_core.types import Answer, AnswerState, PageKey, Passage
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import Passage
 
 STAGES = ("dense", "bm25", "rrf", "rerank", "financials", "named")
 EVERY_CANDIDATE = 200

@@ -47,7 +47,9 @@ from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings, load_settings
 from rag_core.store.serialization import hash_text
-from rag_core.types import ChunkSpan, DocumentStatus, Embedding, FloatArray, Page, PageState, build_embedded_text
+from rag_core.types.arrays import FloatArray
+from rag_core.types.chunks import ChunkSpan, Embedding, build_embedded_text
+from rag_core.types.documents import DocumentStatus, Page, PageState
 
 BASE = 600
 QUESTIONS = 200

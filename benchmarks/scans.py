@@ -21,7 +21,7 @@ from pathlib import Path
 import pypdfium2
 
 from rag_core.parsing.parser import DocumentParser
-from rag_core.types import Page
+from rag_core.types.documents import Page
 
 WORD = re.compile(r"[^\W_]+")
 LEAST_WORDS = 150

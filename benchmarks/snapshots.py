@@ -19,7 +19,7 @@ from benchmarks.quality import read_questions
 from rag_core.answering.ranking import CANDIDATES
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
-from rag_core.types import Excluding, VersionFilter
+from rag_core.types.retrieval import Excluding, VersionFilter
 
 QUESTIONS = 20
 

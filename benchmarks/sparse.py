@@ -18,7 +18,7 @@ import numpy as np
 
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
-from rag_core.types import RetrievalConfig
+from rag_core.types.retrieval import RetrievalConfig
 
 CONFIGURATIONS = {"with": RetrievalConfig(), "without": RetrievalConfig(sparse=False)}
 

@@ -24,7 +24,8 @@ import numpy as np
 from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
-from rag_core.types import Answer, Delta, build_embedded_text
+from rag_core.types.answers import Answer, Delta
+from rag_core.types.chunks import build_embedded_text
 
 ROUNDS = 6
 

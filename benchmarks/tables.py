@@ -17,8 +17,9 @@ from pathlib import Path
 
 from benchmarks.table_documents import LAYOUTS, Cell
 from rag_core.parsing.parser import DocumentParser
-from rag_core.types import Page, Table
 from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.documents import Page
+from rag_core.types.tables import Table
 
 
 def find_cells(table: Table) -> list[Cell]:

@@ -22,7 +22,8 @@ from typing import Any
 
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
-from rag_core.types import Answer, AnswerState, RetrievalConfig
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.retrieval import RetrievalConfig
 
 QUESTIONS = Path(__file__).with_name("theme_questions.jsonl")
 STRATEGIES: tuple[str, ...] = ("plain", "summary", "themes")

@@ -25,7 +25,8 @@ from rag_core.engine import Engine
 from rag_core.llm.generator import LanguageModel
 from rag_core.settings import load_settings
 from rag_core.text.numbers import parse_numbers
-from rag_core.types import Answer, AnswerState, Passage, Restart, SearchResult
+from rag_core.types.answers import Answer, AnswerState, Restart
+from rag_core.types.retrieval import Passage, SearchResult
 from rag_core.verification.marks import is_same_number
 from rag_core.verification.refusals import has_leading_refusal
 

@@ -10,19 +10,12 @@ from rag_core.answering.steps import run_to_end
 from rag_core.errors import RagError
 from rag_core.runtime.health import check_health
 from rag_core.services import Services
-from rag_core.types import (
-    Answer,
-    AskEvent,
-    Explanation,
-    Message,
-    Readiness,
-    RetrievalConfig,
-    Scope,
-    SearchResult,
-    Status,
-)
-from rag_core.types.retrieval import Timer
+from rag_core.types.answers import Answer, AskEvent
+from rag_core.types.conversations import Message, Scope
+from rag_core.types.explanations import Explanation
+from rag_core.types.retrieval import RetrievalConfig, SearchResult, Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, Writer
+from rag_core.types.status import Readiness, Status
 
 
 class Engine(Services):

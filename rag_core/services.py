@@ -56,7 +56,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.runtime.warm_up import WarmUp
 from rag_core.settings import Settings
 from rag_core.system import configure_malloc
-from rag_core.types import MARGINALIZATIONS
+from rag_core.types.marginalization import MARGINALIZATIONS
 
 
 class Services:

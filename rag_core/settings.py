@@ -20,7 +20,7 @@ from pydantic_settings import (
 )
 
 from rag_core.errors import SettingsError
-from rag_core.types import Price
+from rag_core.types.usage import Price
 
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"

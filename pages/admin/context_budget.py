@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shared.problems import show_errors
 from rag_core.engine import Engine
-from rag_core.types import format_count
+from rag_core.types.formatting import format_count
 
 _BUDGET = "context_budget"
 _STEP = 1000

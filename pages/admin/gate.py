@@ -8,7 +8,7 @@ from pages.admin.context_budget import reset_context_budget
 from pages.shared.problems import show_errors
 from pages.shared.text import format_threshold
 from rag_core.engine import Engine
-from rag_core.types import count_decimals, format_count
+from rag_core.types.formatting import count_decimals, format_count
 
 _THRESHOLD, _TOP_K, _WITH_MODEL = "gate_threshold", "gate_top_k", "gate_with_model"
 

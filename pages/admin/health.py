@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared.text import escape_markdown
-from rag_core.types import Status, format_count, format_size
+from rag_core.types.formatting import format_count, format_size
+from rag_core.types.status import Status
 
 # The counts that are shown first, in this order. The other counts are shown below the table of stores.
 _COUNTS = ("documents", "pages", "chunks")

@@ -12,7 +12,9 @@ from pages.shared.library import find_searchable
 from pages.shared.problems import show_errors
 from pages.shared.text import format_duration
 from rag_core.engine import Engine
-from rag_core.types import Fingerprint, Status, format_count
+from rag_core.types.chunks import Fingerprint
+from rag_core.types.formatting import format_count
+from rag_core.types.status import Status
 
 _WORDS = {
     "embedder": "Embedder",

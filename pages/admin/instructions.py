@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared.instructions import PLACEHOLDER, SCOPE_OF_INSTRUCTIONS
 from pages.shared.problems import show_errors_next_run, show_stored_error
 from rag_core.engine import Engine
-from rag_core.types import MAX_INSTRUCTION_CHARS
+from rag_core.types.conversations import MAX_INSTRUCTION_CHARS
 
 _TEXT, _PROBLEM = "admin_instructions", "admin_instructions_problem"
 

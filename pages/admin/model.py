@@ -13,7 +13,8 @@ from pages.admin.privacy import show_privacy
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import ModelCheck, format_count
+from rag_core.types.formatting import format_count
+from rag_core.types.status import ModelCheck
 
 _CHOSEN, _LISTED, _FOUND = "model_chosen", "models_listed", "model_found"
 _ICONS = {

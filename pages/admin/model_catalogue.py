@@ -10,7 +10,9 @@ from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import ModelCheck, ModelOffer, ModelSetup, SetupStep, format_size
+from rag_core.types.formatting import format_size
+from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
+from rag_core.types.status import ModelCheck
 
 # The key of the kind of model in the form. Without it, the form shows the stored connection again.
 _FORM_KIND = "connect_preset"

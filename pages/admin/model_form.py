@@ -19,7 +19,8 @@ from pages.admin.model_options import (
 )
 from pages.shared.problems import show_errors, show_errors_next_run, show_stored_error
 from rag_core.engine import Engine
-from rag_core.types import ModelCheck, ModelChoice, format_count
+from rag_core.types.formatting import format_count
+from rag_core.types.status import ModelCheck, ModelChoice
 
 _CHECKS, _NOTE, _PROBLEM = "connect_checks", "connect_note", "connect_problem"
 NO_LIST = "This endpoint lists no models. Type the name of the model into the field Model."

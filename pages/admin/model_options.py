@@ -8,7 +8,8 @@ import streamlit as st
 
 from pages.admin.privacy import show_destination
 from rag_core.engine import Engine
-from rag_core.types import ModelChoice, format_count
+from rag_core.types.formatting import format_count
+from rag_core.types.status import ModelChoice
 
 _PRESET, _ADDRESS, _KEY, _MODEL = "connect_preset", "connect_address", "connect_key", "connect_model"
 _API, _CONTEXT, _CAPABILITY = "connect_api", "connect_context", "connect_capability"

@@ -8,7 +8,8 @@ from pages.shared.jobs import MAX_JOBS, track_jobs
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown, format_time
 from rag_core.engine import Engine
-from rag_core.types import WatchedFolder, format_count
+from rag_core.types.formatting import format_count
+from rag_core.types.jobs import WatchedFolder
 
 
 def show_watched_folders(engine: Engine) -> None:

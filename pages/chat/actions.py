@@ -11,7 +11,8 @@ from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.current import get_current_id
 from pages.shared.text import escape_markdown
-from rag_core.types import Answer, Message
+from rag_core.types.answers import Answer
+from rag_core.types.conversations import Message
 
 
 def show_rewritten_search(back: Backend, message: Message, answer: Answer, *, last: bool) -> None:

@@ -17,7 +17,8 @@ from pages.shared.richtext import show_richtext
 from pages.shared.runs import Progress, Run
 from pages.shared.text import escape_markdown
 from pages.shared.warmth import describe_warm_up
-from rag_core.types import Scope, Stage
+from rag_core.types.answers import Stage
+from rag_core.types.conversations import Scope
 from rag_core.types.searches import MAX_QUESTION_CHARS
 
 # Seconds to wait for a quick answer before showing its progress, and seconds between two updates of the progress.

@@ -25,7 +25,9 @@ from pages.shared.tables import build_cited_tables
 from pages.shared.text import escape_markdown, format_duration
 from rag_core.engine import Engine
 from rag_core.stages import STAGES
-from rag_core.types import Answer, AnswerState, Message, format_count
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.conversations import Message
+from rag_core.types.formatting import format_count
 
 SHOWN = 20
 

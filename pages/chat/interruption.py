@@ -11,7 +11,8 @@ from pages.chat.questions import continue_answer
 from pages.shared.backend import Backend
 from pages.shared.current import get_current_id
 from pages.shared.text import escape_markdown
-from rag_core.types import Answer, Message
+from rag_core.types.answers import Answer
+from rag_core.types.conversations import Message
 
 
 def select_shown_part(message: Message, answer: Answer) -> Answer:

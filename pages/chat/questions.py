@@ -14,7 +14,7 @@ from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.jobs import untrack_ended_jobs
 from pages.shared.library import remove_missing
 from rag_core.errors import UnknownConversation
-from rag_core.types import Message, Scope
+from rag_core.types.conversations import Message, Scope
 
 
 def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ()) -> None:

@@ -11,7 +11,8 @@ from pages.shared.backend import Backend
 from pages.shared.evidence import consists_of_pages
 from pages.shared.library import find_searchable
 from pages.shared.text import escape_markdown, format_score
-from rag_core.types import Answer, DocumentInfo
+from rag_core.types.answers import Answer
+from rag_core.types.documents import DocumentInfo
 
 _NAME = re.compile(r"“([^”]+)”")
 

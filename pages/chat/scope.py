@@ -13,7 +13,10 @@ from pages.shared.current import get_current_id
 from pages.shared.library import count_by_collection, find_searchable, remove_missing
 from pages.shared.problems import show_errors
 from rag_core.engine import Engine
-from rag_core.types import Conversation, DocumentInfo, DocumentStatus, Job, Scope, format_count
+from rag_core.types.conversations import Conversation, Scope
+from rag_core.types.documents import DocumentInfo, DocumentStatus
+from rag_core.types.formatting import format_count
+from rag_core.types.jobs import Job
 
 # This prefix distinguishes collection names from document ids in one list. Document ids contain no colon.
 _COLLECTION = "collection:"

@@ -10,7 +10,7 @@ from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Conversation
+from rag_core.types.conversations import Conversation
 
 _PRESENT = ""
 

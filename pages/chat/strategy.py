@@ -7,7 +7,8 @@ import streamlit as st
 from pages.chat.writer import choose_writer
 from pages.shared import keys
 from rag_core.engine import Engine
-from rag_core.types import Conversation, StrategyDescription
+from rag_core.types.conversations import Conversation
+from rag_core.types.strategies import StrategyDescription
 
 
 def choose_strategy(engine: Engine, conversation: Conversation | None, as_of: str) -> None:

@@ -13,7 +13,8 @@ from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import DocumentInfo, format_count
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.formatting import format_count
 
 
 def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:

@@ -11,7 +11,7 @@ from pages.shared.instructions import PLACEHOLDER, SCOPE_OF_INSTRUCTIONS
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown, truncate
 from rag_core.engine import Engine
-from rag_core.types import MAX_INSTRUCTION_CHARS, Conversation
+from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, Conversation
 from rag_core.types.searches import Writer
 
 QUOTES_ONLY = "Quotes only"

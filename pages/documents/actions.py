@@ -14,7 +14,8 @@ from pages.shared.problems import show_errors, show_errors_next_run
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
-from rag_core.types import DEFAULT_COLLECTION, DeleteReceipt, DocumentInfo, DocumentStatus, format_count
+from rag_core.types.documents import DEFAULT_COLLECTION, DeleteReceipt, DocumentInfo, DocumentStatus
+from rag_core.types.formatting import format_count
 
 _RETRY = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.CANCELLED, DocumentStatus.PARTIAL)
 _LISTED = 10

@@ -15,7 +15,8 @@ from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import DocumentInfo, Page, PageState, format_count
+from rag_core.types.documents import DocumentInfo, Page, PageState
+from rag_core.types.formatting import format_count
 
 CHUNKS_SHOWN = 20
 _READ_AS = {PageState.OCR: "image (OCR)", PageState.MIXED: "text and image"}

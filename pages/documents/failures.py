@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from rag_core.types import DocumentInfo, DocumentStatus, escape_formula
+from rag_core.types.documents import DocumentInfo, DocumentStatus
+from rag_core.types.formatting import escape_formula
 
 _PROBLEMS = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.PARTIAL)
 _COLUMNS = ("name", "status", "reason", "pages", "pages_empty", "pages_failed", "added_at")

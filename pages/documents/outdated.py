@@ -7,7 +7,8 @@ import streamlit as st
 from pages.shared.jobs import MAX_JOBS, track_jobs
 from pages.shared.problems import show_errors
 from rag_core.engine import Engine
-from rag_core.types import describe_outdated, format_count
+from rag_core.types.formatting import format_count
+from rag_core.types.status import describe_outdated
 
 
 def offer_reindex(engine: Engine) -> None:

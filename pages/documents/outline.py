@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from rag_core.engine import Engine
-from rag_core.types import DocumentInfo, OutlineEntry
+from rag_core.types.documents import DocumentInfo, OutlineEntry
 
 # Indentation of a section for each level.
 _INDENT = "\u2003"

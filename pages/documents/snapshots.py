@@ -12,7 +12,8 @@ from pages.shared.library import format_collection_name
 from pages.shared.problems import show_errors_next_run
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Snapshot, format_count
+from rag_core.types.formatting import format_count
+from rag_core.types.snapshots import Snapshot
 
 _NAME, _COLLECTION, _DATE = "snapshot_name", "snapshot_collection", "snapshot_date"
 _ALL = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_core.types import DocumentInfo, DocumentStatus
+from rag_core.types.documents import DocumentInfo, DocumentStatus
 
 _WORDS = {
     DocumentStatus.QUEUED: "Waiting",

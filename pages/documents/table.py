@@ -16,7 +16,8 @@ from pages.documents.statuses import describe_status, describe_status_with_reaso
 from pages.shared import keys
 from pages.shared.library import count_by_collection, format_collection_name
 from pages.shared.text import escape_markdown
-from rag_core.types import DocumentInfo, DocumentStatus, format_count
+from rag_core.types.documents import DocumentInfo, DocumentStatus
+from rag_core.types.formatting import format_count
 
 _STATUSES = "document_statuses"
 _COLLECTIONS = "document_collections"

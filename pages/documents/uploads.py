@@ -8,7 +8,7 @@ from pages.shared import keys
 from pages.shared.jobs import submit_files
 from pages.shared.library import format_collection_name
 from rag_core.engine import Engine
-from rag_core.types import DEFAULT_COLLECTION
+from rag_core.types.documents import DEFAULT_COLLECTION
 
 
 def show_uploader(engine: Engine) -> None:

@@ -10,7 +10,7 @@ from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors_next_run
 from pages.shared.text import escape_markdown, format_time
 from rag_core.engine import Engine
-from rag_core.types import DocumentInfo, DocumentVersion
+from rag_core.types.documents import DocumentInfo, DocumentVersion
 
 
 def show_versions(engine: Engine, document: DocumentInfo, versions: Sequence[DocumentVersion]) -> None:

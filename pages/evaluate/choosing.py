@@ -14,7 +14,9 @@ from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.stages import SCORE_LABELS
-from rag_core.types import Baseline, ConfigurationChoice, Label, LabelKind, RetrievalConfig, format_count
+from rag_core.types.evaluation import Baseline, ConfigurationChoice, Label, LabelKind
+from rag_core.types.formatting import format_count
+from rag_core.types.retrieval import RetrievalConfig
 
 _APP, _FILE = "From the app", "From a file"
 

@@ -8,7 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared.text import escape_markdown
-from rag_core.types import Evaluation, JudgeReport, StatementVerdict, format_count
+from rag_core.types.evaluation import Evaluation
+from rag_core.types.formatting import format_count
+from rag_core.types.judgements import JudgeReport, StatementVerdict
 
 _SHOWN = 20
 

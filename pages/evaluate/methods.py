@@ -9,7 +9,8 @@ import streamlit as st
 
 from pages.shared.text import escape_markdown, format_duration
 from rag_core.engine import Engine
-from rag_core.types import SIGNIFICANCE_LEVEL, TABLE_METRICS, Evaluation, MethodRow, format_count, format_size
+from rag_core.types.evaluation import SIGNIFICANCE_LEVEL, TABLE_METRICS, Evaluation, MethodRow
+from rag_core.types.formatting import format_count, format_size
 
 # Fewer evaluations are compared with the form below the table.
 _MIN_METHODS = 3

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.shared.text import escape_markdown
-from rag_core.types import RunState
+from rag_core.types.jobs import RunState
 
 
 def show_background_run(get_state: Callable[[], RunState | None], cancel: Callable[[], None], key: str) -> None:

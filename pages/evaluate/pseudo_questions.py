@@ -9,7 +9,8 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.problems import show_errors_next_run, show_stored_error
 from rag_core.engine import Engine
-from rag_core.types import Label, format_count
+from rag_core.types.evaluation import Label
+from rag_core.types.formatting import format_count
 
 
 def show_pseudo_questions(engine: Engine, labels: Sequence[Label]) -> None:

@@ -12,7 +12,8 @@ from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
 from pages.shared.text import escape_markdown, format_duration, format_interval, format_time
 from rag_core.engine import Engine
-from rag_core.types import Evaluation, ReleaseCheck, format_count
+from rag_core.types.evaluation import Evaluation, ReleaseCheck
+from rag_core.types.formatting import format_count
 
 _NOTHING = ""
 _CHARTS = {

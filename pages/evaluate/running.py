@@ -11,7 +11,9 @@ from pages.shared import keys
 from pages.shared.problems import show_errors_next_run, show_stored_error
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Baseline, JudgeConfig, Label, RetrievalConfig
+from rag_core.types.evaluation import Baseline, Label
+from rag_core.types.judgements import JudgeConfig
+from rag_core.types.retrieval import RetrievalConfig
 
 
 def show_run_button(

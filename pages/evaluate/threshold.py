@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared.problems import show_errors
 from pages.shared.text import format_threshold
 from rag_core.engine import Engine
-from rag_core.types import Evaluation
+from rag_core.types.evaluation import Evaluation
 
 _SHARES = (0, 1, 2, 5, 10, 15, 20)
 

@@ -12,7 +12,8 @@ from pages.shared import keys
 from pages.shared.problems import show_errors_next_run, show_stored_error
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Label, TrainingConfig
+from rag_core.types.evaluation import Label
+from rag_core.types.learning import TrainingConfig
 
 
 def show_training(engine: Engine, name: str, labels: Sequence[Label]) -> None:

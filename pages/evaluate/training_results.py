@@ -10,7 +10,8 @@ import streamlit as st
 from pages.shared.text import escape_markdown, format_interval, format_time
 from rag_core.engine import Engine
 from rag_core.stages import SCORE_LABELS
-from rag_core.types import Objective, Training, format_count
+from rag_core.types.formatting import format_count
+from rag_core.types.learning import Objective, Training
 
 # The name and the description of each objective.
 OBJECTIVES: dict[Objective, tuple[str, str]] = {

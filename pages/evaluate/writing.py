@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared.library import find_searchable
 from pages.shared.problems import show_errors
 from rag_core.engine import Engine
-from rag_core.types import LabelKind, LabelledPage
+from rag_core.types.evaluation import LabelKind, LabelledPage
 from rag_core.types.searches import MAX_QUESTION_CHARS
 
 _TYPED = ("question", "page", "quote", "stale_page", "answer")

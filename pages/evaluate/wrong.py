@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.shared.text import escape_markdown, truncate
-from rag_core.types import Evaluation, QuestionResult, format_count
+from rag_core.types.evaluation import Evaluation, QuestionResult
+from rag_core.types.formatting import format_count
 
 _SHOWN = 20
 _ANSWER_CHARS = 300

@@ -12,7 +12,9 @@ from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import ClosedBookAnswer, DocumentInfo, Scope
+from rag_core.types.closed_book import ClosedBookAnswer
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import DocumentInfo
 
 
 def show_closed_book(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> None:

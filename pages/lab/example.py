@@ -10,7 +10,7 @@ from pages.lab.sliders import choose_weighting
 from pages.lab.verdicts import format_percent
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import WeightingConfig
+from rag_core.types.explanations import WeightingConfig
 
 _DEFAULT = WeightingConfig(k=2, temperature=0.25)
 

@@ -11,7 +11,9 @@ from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import DocumentInfo, Explanation, Scope
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.explanations import Explanation
 
 
 def get_explanation(

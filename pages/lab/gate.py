@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shared.text import format_duration, format_score
 from rag_core.stages import STAGES
-from rag_core.types import Explanation
+from rag_core.types.explanations import Explanation
 
 
 def show_gate_decision(explanation: Explanation) -> None:

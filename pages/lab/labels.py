@@ -7,7 +7,9 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.problems import show_errors
 from rag_core.engine import Engine
-from rag_core.types import Explanation, LabelledPage, Passage
+from rag_core.types.evaluation import LabelledPage
+from rag_core.types.explanations import Explanation
+from rag_core.types.retrieval import Passage
 
 
 def find_labelled_passage(engine: Engine, explanation: Explanation) -> str | None:

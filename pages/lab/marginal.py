@@ -13,7 +13,8 @@ from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Decoding, Explanation, MarginalAnswer, Marginalization, WeightedPassage
+from rag_core.types.explanations import Explanation, WeightedPassage
+from rag_core.types.marginalization import Decoding, MarginalAnswer, Marginalization
 
 _METHODS: dict[str, tuple[Marginalization, Decoding]] = {
     "RAG-Sequence, thorough": ("rag-sequence", "thorough"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rag_core.types import Explanation, Passage
+from rag_core.types.explanations import Explanation
+from rag_core.types.retrieval import Passage
 
 # Number of passages that are shown for each stage.
 SHOWN = 10

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.lab.words import group_matches_by_word, split_into_segments
-from rag_core.types import TokenMatches
+from rag_core.types.explanations import TokenMatches
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(

@@ -12,7 +12,9 @@ from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import truncate
 from rag_core.engine import Engine
-from rag_core.types import UNKNOWN, Explanation, Passage, WeightedPassage
+from rag_core.types.explanations import Explanation, WeightedPassage
+from rag_core.types.mixtures import UNKNOWN
+from rag_core.types.retrieval import Passage
 
 _READER, _MODEL = "Reading model", "Language model"
 

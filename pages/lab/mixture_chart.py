@@ -9,7 +9,8 @@ import streamlit as st
 
 from pages.lab.verdicts import describe_mixture, format_percent
 from pages.shared.text import escape_markdown, truncate
-from rag_core.types import AnswerProbabilities, EvidenceMixture, WeightedPassage
+from rag_core.types.explanations import WeightedPassage
+from rag_core.types.mixtures import AnswerProbabilities, EvidenceMixture
 
 # Most answers in the chart, the lowest probability of an answer in it, and the longest answer in columns.
 _SHOWN, _LEAST, _WIDTH = 8, 0.005, 36

@@ -15,7 +15,7 @@ from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Explanation, TokenMatches
+from rag_core.types.explanations import Explanation, TokenMatches
 
 _WIDTH = 640
 

@@ -8,7 +8,8 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.library import count_by_collection
-from rag_core.types import DocumentInfo, Scope
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import DocumentInfo
 
 
 def choose_question(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:

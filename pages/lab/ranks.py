@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.lab.marks import OTHERS, SHOWN, Mark
 from pages.shared.text import format_score
-from rag_core.types import Explanation
+from rag_core.types.explanations import Explanation
 
 _BELOW = SHOWN + 1
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from rag_core.types import WeightingConfig
+from rag_core.types.explanations import WeightingConfig
 
 _TEMPERATURES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0)
 

@@ -13,7 +13,10 @@ from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import AnswerState, DocumentInfo, Scope, SnapshotComparison, SnapshotSide
+from rag_core.types.answers import AnswerState
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.snapshots import SnapshotComparison, SnapshotSide
 
 _PRESENT = ""
 _PREVIEW = 400

@@ -12,7 +12,8 @@ from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
 from pages.shared.text import format_score, truncate
 from rag_core.stages import SCORE_LABELS
-from rag_core.types import Explanation, StageRanking, format_count
+from rag_core.types.explanations import Explanation, StageRanking
+from rag_core.types.formatting import format_count
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(

@@ -11,7 +11,10 @@ from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Answer, DocumentInfo, RetrievalConfig, Scope
+from rag_core.types.answers import Answer
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.retrieval import RetrievalConfig
 
 
 def show_strategies(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> None:

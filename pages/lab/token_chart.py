@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.lab.verdicts import format_percent
-from rag_core.types import MarginalAnswer
+from rag_core.types.marginalization import MarginalAnswer
 
 _END = "(end)"
 _SPACE = "␣"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rag_core.types import EvidenceCase, EvidenceMass, EvidenceMixture, MixtureVerdict
+from rag_core.types.explanations import EvidenceCase, EvidenceMass
+from rag_core.types.mixtures import EvidenceMixture, MixtureVerdict
 
 _SENTENCES = {
     EvidenceCase.ABSENT: "No stage found the right passage, so an answer cannot use it.",

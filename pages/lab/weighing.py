@@ -18,7 +18,7 @@ from pages.lab.weight_chart import show_weight_chart
 from pages.shared import keys
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Explanation, WeightedPassage, WeightingConfig
+from rag_core.types.explanations import Explanation, WeightedPassage, WeightingConfig
 
 NOT_HERE = "none"
 

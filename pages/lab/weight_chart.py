@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.lab.marks import OTHERS, Mark
 from pages.lab.verdicts import format_percent
-from rag_core.types import WeightedPassage
+from rag_core.types.explanations import WeightedPassage
 
 
 def show_weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) -> None:

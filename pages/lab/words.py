@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rag_core.types import TokenMatch, TokenMatches
+from rag_core.types.explanations import TokenMatch, TokenMatches
 
 _WORD = re.compile(r"\S+")
 

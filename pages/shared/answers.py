@@ -14,7 +14,7 @@ from pages.shared.problems import explain
 from pages.shared.runs import Run, wait_for_jobs
 from pages.shared.writing import store_partial, write_answer
 from rag_core.engine import Engine
-from rag_core.types import Message, Scope
+from rag_core.types.conversations import Message, Scope
 from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 

@@ -10,7 +10,8 @@ from pages.shared.excerpts import build_excerpts
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node, build_cited_text, build_text_node
 from pages.shared.tables import align_figures
-from rag_core.types import Answer, Claim, Run, TextTable, parse_answer_text
+from rag_core.types.answer_text import Run, TextTable, parse_answer_text
+from rag_core.types.answers import Answer, Claim
 
 # Stand for an opening bracket in a quote, and for a bar at the beginning of a line. They are Unicode noncharacters,
 # which do not occur in text.

@@ -10,7 +10,8 @@ from pages.shared import keys
 from pages.shared.jobs import submit_file
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Job, SameName
+from rag_core.types.documents import SameName
+from rag_core.types.jobs import Job
 
 OnAdded = Callable[[Sequence[Job]], object]
 _CHOICES: dict[str, SameName | None] = {"Replace": "replace", "Keep both": "keep", "Skip this file": None}

@@ -8,7 +8,7 @@ from pages.shared import keys
 from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.problems import show_errors_next_run
 from rag_core.engine import Engine
-from rag_core.types import Conversation
+from rag_core.types.conversations import Conversation
 
 RENAME, DELETE = "Rename", "Delete"
 

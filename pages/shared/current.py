@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared import keys
 from rag_core.engine import Engine
 from rag_core.errors import UnknownConversation
-from rag_core.types import Conversation, Message
+from rag_core.types.conversations import Conversation, Message
 
 
 def get_current_id() -> str | None:

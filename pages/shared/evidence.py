@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pages.shared.nodes import Node
 from pages.shared.text import format_score, order_scores
 from rag_core.stages import SCORES
-from rag_core.types import Answer, AnswerState, Citation, Gate, Passage, remove_formatting
-from rag_core.types.answers import MARKER
+from rag_core.types.answer_text import remove_formatting
+from rag_core.types.answers import MARKER, Answer, AnswerState, Citation
+from rag_core.types.retrieval import Gate, Passage
 
 # Most passages that are all listed below an answer, each in an expander.
 FEW = 5

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pages.shared.nodes import Node, build_marked_text, build_text_node
 from pages.shared.tables import build_cited_table
 from pages.shared.text import truncate
-from rag_core.types import Answer, Citation, CitedTable
+from rag_core.types.answers import Answer, Citation
+from rag_core.types.cited_tables import CitedTable
 
 # Widest heading of a section, in columns.
 _HEADING_WIDTH = 70

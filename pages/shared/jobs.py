@@ -13,7 +13,8 @@ from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
-from rag_core.types import DEFAULT_COLLECTION, Job, JobState, SameName
+from rag_core.types.documents import DEFAULT_COLLECTION, SameName
+from rag_core.types.jobs import Job, JobState
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 _SHOWN = 8

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pages.shared.text import format_duration
-from rag_core.types import DocumentStatus, Job, JobState
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import Job, JobState
 
 _BAD = (DocumentStatus.REJECTED, DocumentStatus.FAILED)
 _EMBEDDING, _ENCODING = "embedding", "encoding"

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from rag_core.types import DEFAULT_COLLECTION, DocumentInfo, DocumentStatus, Scope
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import DEFAULT_COLLECTION, DocumentInfo, DocumentStatus
 
 SEARCHABLE = (DocumentStatus.INDEXED, DocumentStatus.PARTIAL)
 

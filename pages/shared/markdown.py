@@ -11,7 +11,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from pages.shared.nodes import Node, build_cited_text, build_text_node
 from pages.shared.tables import align_figures
-from rag_core.types import Claim
+from rag_core.types.answers import Claim
 
 # These characters enclose a statement while the Markdown is parsed. They are punctuation, so that the parser still
 # recognizes emphasis next to them.

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit import runtime
 
 from pages.shared import keys
-from rag_core.types import FormatDescription
+from rag_core.types.formats import FormatDescription
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(

@@ -9,7 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pages.shared.nodes import Node, build_marked_text
 from pages.shared.tables import build_table_part, find_rows
 from rag_core.engine import Engine
-from rag_core.types import PAGE_BREAK, ChunkSpan, PageKey, Passage, Span, Table, TableCell
+from rag_core.types.chunks import PAGE_BREAK, ChunkSpan
+from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import Passage
+from rag_core.types.tables import Span, Table, TableCell
 
 # The tables of pages.
 Tables = Mapping[PageKey, Sequence[Table]]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from rag_core.types import PageImage
+from rag_core.types.documents import PageImage
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(

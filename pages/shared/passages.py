@@ -21,7 +21,9 @@ from pages.shared.page_text import Tables, build_excerpts, build_passage, load_t
 from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import Answer, AnswerState, Passage, format_count
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.formatting import format_count
+from rag_core.types.retrieval import Passage
 
 # Maximum number of copies of a passage that are listed.
 _PLACES = 5

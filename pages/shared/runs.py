@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rag_core.engine import Engine
-from rag_core.types import Answer, AnswerState, Message, Scope, SearchResult, Stage
+from rag_core.types.answers import Answer, AnswerState, Stage
+from rag_core.types.conversations import Message, Scope
+from rag_core.types.retrieval import SearchResult
 from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 WAITING = "index"

@@ -14,7 +14,7 @@ from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.problems import show_errors_next_run
 from pages.shared.text import escape_markdown, is_today, truncate
 from rag_core.engine import Engine
-from rag_core.types import Conversation
+from rag_core.types.conversations import Conversation
 
 SHOWN = 40
 # Maximum width of a title, so that the title fits next to the menu in a sidebar of 300 pixels.

@@ -20,7 +20,10 @@ from pages.shared.source_page import show_source_page
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.errors import DocumentError, RagError
-from rag_core.types import Answer, ChunkSpan, DocumentInfo, Passage
+from rag_core.types.answers import Answer
+from rag_core.types.chunks import ChunkSpan
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.retrieval import Passage
 
 _WIDTH = 720
 _GONE = "This document is no longer in the library. Below is the text as it was stored with the answer."

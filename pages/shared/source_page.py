@@ -10,7 +10,9 @@ from pages.shared import keys
 from pages.shared.evidence import find_citations, find_highlights
 from pages.shared.pageview import show_page_image
 from rag_core.engine import Engine
-from rag_core.types import Answer, DocumentInfo, Page, PageState, Passage
+from rag_core.types.answers import Answer
+from rag_core.types.documents import DocumentInfo, Page, PageState
+from rag_core.types.retrieval import Passage
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0)
 # Pixels per point at zoom 1. The image is then sharp in the drawer, and small enough to load quickly.

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from pages.shared.nodes import Node, build_text_node
-from rag_core.types import Answer, CitedTable, Table, TableCell, TableRow
+from rag_core.types.answers import Answer
 from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.cited_tables import CitedTable
+from rag_core.types.tables import Table, TableCell, TableRow
 
 IsMarked = Callable[[TableCell], bool]
 # A cell with more letters is no figure.

@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from rag_core.stages import SCORES
-from rag_core.types import Interval, count_decimals
+from rag_core.types.evaluation import Interval
+from rag_core.types.formatting import count_decimals
 
 # The Unicode word joiner, which is invisible and does not allow a line break.
 _JOINER = "\u2060"

@@ -11,7 +11,8 @@ from pages.shared.jobs import MAX_JOBS, track_jobs
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
-from rag_core.types import DocumentInfo, DocumentStatus, Job
+from rag_core.types.documents import DocumentInfo, DocumentStatus
+from rag_core.types.jobs import Job
 
 OnOpened = Callable[[Sequence[Job]], object]
 

@@ -9,16 +9,8 @@ from typing import Any
 
 from pages.shared.runs import Run
 from rag_core.engine import Engine
-from rag_core.types import (
-    Answer,
-    AskEvent,
-    Delta,
-    Restart,
-    RetrievalConfig,
-    Rewritten,
-    SearchResult,
-    Stage,
-)
+from rag_core.types.answers import Answer, AskEvent, Delta, Restart, Rewritten, Stage
+from rag_core.types.retrieval import RetrievalConfig, SearchResult
 
 NOTHING_WRITTEN = "Stopped before there was an answer."
 

@@ -9,7 +9,7 @@ from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown, format_duration, format_time
 from rag_core.engine import Engine
-from rag_core.types import format_count
+from rag_core.types.formatting import format_count
 from rag_core.types.themes import ModelUse, ThemesState
 
 _USES: dict[ModelUse, str] = {

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared.text import escape_markdown
 from pages.themes.theme import show_cited
 from rag_core.engine import Engine
-from rag_core.types import Answer
+from rag_core.types.answers import Answer
 
 _NEIGHBOURS = 12
 

@@ -9,7 +9,8 @@ from pages.shared.evidence import find_linked_sources, format_for_copy, name_sou
 from pages.shared.richtext import show_richtext
 from pages.shared.source import open_source
 from pages.shared.text import escape_markdown
-from rag_core.types import Answer, format_count
+from rag_core.types.answers import Answer
+from rag_core.types.formatting import format_count
 from rag_core.types.themes import Theme
 
 

@@ -11,8 +11,9 @@ from rag_core.finance.arithmetic import ArithmeticProblem, compute_arithmetic, f
 from rag_core.reading.cell_lookup import FoundCell
 from rag_core.retrieval.passages import build_passage
 from rag_core.text.numbers import CURRENCIES
-from rag_core.types import ChunkRow, DocumentInfo, Passage
-from rag_core.types.documents import PageKey
+from rag_core.types.chunks import ChunkRow
+from rag_core.types.documents import DocumentInfo, PageKey
+from rag_core.types.retrieval import Passage
 
 _SCALE_WORDS: Mapping[int | None, str] = {3: "thousand", 6: "million", 9: "billion"}
 _CURRENCY = re.compile("|".join(re.escape(one) for one in CURRENCIES if not one.isalpha()))

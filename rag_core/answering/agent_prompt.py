@@ -8,7 +8,7 @@ from typing import Any
 from rag_core.llm.context_budget import PER_MESSAGE, TRUSTED_SHARE, count_tokens
 from rag_core.llm.prompts import build_chat, escape_markup, format_name, format_passage
 from rag_core.llm.tool_calls import Tool
-from rag_core.types import Passage
+from rag_core.types.retrieval import Passage
 
 _DOCUMENT = "Name of one document; leave it out to use all."
 _THIS_DOCUMENT = "Name of the document."

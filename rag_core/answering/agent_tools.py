@@ -20,8 +20,8 @@ from rag_core.llm.tool_calls import ToolArgumentError, ToolCall, parse_arguments
 from rag_core.reading.cell_lookup import FoundCell, find_cells, list_labels, read_scale
 from rag_core.runtime.stores import Stores
 from rag_core.text.outline import build_outline
-from rag_core.types import DocumentInfo, Passage
-from rag_core.types.retrieval import Timer
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.retrieval import Passage, Timer
 from rag_core.types.searches import Query, SearchOutcome
 
 # Most passages of a search, documents, sections of an outline, rows of a look-up and labels of rows in one result.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rag_core.answering.trace import AnswerTrace
-from rag_core.types import Answer, AnswerState, SearchResult
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.retrieval import SearchResult
 from rag_core.types.searches import Query
 from rag_core.verification.verified_answer import VerifiedAnswer
 

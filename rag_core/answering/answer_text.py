@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rag_core.types import Citation, Claim, Passage
+from rag_core.types.answers import Citation, Claim
 from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import Passage
 from rag_core.verification.verified_answer import VerifiedAnswer
 
 

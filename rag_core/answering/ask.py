@@ -24,18 +24,9 @@ from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_connection import explain_missing_model
 from rag_core.runtime.stores import Stores
-from rag_core.types import (
-    Answer,
-    AskEvent,
-    Delta,
-    Gate,
-    Message,
-    Restart,
-    RetrievalConfig,
-    Scope,
-    SearchResult,
-    Stage,
-)
+from rag_core.types.answers import Answer, AskEvent, Delta, Restart, Stage
+from rag_core.types.conversations import Message, Scope
+from rag_core.types.retrieval import Gate, RetrievalConfig, SearchResult
 from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Query, SearchOutcome, Writer
 from rag_core.verification.attribution import EMPTY_ANSWER, contains_words
 from rag_core.verification.support import create_text_encoder

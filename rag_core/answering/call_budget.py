@@ -11,7 +11,7 @@ from rag_core.errors import CallLimit
 from rag_core.llm.generator import Completion, LanguageModel
 from rag_core.llm.tool_calls import Tool
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.types import format_count
+from rag_core.types.formatting import format_count
 from rag_core.types.searches import Query
 
 

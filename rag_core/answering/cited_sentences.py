@@ -14,7 +14,10 @@ from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.types import ChunkRow, Citation, FloatArray, Passage
+from rag_core.types.answers import Citation
+from rag_core.types.arrays import FloatArray
+from rag_core.types.chunks import ChunkRow
+from rag_core.types.retrieval import Passage
 from rag_core.types.searches import PassageTokens
 
 

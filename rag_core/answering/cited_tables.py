@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_core.runtime.stores import Stores
-from rag_core.types import Answer, AnswerState, Citation, CitedTable, PageKey, Table, TableCell, TableRow
-from rag_core.types.answers import MARKER
+from rag_core.types.answers import MARKER, Answer, AnswerState, Citation
+from rag_core.types.cited_tables import CitedTable
+from rag_core.types.documents import PageKey
+from rag_core.types.tables import Table, TableCell, TableRow
 
 # Most rows of all tables of an answer.
 _MAX_ROWS = 6

@@ -22,7 +22,8 @@ from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
-from rag_core.types import Answer, AskEvent, Delta, Message, Restart, Stage
+from rag_core.types.answers import Answer, AskEvent, Delta, Restart, Stage
+from rag_core.types.conversations import Message
 from rag_core.verification.attribution import contains_words
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import VerifiedAnswer, append_quotes

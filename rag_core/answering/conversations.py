@@ -8,7 +8,8 @@ from rag_core.answering.export import export_markdown, export_pdf
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import check_instructions
 from rag_core.store.conversations import ConversationStore
-from rag_core.types import Answer, Conversation, Message, Scope
+from rag_core.types.answers import Answer
+from rag_core.types.conversations import Conversation, Message, Scope
 
 LONGEST_TITLE = 200
 

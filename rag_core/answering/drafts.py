@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from rag_core.answering.trace import AnswerTrace
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.scales import find_table_scales
-from rag_core.types import PAGE_BREAK, Passage, ReadTexts
 from rag_core.types.answers import strip_markers
+from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.protocols import TextEncoder
+from rag_core.types.retrieval import Passage, ReadTexts
 from rag_core.verification.attribution import NOT_CHECKED, draft_answer
 from rag_core.verification.marks import is_same_number
 from rag_core.verification.verified_answer import VerifiedAnswer, append_quotes

@@ -14,7 +14,8 @@ from rag_core.answering.sources.selection import SHOWN, Selection, select
 from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.text.identifiers import contains_identifier, find_identifiers
-from rag_core.types import Citation, Gate, Passage
+from rag_core.types.answers import Citation
+from rag_core.types.retrieval import Gate, Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import Table, TableRow
 from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer

@@ -9,7 +9,9 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from rag_core.settings import Settings
-from rag_core.types import Answer, Conversation, Message, Paragraph, Run, TextTable, parse_answer_text
+from rag_core.types.answer_text import Paragraph, Run, TextTable, parse_answer_text
+from rag_core.types.answers import Answer
+from rag_core.types.conversations import Conversation, Message
 
 REMOVED = "[removed]"
 # Minimum length of a secret value that is removed from exports. For endpoints that need no key, users set words such as

@@ -15,16 +15,11 @@ from rag_core.reading.key_sentences import rank_sentences, select_sentences
 from rag_core.reading.summary_requests import is_kind_of_document, parse_summary_request
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
-from rag_core.types import (
-    Citation,
-    DocumentInfo,
-    Gate,
-    Message,
-    Passage,
-    SearchResult,
-    Stage,
-    format_count,
-)
+from rag_core.types.answers import Citation, Stage
+from rag_core.types.conversations import Message
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.formatting import format_count
+from rag_core.types.retrieval import Gate, Passage, SearchResult
 from rag_core.types.searches import Query
 from rag_core.verification.verified_answer import VerifiedAnswer
 

@@ -20,9 +20,11 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.text.grammar import split_tokens
 from rag_core.text.noun_phrases import find_content_words
-from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Usage
-from rag_core.types.retrieval import Timer
+from rag_core.types.answers import Answer, AskEvent, Rewritten, Stage
+from rag_core.types.conversations import Message, Scope
+from rag_core.types.retrieval import RetrievalConfig, Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Writer
+from rag_core.types.usage import Usage
 
 # Number of earlier questions that are searched for words, and maximum number of words that are added.
 MAX_TURNS, MAX_WORDS = 3, 8

@@ -18,7 +18,9 @@ from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
-from rag_core.types import DocumentInfo, FloatArray, format_count
+from rag_core.types.arrays import FloatArray
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.formatting import format_count
 from rag_core.types.searches import Query
 
 Kind = Literal["greeting", "thanks", "abilities", "documents", "pages", "other"]

@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 
 from rag_core.runtime.stores import Stores
 from rag_core.text.names import contains_document_name
-from rag_core.types import AsOf, DocumentInfo
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.snapshots import AsOf
 
 # Most documents whose titles are read.
 MAX_TITLES = 40

@@ -39,8 +39,10 @@ from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.tool_calls import ToolCall
 from rag_core.runtime.stores import Stores
 from rag_core.text.languages import languages_differ
-from rag_core.types import REFUSAL, Answer, AskEvent, Message, Passage, Restart, Stage
+from rag_core.types.answers import REFUSAL, Answer, AskEvent, Restart, Stage
+from rag_core.types.conversations import Message
 from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import Passage
 from rag_core.types.searches import Query, SearchOutcome
 
 # Times that a model may ask for more sources before it has to answer.

@@ -12,8 +12,9 @@ from rag_core.llm.page_prompt import format_source
 from rag_core.retrieval.near_duplicates import fold_near_duplicates
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.stores import Stores
-from rag_core.types import ChunkRow, Passage
+from rag_core.types.chunks import ChunkRow
 from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import Passage
 from rag_core.types.searches import SearchOutcome
 
 # Most pages that are considered; a budget of 200,000 tokens contains about as many.

@@ -9,8 +9,8 @@ from rag_core.errors import DocumentError, StoreError
 from rag_core.llm.message_parts import build_image_part, build_text_part
 from rag_core.parsing.rendering import render_page
 from rag_core.runtime.stores import Stores
-from rag_core.types import Page, PageState, Passage
-from rag_core.types.documents import PageKey
+from rag_core.types.documents import Page, PageKey, PageState
+from rag_core.types.retrieval import Passage
 
 # Width of a picture in pixels.
 _WIDTH = 1000

@@ -14,9 +14,10 @@ from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.text.dates import find_written_date
-from rag_core.types import Passage, Reading, Span, Table
 from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import Passage, Reading
 from rag_core.types.searches import SearchOutcome
+from rag_core.types.tables import Span, Table
 
 # Characters at the top of a document that may state its date.
 _TOP = 1000

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from rag_core.text.grammar import split_tokens
 from rag_core.text.normalize import normalize
 from rag_core.text.words import ALPHANUMERIC, stem
-from rag_core.types import Passage
+from rag_core.types.retrieval import Passage
 from rag_core.types.searches import SearchOutcome
 
 

@@ -9,7 +9,8 @@ from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
 from rag_core.llm.prompts import Hint
 from rag_core.reading.answer_finding import FoundAnswer
-from rag_core.types import Citation, Passage
+from rag_core.types.answers import Citation
+from rag_core.types.retrieval import Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verified_answer import VerifiedAnswer, replace_markers
 

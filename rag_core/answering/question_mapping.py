@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rag_core.retrieval.late_interaction import rerank_chunks
-from rag_core.types import Question
 from rag_core.types.protocols import QuestionEmbedder
+from rag_core.types.retrieval import Question
 from rag_core.types.searches import Query, RankedChunks
 
 

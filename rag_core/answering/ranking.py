@@ -33,18 +33,19 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.text.names import annotate, find_document_names, find_lowercase_names
 from rag_core.text.words import STOP_WORDS
-from rag_core.types import (
-    ChunkRow,
+from rag_core.types.arrays import FloatArray
+from rag_core.types.chunks import ChunkRow
+from rag_core.types.protocols import LookupPlan, QuestionEmbedder
+from rag_core.types.retrieval import (
     Excluding,
-    FloatArray,
     Hit,
     Question,
+    Ranking,
     RetrievalConfig,
+    Timer,
     VersionFilter,
     build_unembedded_question,
 )
-from rag_core.types.protocols import LookupPlan, QuestionEmbedder
-from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
 
 # Number of top chunks that keep their ranks if the question has no capital letters. Each word of such a question may be

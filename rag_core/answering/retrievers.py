@@ -11,8 +11,7 @@ from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.guarded_search import GuardedSearch
 from rag_core.retrieval.pipeline import Rerank, RetrievedHits
 from rag_core.runtime.index_generations import IndexGeneration
-from rag_core.types import Hit, Question, VersionFilter, build_unembedded_question
-from rag_core.types.retrieval import Timer
+from rag_core.types.retrieval import Hit, Question, Timer, VersionFilter, build_unembedded_question
 
 
 class Retrieval:

@@ -25,9 +25,11 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
 from rag_core.text.normalize import normalize_characters
-from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult, format_count
+from rag_core.types.chunks import ChunkRow, ChunkVectors
+from rag_core.types.conversations import Scope
+from rag_core.types.formatting import format_count
 from rag_core.types.protocols import QuestionEmbedder
-from rag_core.types.retrieval import Timer
+from rag_core.types.retrieval import Gate, Passage, RetrievalConfig, SearchResult, Timer
 from rag_core.types.searches import (
     DEFAULT_CONFIGURATION,
     DEFAULT_WRITER,

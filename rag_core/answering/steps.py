@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TypeVar
 
 from rag_core.answering.trace import AnswerTrace
-from rag_core.types import Stage
+from rag_core.types.answers import Stage
 from rag_core.types.retrieval import Timer
 
 T = TypeVar("T")

@@ -13,7 +13,8 @@ from rag_core.llm.answer_stream import AnswerStream
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.page_prompt import ControlLineFilter
 from rag_core.llm.reasoning import retract_reasoning
-from rag_core.types import AskEvent, Delta, Message, Restart
+from rag_core.types.answers import AskEvent, Delta, Restart
+from rag_core.types.conversations import Message
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import EMPTY_ANSWER, contains_words
 

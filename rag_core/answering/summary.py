@@ -35,8 +35,10 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.documents import DocumentStore
 from rag_core.store.snapshots import SnapshotView
-from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage, format_count
+from rag_core.types.answers import REFUSAL, AskEvent, Delta, Restart, Stage
+from rag_core.types.formatting import format_count
 from rag_core.types.protocols import TextEncoder
+from rag_core.types.retrieval import Gate, Passage, SearchResult
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
 from rag_core.verification.support import create_text_encoder

@@ -10,9 +10,9 @@ from rag_core.llm.context_budget import NOTE_TOKENS, count_tokens
 from rag_core.llm.prompts import MAX_NOTES
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.scales import find_table_scales
-from rag_core.types import Passage
 from rag_core.types.answers import MARKER, strip_markers
 from rag_core.types.protocols import TextEncoder
+from rag_core.types.retrieval import Passage
 from rag_core.verification.attribution import attribute_claims
 from rag_core.verification.citation_markers import normalize_markers, parse_markers
 from rag_core.verification.marks import is_same_number

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from rag_core.types import Usage
 from rag_core.types.retrieval import Timer
+from rag_core.types.usage import Usage
 
 
 @dataclass(slots=True)

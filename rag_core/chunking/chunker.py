@@ -16,8 +16,9 @@ from rag_core.chunking.document_titles import extract_title, format_document_lab
 from rag_core.chunking.table_heads import find_headed_tables, find_header_lines
 from rag_core.errors import SettingsError
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
-from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.arrays import IntArray
+from rag_core.types.chunks import HEADING_SEPARATOR, PAGE_BREAK, ChunkSpan
+from rag_core.types.documents import Page
 
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
 # Fraction of a chunk that the next one repeats, so that few answers are cut.

@@ -12,8 +12,8 @@ from pathlib import PurePath
 
 from rag_core.text.sentences import SECTION_LABEL
 from rag_core.text.words import ALPHANUMERIC
-from rag_core.types import Page
 from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.documents import Page
 
 # The title is looked for in this many characters at the top of the first page.
 TITLE_CHARACTERS = 4000

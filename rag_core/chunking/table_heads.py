@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_core.text.dates import YEAR
-from rag_core.types import FloatArray, Page
+from rag_core.types.arrays import FloatArray
 from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.documents import Page
 
 Span = tuple[int, int]
 # Largest number of lines of a table head: the title, the units, and column heads of several lines.

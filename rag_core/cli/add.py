@@ -14,7 +14,9 @@ from rag_core.cli.sources import Source, read_sources
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.parsing.formats.accepted import ACCEPTED
-from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, JobState, format_count
+from rag_core.types.documents import DEFAULT_COLLECTION, DocumentStatus
+from rag_core.types.formatting import format_count
+from rag_core.types.jobs import Job, JobState
 
 # The reason of a file whose job was queued by a command that was interrupted.
 CONTINUED = "Continued: an interrupted command had queued it."

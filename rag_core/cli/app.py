@@ -46,7 +46,8 @@ from rag_core.errors import (
     UnknownTheme,
 )
 from rag_core.parsing.formats.accepted import ACCEPTED
-from rag_core.types import DEFAULT_COLLECTION, format_count
+from rag_core.types.documents import DEFAULT_COLLECTION
+from rag_core.types.formatting import format_count
 
 # Typer's return value for a command that was interrupted from the keyboard.
 INTERRUPTED = 130

@@ -13,7 +13,9 @@ from rag_core.cli import console, json_rows
 from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import CollectionError, QuestionError, SettingsError, UnknownDocument
-from rag_core.types import Answer, RetrievalConfig, Scope
+from rag_core.types.answers import Answer
+from rag_core.types.conversations import Scope
+from rag_core.types.retrieval import RetrievalConfig
 
 # The value of --model that stands for no language model.
 QUOTES = "quotes"

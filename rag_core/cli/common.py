@@ -13,7 +13,8 @@ from rag_core.cli import console
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.settings import Settings, load_settings
-from rag_core.types import Job, JobState, Label
+from rag_core.types.evaluation import Label
+from rag_core.types.jobs import Job, JobState
 
 T = TypeVar("T")
 WRONG_USE, SOME_FAILED, FAILED = 2, 3, 1

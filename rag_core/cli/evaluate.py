@@ -12,15 +12,9 @@ import typer
 from rag_core.cli import console, json_rows
 from rag_core.cli.common import Json, open_engine, read_labels, wait_for_result
 from rag_core.engine import Engine
-from rag_core.types import (
-    SIGNIFICANCE_LEVEL,
-    TABLE_METRICS,
-    Baseline,
-    Evaluation,
-    JudgeConfig,
-    MethodRow,
-    RetrievalConfig,
-)
+from rag_core.types.evaluation import SIGNIFICANCE_LEVEL, TABLE_METRICS, Baseline, Evaluation, MethodRow
+from rag_core.types.judgements import JudgeConfig
+from rag_core.types.retrieval import RetrievalConfig
 
 Labels = Annotated[Path, typer.Argument(help="Labelled questions: JSON lines or CSV.", show_default=False)]
 Configurations = Annotated[

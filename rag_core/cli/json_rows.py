@@ -10,33 +10,16 @@ from typing import Any
 from rag_core.llm.model_catalogue import CatalogueModel
 from rag_core.llm.model_download import build_model_path, is_downloaded
 from rag_core.runtime.model_downloads import build_offer
-from rag_core.types import (
-    Answer,
-    AnswerState,
-    Citation,
-    Comparison,
-    ContextValue,
-    DeleteReceipt,
-    DocumentInfo,
-    DocumentStatus,
-    Job,
-    JudgeReport,
-    Label,
-    MethodRow,
-    Metric,
-    ModelCheck,
-    OutlineEntry,
-    Page,
-    Passage,
-    SearchResult,
-    Snapshot,
-    SyncResult,
-    Table,
-    TableCell,
-    ThresholdAdvice,
-    Training,
-)
-from rag_core.types.answers import strip_markers
+from rag_core.types.answers import Answer, AnswerState, Citation, strip_markers
+from rag_core.types.documents import DeleteReceipt, DocumentInfo, DocumentStatus, OutlineEntry, Page
+from rag_core.types.evaluation import Comparison, ContextValue, Label, MethodRow, Metric, ThresholdAdvice
+from rag_core.types.jobs import Job, SyncResult
+from rag_core.types.judgements import JudgeReport
+from rag_core.types.learning import Training
+from rag_core.types.retrieval import Passage, SearchResult
+from rag_core.types.snapshots import Snapshot
+from rag_core.types.status import ModelCheck
+from rag_core.types.tables import Table, TableCell
 
 
 def build_addition_row(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]:

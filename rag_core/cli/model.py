@@ -17,7 +17,8 @@ from rag_core.llm.model_catalogue import find_model, load_catalogue
 from rag_core.llm.model_download import download_model
 from rag_core.runtime.model_connection import read_connection
 from rag_core.system import make_new_files_private
-from rag_core.types import ModelChoice, format_size
+from rag_core.types.formatting import format_size
+from rag_core.types.status import ModelChoice
 
 model_app = typer.Typer(help="Download, choose and test language models.", no_args_is_help=True, rich_markup_mode=None)
 

@@ -10,7 +10,7 @@ import typer
 
 from rag_core.cli import console, json_rows
 from rag_core.cli.common import Json, exit_unless_done, open_engine
-from rag_core.types import Snapshot
+from rag_core.types.snapshots import Snapshot
 
 snapshot_app = typer.Typer(
     help="Keep what documents say now, to ask about it later.", no_args_is_help=True, rich_markup_mode=None

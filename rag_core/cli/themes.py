@@ -8,7 +8,8 @@ import typer
 
 from rag_core.cli import console, json_rows
 from rag_core.cli.common import FAILED, Json, open_engine
-from rag_core.types import JobState, format_count
+from rag_core.types.formatting import format_count
+from rag_core.types.jobs import JobState
 from rag_core.types.themes import NOT_BUILT, ModelUse
 
 # Entities and linked entities that `show` prints.

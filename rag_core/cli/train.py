@@ -10,7 +10,7 @@ import typer
 
 from rag_core.cli import console, json_rows
 from rag_core.cli.common import Json, open_engine, read_labels, wait_for_result
-from rag_core.types import DEFAULT_PSEUDO_QUESTIONS, Training, TrainingConfig
+from rag_core.types.learning import DEFAULT_PSEUDO_QUESTIONS, Training, TrainingConfig
 
 
 class ObjectiveName(str, Enum):

@@ -11,7 +11,7 @@ import typer
 from rag_core.cli import console, json_rows
 from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.engine import Engine
-from rag_core.types import DEFAULT_COLLECTION
+from rag_core.types.documents import DEFAULT_COLLECTION
 
 
 def watch(

@@ -13,7 +13,8 @@ import numpy as np
 from rag_core.embedding import bundled
 from rag_core.embedding.bert import LENGTH_STEP, ReadingBert, read_arrays
 from rag_core.embedding.transformer import check_weights, load_tokenizer, pad_ids
-from rag_core.types import FloatArray, Reading
+from rag_core.types.arrays import FloatArray
+from rag_core.types.retrieval import Reading
 
 FITTED = Path(__file__).with_name("answerability.safetensors")
 # Maximum number of tokens of question and text together. It is low because long inputs take more time, and most pairs

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_core.types import FloatArray, Int64Array
+from rag_core.types.arrays import FloatArray, Int64Array
 
 # OpenVINO reports each import to Google Analytics, unless the package of its telemetry is missing. This entry makes
 # Python treat it as missing.

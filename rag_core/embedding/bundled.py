@@ -27,7 +27,8 @@ from rag_core.embedding.transformer import (
 )
 from rag_core.errors import EmbedderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
-from rag_core.types import Embedding, FloatArray, Int64Array
+from rag_core.types.arrays import FloatArray, Int64Array
+from rag_core.types.chunks import Embedding
 
 States: TypeAlias = Callable[[Int64Array, Int64Array], FloatArray]
 

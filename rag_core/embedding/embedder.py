@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rag_core.types import Embedding, IntArray, Question
+from rag_core.types.arrays import IntArray
+from rag_core.types.chunks import Embedding
+from rag_core.types.retrieval import Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_core.types import FloatArray, Int8Array
+from rag_core.types.arrays import FloatArray, Int8Array
 
 BUNDLED = Path(__file__).with_name("token_projection.npy")
 # The largest quantization level. There are fifteen levels, from -7 to 7.

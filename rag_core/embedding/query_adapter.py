@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rag_core.types import FloatArray, Question
+from rag_core.types.arrays import FloatArray
 from rag_core.types.protocols import ModelIdentity
+from rag_core.types.retrieval import Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ from rag_core.embedding.transformer import (
 )
 from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, SparseEncoderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
-from rag_core.types import FloatArray, SparseVector
+from rag_core.types.arrays import FloatArray
+from rag_core.types.chunks import SparseVector
 
 
 class SentenceTransformerEmbedder(TransformerEmbedder):

@@ -15,7 +15,9 @@ import numpy as np
 from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.embedding.projection import Projection, quantize
 from rag_core.errors import EmbedderChanged, EmbedderError, EmbedderMissing
-from rag_core.types import Embedding, FloatArray, Int64Array, IntArray, Question
+from rag_core.types.arrays import FloatArray, Int64Array, IntArray
+from rag_core.types.chunks import Embedding
+from rag_core.types.retrieval import Question
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer

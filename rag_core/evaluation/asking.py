@@ -16,8 +16,12 @@ from rag_core.evaluation.costs import measure_search_ms
 from rag_core.evaluation.ranking_metrics import find_relevant_spans, list_ranked_pages
 from rag_core.gate.calibration import apply_threshold
 from rag_core.store.documents import DocumentStore
-from rag_core.types import Answer, Baseline, Hit, PageKey, Passage, RetrievalConfig, Scope, build_embedded_text
-from rag_core.types.retrieval import Timer
+from rag_core.types.answers import Answer
+from rag_core.types.chunks import build_embedded_text
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import PageKey
+from rag_core.types.evaluation import Baseline
+from rag_core.types.retrieval import Hit, Passage, RetrievalConfig, Timer
 from rag_core.types.searches import SearchOutcome
 
 # Number of passages in the rankings that are measured; the pages of later passages count as not found.

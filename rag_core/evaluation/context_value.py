@@ -9,7 +9,8 @@ from dataclasses import replace
 from rag_core.answering.page_context import PageContext, PageSelector
 from rag_core.evaluation.answer_metrics import contains_answer
 from rag_core.evaluation.ranking_metrics import find_relevant_spans, list_ranked_pages
-from rag_core.types import ContextValue, Evaluation, Label, LabelKind, PageKey
+from rag_core.types.documents import PageKey
+from rag_core.types.evaluation import ContextValue, Evaluation, Label, LabelKind
 from rag_core.types.searches import SearchOutcome
 
 # Tokens of pages, as in the setting `context_budget`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rag_core.index import RETRIEVERS
 from rag_core.runtime.stores import Stores
-from rag_core.types import RetrievalConfig, SearchResult
+from rag_core.types.retrieval import RetrievalConfig, SearchResult
 
 # The scores that one retriever computes, and the fusion of the retrievers. Methods that order passages by another score
 # use the fusion and late interaction.

@@ -21,21 +21,21 @@ from rag_core.runtime.background import BackgroundService
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import (
+from rag_core.types.evaluation import (
     Baseline,
     Comparison,
     ConfigurationChoice,
     ContextValue,
     Evaluation,
     EvaluationEvent,
-    JudgeConfig,
     Label,
     MethodRow,
     ReleaseCheck,
-    RetrievalConfig,
-    RunState,
     ThresholdAdvice,
 )
+from rag_core.types.jobs import RunState
+from rag_core.types.judgements import JudgeConfig
+from rag_core.types.retrieval import RetrievalConfig
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
 

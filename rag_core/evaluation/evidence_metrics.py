@@ -8,17 +8,12 @@ from dataclasses import dataclass, replace
 from rag_core.evaluation.answer_metrics import contains_answer
 from rag_core.evaluation.ranking_metrics import find_relevant_spans
 from rag_core.retrieval.passage_weights import weight_passages
-from rag_core.types import (
-    Answer,
-    AnswerProbabilities,
-    Label,
-    LabelKind,
-    PageKey,
-    Passage,
-    QuestionResult,
-    ScoredPassage,
-    WeightingConfig,
-)
+from rag_core.types.answers import Answer
+from rag_core.types.documents import PageKey
+from rag_core.types.evaluation import Label, LabelKind, QuestionResult
+from rag_core.types.explanations import ScoredPassage, WeightingConfig
+from rag_core.types.mixtures import AnswerProbabilities
+from rag_core.types.retrieval import Passage
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rag_core.types import Interval
+from rag_core.types.evaluation import Interval
 
 RESAMPLES = 10_000
 LEVEL = 0.95

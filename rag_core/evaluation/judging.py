@@ -6,7 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rag_core.types import Answer, JudgeConfig, Judgement, JudgeReport, PageKey
+from rag_core.types.answers import Answer
+from rag_core.types.documents import PageKey
+from rag_core.types.judgements import JudgeConfig, Judgement, JudgeReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from rag_core.evaluation.answer_metrics import compute_exact_match, compute_token_f1, contains_answer
 from rag_core.evaluation.ranking_metrics import find_first_rank
-from rag_core.types import Answer, AnswerState, Label, LabelKind, PageKey, QuestionResult, count_decimals
-from rag_core.types.answers import strip_markers
+from rag_core.types.answers import Answer, AnswerState, strip_markers
+from rag_core.types.documents import PageKey
+from rag_core.types.evaluation import Label, LabelKind, QuestionResult
+from rag_core.types.formatting import count_decimals
 
 # A relevant page after this rank counts as not found, because a reader does not look that far down the list.
 MAX_RANK = 5

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from rag_core.errors import LabelError
-from rag_core.types import EVIDENCE_STATES, EvidenceState, Label, LabelKind, LabelledPage
+from rag_core.types.evaluation import EVIDENCE_STATES, EvidenceState, Label, LabelKind, LabelledPage
 
 NO_ANSWER = "no answer"
 # Separates the answers in one cell of a CSV file.

@@ -9,7 +9,10 @@ from rag_core.errors import LabelError
 from rag_core.evaluation.label_files import parse_labels
 from rag_core.evaluation.page_finder import PageFinder
 from rag_core.runtime.stores import Stores
-from rag_core.types import Answer, AnswerState, Feedback, Label, LabelKind, LabelledPage, PageKey
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.conversations import Feedback
+from rag_core.types.documents import PageKey
+from rag_core.types.evaluation import Label, LabelKind, LabelledPage
 
 
 class Labels:

@@ -9,16 +9,10 @@ import numpy as np
 from rag_core.evaluation.metrics import compare
 from rag_core.index.retriever import Retriever
 from rag_core.stages import RANKINGS
-from rag_core.types import (
-    TABLE_METRICS,
-    Baseline,
-    ConfigurationChoice,
-    Evaluation,
-    MethodRow,
-    RetrievalConfig,
-    StrategyDescription,
-)
+from rag_core.types.evaluation import TABLE_METRICS, Baseline, ConfigurationChoice, Evaluation, MethodRow
+from rag_core.types.retrieval import RetrievalConfig
 from rag_core.types.searches import DEFAULT_CONFIGURATION
+from rag_core.types.strategies import StrategyDescription
 
 
 def list_choices(strategies: Sequence[StrategyDescription], k: float, b: float) -> list[ConfigurationChoice]:

@@ -9,7 +9,7 @@ from rag_core.evaluation.context_value import BUDGETS, name_context_value
 from rag_core.evaluation.intervals import compute_auroc_interval, compute_mean_interval, compute_paired_difference
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS, name_interpolated_precision
 from rag_core.evaluation.thresholds import compute_risk_points
-from rag_core.types import Comparison, LabelKind, Metric, QuestionResult, RiskPoint
+from rag_core.types.evaluation import Comparison, LabelKind, Metric, QuestionResult, RiskPoint
 from rag_core.types.judgements import JUDGE_METRICS
 
 UNANSWERABLE = tuple(kind for kind in LabelKind if kind is not LabelKind.ANSWERABLE)

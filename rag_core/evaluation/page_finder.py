@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rag_core.errors import LabelError, UnknownDocument
 from rag_core.store.documents import DocumentStore
-from rag_core.types import Label, LabelledPage, Page, PageKey
+from rag_core.types.documents import Page, PageKey
+from rag_core.types.evaluation import Label, LabelledPage
 
 # Number of problems that an error message lists.
 MAX_PROBLEMS = 5

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS
-from rag_core.types import Evaluation, LabelKind
+from rag_core.types.evaluation import Evaluation, LabelKind
 
 Spec = Mapping[str, Any]
 

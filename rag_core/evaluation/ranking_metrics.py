@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from rag_core.types import PageKey, Passage
+from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import Passage
 
 # Levels of recall at which precision is interpolated. The package ir_measures computes all metrics as trec_eval does.
 RECALL_LEVELS = tuple(level / 10 for level in range(11))

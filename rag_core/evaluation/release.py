@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_core.types import Comparison, ReleaseCheck
+from rag_core.types.evaluation import Comparison, ReleaseCheck
 
 # Metrics of whether answers keep to the documents: the share of citations on a page with the answer, the share of
 # questions without an answer that are refused, and the shares of statements that the verifier and a judge support.

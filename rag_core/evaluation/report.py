@@ -10,7 +10,8 @@ from pathlib import Path
 from rag_core.errors import SettingsError
 from rag_core.evaluation.plots import build_plots, number_equal_names, render_svg
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS
-from rag_core.types import Comparison, Evaluation, MethodRow, escape_formula
+from rag_core.types.evaluation import Comparison, Evaluation, MethodRow
+from rag_core.types.formatting import escape_formula
 
 Row = Mapping[str, object]
 

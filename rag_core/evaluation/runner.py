@@ -28,22 +28,12 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.database import create_id, now
-from rag_core.types import (
-    Answer,
-    AnswerState,
-    Baseline,
-    Evaluation,
-    EvaluationEvent,
-    EvaluationProgress,
-    JudgeConfig,
-    Judgement,
-    Label,
-    PageKey,
-    QuestionResult,
-    RetrievalConfig,
-    Scope,
-)
-from rag_core.types.retrieval import Timer
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import PageKey
+from rag_core.types.evaluation import Baseline, Evaluation, EvaluationEvent, EvaluationProgress, Label, QuestionResult
+from rag_core.types.judgements import JudgeConfig, Judgement
+from rag_core.types.retrieval import RetrievalConfig, Timer
 
 
 class EvaluationRunner:

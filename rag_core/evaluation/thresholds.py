@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from rag_core.types import RiskPoint, ThresholdAdvice
+from rag_core.types.evaluation import RiskPoint, ThresholdAdvice
 
 # The largest share of unanswerable questions that may be answered.
 MAX_UNANSWERABLE_SHARE = 0.05

@@ -14,7 +14,7 @@ from enum import Enum
 
 from rag_core.finance.relevance import is_other_entity_or_period
 from rag_core.text.dates import find_years
-from rag_core.types import Passage
+from rag_core.types.retrieval import Passage
 
 # Most chunks of a statement that are retrieved. A question about a cause gets fewer, because prose states causes and
 # statements do not.

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from rag_core.types import Gate, Passage
-from rag_core.types.retrieval import to_log_odds
+from rag_core.types.retrieval import Gate, Passage, to_log_odds
 
 CALIBRATION_FILE = Path(__file__).with_name("gate.json")
 # Number of passages that the gate scores, independent of the number of passages displayed.

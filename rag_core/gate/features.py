@@ -11,7 +11,9 @@ import numpy as np
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, compute_log_odds, load_calibration
 from rag_core.gate.presuppositions import find_uncovered_by_document, find_unmet_by_passage
 from rag_core.text.names import contains_document_name, find_document_names
-from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage, ReadTexts
+from rag_core.types.arrays import FloatArray, IntArray
+from rag_core.types.chunks import ChunkVectors
+from rag_core.types.retrieval import Passage, ReadTexts
 from rag_core.types.searches import PassageTokens, RankedChunks
 
 ANSWERABLE_SCORE = "answerable"

@@ -18,8 +18,8 @@ from rag_core.store.database import Database, create_id
 from rag_core.store.documents import DocumentStore
 from rag_core.store.preferences import PreferenceStore
 from rag_core.system import zero_new_allocations
-from rag_core.types import Excluding, Fingerprint, Hit, Question, VersionFilter
-from rag_core.types.retrieval import PassageScore, SearchStage
+from rag_core.types.chunks import Fingerprint
+from rag_core.types.retrieval import Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
 
 # Maximum number of records per call. Chroma accepts at most a few thousand; the exact limit depends on SQLite.
 WRITE_BATCH = 2000

@@ -10,7 +10,8 @@ from rag_core.index.token_cache import TokenCache
 from rag_core.store.database import Database, split_batches
 from rag_core.store.schema import chunks, embeddings
 from rag_core.store.serialization import pack_embedding, unpack_dense, unpack_sentences, unpack_tokens
-from rag_core.types import ChunkVectors, Embedding, FloatArray
+from rag_core.types.arrays import FloatArray
+from rag_core.types.chunks import ChunkVectors, Embedding
 
 # Number of chunks whose token vectors are prefetched in one read. It is small, so that a read does not delay questions
 # for long.

@@ -9,8 +9,9 @@ from typing import ClassVar, Literal, Protocol
 
 from rag_core.settings import Settings
 from rag_core.store.database import Database
-from rag_core.types import Fingerprint, FloatArray, Hit, Question, SparseVector, VersionFilter
-from rag_core.types.retrieval import PassageScore, SearchStage
+from rag_core.types.arrays import FloatArray
+from rag_core.types.chunks import Fingerprint, SparseVector
+from rag_core.types.retrieval import Hit, PassageScore, Question, SearchStage, VersionFilter
 
 
 @dataclass(frozen=True, slots=True)

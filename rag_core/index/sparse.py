@@ -12,8 +12,9 @@ from sqlalchemy import Connection, text
 from rag_core.index.retriever import ChunkBatch, Retriever
 from rag_core.settings import Settings
 from rag_core.store.database import Database
-from rag_core.types import Excluding, Fingerprint, Hit, Int64Array, Question, SparseVector, VersionFilter
-from rag_core.types.retrieval import PassageScore, SearchStage
+from rag_core.types.arrays import Int64Array
+from rag_core.types.chunks import Fingerprint, SparseVector
+from rag_core.types.retrieval import Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
 
 # Maximum number of terms of a question that are searched, those with the highest weights.
 MAX_TERMS = 64

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
-from rag_core.types import ChunkVectors
+from rag_core.types.chunks import ChunkVectors
 
 # Memory for the token vectors of about 5,000 chunks.
 TOKEN_CACHE_BYTES = 256 << 20

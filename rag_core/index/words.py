@@ -22,8 +22,8 @@ from rag_core.settings import Settings
 from rag_core.store.database import Database
 from rag_core.text.normalize import STROKES, SUPERSCRIPT_DIGITS
 from rag_core.text.words import ALPHANUMERIC, STOP_WORDS
-from rag_core.types import Excluding, Fingerprint, Hit, Question, VersionFilter
-from rag_core.types.retrieval import PassageScore, SearchStage
+from rag_core.types.chunks import Fingerprint
+from rag_core.types.retrieval import Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
 
 MAX_TERMS = 64
 # Maximum number of rows that FTS5 scores for one question. If the terms of the question occur in more rows, the most

@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from rag_core.parsing.formats.accepted import ACCEPTED, find_format
 from rag_core.parsing.workers.document_reader import MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS, Attachment
 from rag_core.store.file_names import clean_folder, clean_name
-from rag_core.types import Job, VersionRow
+from rag_core.types.documents import VersionRow
+from rag_core.types.jobs import Job
 
 # Files attached to a document, and files attached to those files, are indexed. Deeper attachments are not.
 MAX_NESTING = 2

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rag_core.store.documents import DocumentStore
 from rag_core.store.file_names import clean_collection
-from rag_core.types import DEFAULT_COLLECTION
+from rag_core.types.documents import DEFAULT_COLLECTION
 
 
 class Collections:

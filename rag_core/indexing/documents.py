@@ -21,21 +21,21 @@ from rag_core.store.schema import versions
 from rag_core.store.serialization import chunk_from_row
 from rag_core.store.snapshots import replace_version
 from rag_core.text.outline import build_outline
-from rag_core.types import (
+from rag_core.types.chunks import ChunkSpan
+from rag_core.types.documents import (
     DEFAULT_COLLECTION,
-    ChunkSpan,
     DeleteReceipt,
     DocumentInfo,
     DocumentVersion,
-    Job,
     OutlineEntry,
     Page,
     PageImage,
     PageKey,
     SameName,
-    Table,
     VersionRow,
 )
+from rag_core.types.jobs import Job
+from rag_core.types.tables import Table
 
 # A limit for `Jobs.list` that is above any realistic number of active jobs, so that all of them are listed.
 ALL_JOBS = 10_000

@@ -20,7 +20,8 @@ from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.pace import EmbeddingPace
 from rag_core.indexing.task import CANCELLED, CancelledJobs, EmbeddingQueue, EmbeddingTask, PublicationTask, TaskResult
 from rag_core.runtime.stores import Stores
-from rag_core.types import DocumentStatus, Embedding, SparseVector, build_embedded_text
+from rag_core.types.chunks import Embedding, SparseVector, build_embedded_text
+from rag_core.types.documents import DocumentStatus
 from rag_core.types.protocols import TermEncoder
 
 MAX_CHUNKS = 512

@@ -9,7 +9,7 @@ from rag_core.indexing.queue import IndexingQueue
 from rag_core.parsing.formats.accepted import PARSER_VERSIONS
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
-from rag_core.types import Job
+from rag_core.types.jobs import Job
 
 
 class Index:

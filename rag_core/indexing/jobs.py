@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rag_core.errors import IndexingStopped
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.store.jobs import JobStore
-from rag_core.types import Job, JobState
+from rag_core.types.jobs import Job, JobState
 
 # After each read of the job table, pause for this many times as long as the read took. If reads are slow, the table is
 # then read less often, so that waiting threads do not slow down indexing.

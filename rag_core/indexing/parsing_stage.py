@@ -49,7 +49,8 @@ from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.serialization import hash_text
-from rag_core.types import ChunkSpan, DocumentStatus, Page, VersionRow
+from rag_core.types.chunks import ChunkSpan
+from rag_core.types.documents import DocumentStatus, Page, VersionRow
 
 log = logging.getLogger(__name__)
 REPORT_EVERY_S = 0.25

@@ -33,7 +33,7 @@ from rag_core.indexing.task import (
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import as_utc
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, VersionRow
+from rag_core.types.documents import DocumentStatus, VersionRow
 
 log = logging.getLogger(__name__)
 OTHER_CONTENT = "Another file replaced it while it was indexed again."

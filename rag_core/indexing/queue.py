@@ -42,8 +42,9 @@ from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.database import now
-from rag_core.types import DocumentStatus, Job, JobState, format_count
-from rag_core.types.documents import SameName
+from rag_core.types.documents import DocumentStatus, SameName
+from rag_core.types.formatting import format_count
+from rag_core.types.jobs import Job, JobState
 
 log = logging.getLogger(__name__)
 # Maximum number of attempts per job. If a store fails each time, the job fails, because a person must repair the store.

@@ -11,7 +11,8 @@ from rag_core.indexing.task import get_job_state
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import versions
 from rag_core.store.snapshots import Content
-from rag_core.types import DocumentStatus, JobState, VersionRow
+from rag_core.types.documents import DocumentStatus, VersionRow
+from rag_core.types.jobs import JobState
 
 log = logging.getLogger(__name__)
 CLEAN = "clean_shutdown"

@@ -16,7 +16,9 @@ from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import documents, versions
 from rag_core.store.snapshots import Content
-from rag_core.types import DocumentStatus, Fingerprint, Job, JobState, VersionRow
+from rag_core.types.chunks import Fingerprint
+from rag_core.types.documents import DocumentStatus, VersionRow
+from rag_core.types.jobs import Job, JobState
 
 log = logging.getLogger(__name__)
 UNCHANGED = "Cancelled; the index is as it was."

@@ -12,7 +12,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.store.document_names import DocumentName
 from rag_core.store.schema import versions
 from rag_core.store.snapshots import Content
-from rag_core.types import DeleteReceipt, DocumentStatus, VersionRow
+from rag_core.types.documents import DeleteReceipt, DocumentStatus, VersionRow
 
 log = logging.getLogger(__name__)
 

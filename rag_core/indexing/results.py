@@ -12,7 +12,7 @@ from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import TaskResult, get_job_state
 from rag_core.runtime.stores import Stores
-from rag_core.types import DocumentStatus
+from rag_core.types.documents import DocumentStatus
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,8 @@ from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
 from rag_core.store.file_names import MAX_NAME_CHARS
 from rag_core.store.snapshots import compute_end_of_day, normalize_snapshot_name
-from rag_core.types import Job, Snapshot
+from rag_core.types.jobs import Job
+from rag_core.types.snapshots import Snapshot
 
 
 class Snapshots:

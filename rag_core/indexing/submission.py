@@ -14,8 +14,8 @@ from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.store.files import compute_sha256
 from rag_core.store.jobs import build_job_row
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, Job, JobState
-from rag_core.types.documents import SameName
+from rag_core.types.documents import DocumentStatus, SameName
+from rag_core.types.jobs import Job, JobState
 
 
 class Submission:

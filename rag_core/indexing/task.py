@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 from rag_core.errors import RagError
 from rag_core.index.retriever import ChunkBatch
 from rag_core.runtime.index_generations import IndexGeneration
-from rag_core.types import ChunkSpan, DocumentStatus, JobState, Page, PageState, SparseVector
+from rag_core.types.chunks import ChunkSpan, SparseVector
+from rag_core.types.documents import DocumentStatus, Page, PageState
+from rag_core.types.jobs import JobState
 
 log = logging.getLogger(__name__)
 MAX_LISTED = 8

@@ -15,7 +15,8 @@ from rag_core.indexing.naming import Naming
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.runtime.stores import Stores
 from rag_core.store.file_names import clean_collection, clean_folder, clean_name
-from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, SyncResult, WatchedFolder
+from rag_core.types.documents import DEFAULT_COLLECTION, DocumentStatus
+from rag_core.types.jobs import Job, SyncResult, WatchedFolder
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,8 @@ from contextlib import closing
 
 from rag_core.llm.request import RequestReport
 from rag_core.llm.tool_calls import ToolCall
-from rag_core.types import Delta, Stage, Usage
+from rag_core.types.answers import Delta, Stage
+from rag_core.types.usage import Usage
 
 # A piece of a reply's text; ``None`` if the model reasons, or if nothing arrived for a moment.
 Piece = str | None

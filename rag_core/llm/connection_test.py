@@ -18,7 +18,9 @@ from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
 from rag_core.llm.request import RequestReport
 from rag_core.llm.setting_names import SettingNames
 from rag_core.settings import Settings
-from rag_core.types import ModelCheck, Usage, format_count
+from rag_core.types.formatting import format_count
+from rag_core.types.status import ModelCheck
+from rag_core.types.usage import Usage
 
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
 CONTEXT, CAPABILITY = "Context length", "Capability"

@@ -22,7 +22,8 @@ from rag_core.llm.prompts import (
 )
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames, start_sentence
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.types import Message, Passage
+from rag_core.types.conversations import Message
+from rag_core.types.retrieval import Passage
 
 # Share of the context that is used. The rest is a reserve: the endpoint's tokenizer may produce more tokens than
 # cl100k_base, with which tokens are counted here.

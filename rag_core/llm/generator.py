@@ -33,7 +33,11 @@ from rag_core.llm.tool_calls import (
     write_as_text,
 )
 from rag_core.settings import Settings
-from rag_core.types import REFUSAL, Capability, Message, ModelCheck, Passage, Usage
+from rag_core.types.answers import REFUSAL
+from rag_core.types.conversations import Message
+from rag_core.types.retrieval import Passage
+from rag_core.types.status import Capability, ModelCheck
+from rag_core.types.usage import Usage
 
 # Seconds to wait before the first retry; the wait doubles with each retry.
 BACKOFF_S = 0.5

@@ -15,7 +15,7 @@ import numpy as np
 from rag_core.errors import GeneratorUnavailable
 from rag_core.llm.gguf import GgufServer
 from rag_core.llm.setting_names import SettingNames
-from rag_core.types import TokenDistribution
+from rag_core.types.marginalization import TokenDistribution
 
 # Number of tokens whose probabilities llama.cpp lists. Together, they have nearly all of the probability.
 LISTED = 256

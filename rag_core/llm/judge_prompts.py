@@ -13,7 +13,8 @@ from typing import Any
 
 from rag_core.llm.json_replies import build_object_schema, find_objects
 from rag_core.llm.prompts import build_chat, escape_markup, format_passage, replace_instructions
-from rag_core.types import Passage, Verdict
+from rag_core.types.judgements import Verdict
+from rag_core.types.retrieval import Passage
 
 # Number of questions that the judge writes for an answer, as in RAGAS.
 QUESTIONS_WRITTEN = 3

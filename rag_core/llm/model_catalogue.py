@@ -11,7 +11,7 @@ from pydantic.dataclasses import dataclass
 
 from rag_core.errors import SettingsError, UnknownModel
 from rag_core.llm.toml_tables import read_entries
-from rag_core.types import Capability
+from rag_core.types.status import Capability
 
 CATALOGUE_FILE = Path(__file__).with_name("model_catalogue.toml")
 

@@ -19,7 +19,8 @@ from rag_core.llm.model_catalogue import load_catalogue
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.request import DEFAULT_BASE_URL
 from rag_core.settings import Settings
-from rag_core.types import Capability, Usage
+from rag_core.types.status import Capability
+from rag_core.types.usage import Usage
 
 # A model with this context can read whole pages.
 CAPABLE_TOKENS = 16_384

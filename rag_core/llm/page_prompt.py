@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rag_core.llm.prompts import escape_markup, format_exchanges, format_instructions, format_name, quote_text
-from rag_core.types import Message, Passage
+from rag_core.types.conversations import Message
+from rag_core.types.retrieval import Passage
 
 # Most lines of one reply that ask for something, and most characters of one.
 MAX_REQUESTS = 3

@@ -16,7 +16,7 @@ from rag_core.llm.message_parts import IMAGE_TOKENS, count_images, join_text
 from rag_core.llm.request import DEFAULT_BASE_URL, parse_host
 from rag_core.llm.toml_tables import read_entries
 from rag_core.settings import Settings
-from rag_core.types import Price, Usage
+from rag_core.types.usage import Price, Usage
 
 PRICES_FILE = Path(__file__).with_name("prices.toml")
 _MILLION = 1_000_000

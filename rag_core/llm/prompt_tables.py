@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rag_core.llm.prompts import replace_instructions
-from rag_core.types import PAGE_BREAK, Passage, Table
+from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.documents import PageKey
-from rag_core.types.tables import Span, TableRow
+from rag_core.types.retrieval import Passage
+from rag_core.types.tables import Span, Table, TableRow
 
 _WORD = re.compile(r"\w")
 _MAX_CAPTION_LINES = 2

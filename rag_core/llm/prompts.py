@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_core.text.injection import LEFT_OUT, contains_instructions, find_instructions
-from rag_core.types import REFUSAL, Message, Passage
-from rag_core.types.answers import strip_markers
+from rag_core.types.answers import REFUSAL, strip_markers
+from rag_core.types.conversations import Message
+from rag_core.types.retrieval import Passage
 
 _RULES = """\
 Answer the question from the numbered passages only, in one or two sentences, and end each with the number of the \

@@ -16,7 +16,7 @@ from rag_core.llm.context_budget import fit_newest_exchanges
 from rag_core.llm.prompts import build_chat, escape_markup, format_name, format_turn
 from rag_core.text.noun_phrases import find_content_words
 from rag_core.text.words import find_content_stems
-from rag_core.types import Message
+from rag_core.types.conversations import Message
 
 # A function that returns a model's complete reply to chat messages.
 Complete = Callable[[Sequence[dict[str, str]]], str]

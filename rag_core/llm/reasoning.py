@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from contextlib import closing
 
 from rag_core.llm.answer_stream import Pieces
-from rag_core.types import AskEvent, Delta, Restart
+from rag_core.types.answers import AskEvent, Delta, Restart
 
 REASONING_REMOVED = "The model's reasoning before the answer was removed."
 _NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think")

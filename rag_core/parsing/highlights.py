@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from rag_core.types import FloatArray
+from rag_core.types.arrays import FloatArray
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rag_core.parsing.characters import clean_word
 from rag_core.parsing.layout.runs import Run, rotate_boxes
-from rag_core.types import FloatArray
+from rag_core.types.arrays import FloatArray
 
 if TYPE_CHECKING:
     from PIL.Image import Image

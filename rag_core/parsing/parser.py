@@ -8,7 +8,7 @@ from pathlib import Path
 from rag_core.parsing.formats.accepted import require_format
 from rag_core.parsing.workers.document_reader import READERS, Attachment, DocumentHeader, DocumentReader, ParserLimits
 from rag_core.parsing.workers.process import ReadCancelledError, WorkerPool
-from rag_core.types import Page
+from rag_core.types.documents import Page
 
 
 class DocumentParser:

@@ -14,7 +14,8 @@ from rag_core.errors import DamagedDocument, EncryptedDocument, ExtractionFailed
 from rag_core.parsing.formats.accepted import require_format
 from rag_core.parsing.workers.messages import build_opening, pack_array
 from rag_core.parsing.workers.process import WorkerDiedError, WorkerProcess, WorkerTimedOutError
-from rag_core.types import FloatArray, PageImage
+from rag_core.types.arrays import FloatArray
+from rag_core.types.documents import PageImage
 
 _SMALLEST_SCALE, _LARGEST_SCALE = 0.1, 8.0
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from rag_core.reading.excerpts import Excerpt, Place, select_excerpts
 from rag_core.reading.similarity import Compare
 from rag_core.reading.title_names import read_titled_texts
-from rag_core.types import Passage, ReadTexts
 from rag_core.types.documents import PageKey
-from rag_core.types.retrieval import to_log_odds
+from rag_core.types.retrieval import Passage, ReadTexts, to_log_odds
 from rag_core.types.tables import Table
 
 # Weights of the model's log-odds that an excerpt, or a row of a table, answers, and of those of the answer's span.

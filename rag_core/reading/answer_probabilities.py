@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.text.normalize import normalize_answer
-from rag_core.types import UNKNOWN, Passage
+from rag_core.types.mixtures import UNKNOWN
+from rag_core.types.retrieval import Passage
 
 # Number of different answers of a passage.
 MAX_ANSWERS = 4

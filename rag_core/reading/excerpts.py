@@ -11,8 +11,8 @@ from rag_core.reading.similarity import Compare
 from rag_core.text.identifiers import contains_only_similar_identifier, find_identifiers
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
-from rag_core.types import Passage
 from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Table, TableCell, TableRow
 
 # Maximum number of words of some sentences, unless one sentence is longer, and maximum number of excerpts.

@@ -14,7 +14,7 @@ import numpy as np
 
 from rag_core.text.injection import contains_instructions
 from rag_core.text.words import LETTERS
-from rag_core.types import FloatArray
+from rag_core.types.arrays import FloatArray
 
 # Fewest and most words of a sentence that is selected, and the least share of its characters that are in words.
 MIN_WORDS, MAX_WORDS, LETTER_SHARE = 8, 40, 0.7

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rag_core.types import FloatArray, IntArray, Question
+from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import Question
 from rag_core.types.searches import PassageTokens
 from rag_core.types.tables import Span
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from rag_core.evaluation.judging import JudgedAnswer
-from rag_core.types import Agreement, Judgement, JudgeReport, Usage
+from rag_core.types.judgements import Agreement, Judgement, JudgeReport
+from rag_core.types.usage import Usage
 
 STATEMENTS = "judge and verifier: statements"
 PASSAGES = "judge and labels: passages"

@@ -13,7 +13,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
-from rag_core.types import Baseline, Hit
+from rag_core.types.evaluation import Baseline
+from rag_core.types.retrieval import Hit
 
 _WORD = re.compile(r"[^\W_]+")
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from rag_core.answering.follow_up import FollowUps
 from rag_core.llm.prompts import build_closed_book_messages
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.types import Answer, ClosedBookAnswer, Scope
+from rag_core.types.answers import Answer
+from rag_core.types.closed_book import ClosedBookAnswer
+from rag_core.types.conversations import Scope
 from rag_core.types.searches import Writer
 
 

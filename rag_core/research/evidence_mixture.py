@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from rag_core.retrieval.passage_weights import STALE_DAYS
-from rag_core.types import AnswerProbabilities, EvidenceMixture, MixtureVerdict, WeightedPassage
+from rag_core.types.explanations import WeightedPassage
+from rag_core.types.mixtures import AnswerProbabilities, EvidenceMixture, MixtureVerdict
 
 
 def mix_answers(

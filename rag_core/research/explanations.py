@@ -20,12 +20,10 @@ from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.text.words import STOP_WORDS
-from rag_core.types import (
+from rag_core.types.conversations import Scope
+from rag_core.types.explanations import (
     EvidenceMass,
     Explanation,
-    Hit,
-    RetrievalConfig,
-    Scope,
     ScoredPassage,
     StageRanking,
     TokenMatch,
@@ -33,7 +31,7 @@ from rag_core.types import (
     WeightedPassage,
     WeightingConfig,
 )
-from rag_core.types.retrieval import Timer
+from rag_core.types.retrieval import Hit, RetrievalConfig, Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
 # Name of the score that determines the weights of passages.

@@ -46,16 +46,21 @@ from rag_core.research.agreement import report_judgements
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.types import Answer, AnswerState, JudgeConfig, Judgement, Passage, StatementVerdict, Usage, Verdict
-from rag_core.types.answers import strip_markers
+from rag_core.types.answers import Answer, AnswerState, strip_markers
 from rag_core.types.judgements import (
     ANSWER_RELEVANCE,
     CONTEXT_PRECISION,
     CONTEXT_RECALL,
     FAITHFULNESS,
     VERIFIER_FAITHFULNESS,
+    JudgeConfig,
+    Judgement,
     JudgeReport,
+    StatementVerdict,
+    Verdict,
 )
+from rag_core.types.retrieval import Passage
+from rag_core.types.usage import Usage
 
 # Most passages on which one reply has verdicts; long lists make models lose count.
 MAX_PASSAGES_PER_CALL = 8

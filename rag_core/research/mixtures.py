@@ -15,17 +15,10 @@ from rag_core.research.marginalization.marginal_answers import generate_marginal
 from rag_core.research.marginalization.predictions import Predictions
 from rag_core.research.worked_mixture import WorkedMixture, compute_worked_mixture
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.types import (
-    UNKNOWN,
-    AnswerProbabilities,
-    Decoding,
-    EvidenceMixture,
-    MarginalAnswer,
-    Marginalization,
-    Passage,
-    WeightedPassage,
-    WeightingConfig,
-)
+from rag_core.types.explanations import WeightedPassage, WeightingConfig
+from rag_core.types.marginalization import Decoding, MarginalAnswer, Marginalization
+from rag_core.types.mixtures import UNKNOWN, AnswerProbabilities, EvidenceMixture
+from rag_core.types.retrieval import Passage
 
 # What a language model writes if a passage does not state the answer.
 _NOT_STATED = "not stated"

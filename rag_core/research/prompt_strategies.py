@@ -26,7 +26,9 @@ from rag_core.llm.context_budget import fit_context
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_chat, escape_markup, format_passage
 from rag_core.llm.query_planning import Complete
-from rag_core.types import AskEvent, Message, Passage, Stage
+from rag_core.types.answers import AskEvent, Stage
+from rag_core.types.conversations import Message
+from rag_core.types.retrieval import Passage
 from rag_core.types.searches import Query
 
 # With ``fid``, the model reads this many times as many passages as a plain prompt contains.

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from rag_core.answering.follow_up import FollowUps
-from rag_core.types import Answer, Passage, Scope, SnapshotComparison, SnapshotSide, remove_formatting
-from rag_core.types.answers import MARKER
+from rag_core.types.answer_text import remove_formatting
+from rag_core.types.answers import MARKER, Answer
+from rag_core.types.conversations import Scope
+from rag_core.types.retrieval import Passage
 from rag_core.types.searches import Writer
+from rag_core.types.snapshots import SnapshotComparison, SnapshotSide
 
 # Passages with a lower share of common words are not compared word by word.
 MIN_SIMILARITY = 0.5

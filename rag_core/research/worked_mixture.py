@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from rag_core.research.evidence_mixture import mix_answers
 from rag_core.retrieval.passage_weights import weight_passages
-from rag_core.types import AnswerProbabilities, EvidenceMixture, ScoredPassage, WeightedPassage, WeightingConfig
+from rag_core.types.explanations import ScoredPassage, WeightedPassage, WeightingConfig
+from rag_core.types.mixtures import AnswerProbabilities, EvidenceMixture
 
 QUESTION = "Within how many days can an item be returned?"
 EXPECTED = "30"

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 
 from rag_core.retrieval.on_demand import OnDemandEmbeddings
 from rag_core.store.serialization import unpack_sentences
-from rag_core.types import ChunkRow, ChunkVectors
+from rag_core.types.chunks import ChunkRow, ChunkVectors
 from rag_core.types.protocols import ChunkStore, QuestionEmbedder, TokenVectorStore
 from rag_core.types.searches import PassageTokens
 

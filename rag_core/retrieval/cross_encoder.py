@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from rag_core.types import Hit, Question
 from rag_core.types.protocols import PairScores
+from rag_core.types.retrieval import Hit, Question
 
 
 def cross_encode_chunks(

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_core.retrieval.late_interaction import rerank_chunks
-from rag_core.types import Hit
-from rag_core.types.retrieval import NAMED_SCORE, Ranking
+from rag_core.types.retrieval import NAMED_SCORE, Hit, Ranking
 from rag_core.types.searches import RankedChunks
 
 # The constant of Cormack, Clarke and Büttcher.

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
 from rag_core.errors import StoreUnavailable
-from rag_core.types import Hit
+from rag_core.types.retrieval import Hit
 
 
 class GuardedSearch:

@@ -9,8 +9,10 @@ import numkong
 import numpy as np
 
 from rag_core.text.words import ALPHANUMERIC
-from rag_core.types import ChunkVectors, FloatArray, Hit, Int8Array, Int64Array, IntArray, Question
+from rag_core.types.arrays import FloatArray, Int8Array, Int64Array, IntArray
+from rag_core.types.chunks import ChunkVectors
 from rag_core.types.protocols import InverseDocumentFrequency
+from rag_core.types.retrieval import Hit, Question
 
 # Factor for the weights of stop words. Words such as "what" and "how" are rare in documents, so their inverse document
 # frequency is high although they have little meaning.

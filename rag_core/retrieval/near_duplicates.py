@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import islice
 
-from rag_core.types import ChunkRow
+from rag_core.types.chunks import ChunkRow
 
 # Number of words per shingle, which is a sequence of consecutive words. With this number, one different word in the
 # middle of a chunk of the usual size prevents folding, because the word is part of many shingles. A different word at

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
-from rag_core.types import Embedding
+from rag_core.types.chunks import Embedding
 from rag_core.types.protocols import QuestionEmbedder
 
 # Maximum number of embeddings in memory. Older embeddings can be dropped, because indexing soon stores the embeddings

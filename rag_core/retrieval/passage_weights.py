@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rag_core.types import EvidenceCase, EvidenceMass, FloatArray, ScoredPassage, WeightedPassage, WeightingConfig
+from rag_core.types.arrays import FloatArray
+from rag_core.types.explanations import EvidenceCase, EvidenceMass, ScoredPassage, WeightedPassage, WeightingConfig
 
 # Age in days at which the freshness of a document is one half.
 HALF_LIFE_DAYS = 365.0

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rag_core.text.injection import contains_instructions
-from rag_core.types import ChunkRow, PageReference, Passage
+from rag_core.types.chunks import ChunkRow
+from rag_core.types.documents import PageReference
+from rag_core.types.retrieval import Passage
 
 
 def build_passage(

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
-from rag_core.types import Hit
 from rag_core.types.protocols import LookupPlan
-from rag_core.types.retrieval import Ranking, Timer
+from rag_core.types.retrieval import Hit, Ranking, Timer
 
 # The candidates of a look-up are this number of hits of its word search, and the same number of the best chunks for the
 # question.

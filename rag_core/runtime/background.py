@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from rag_core.errors import RagError
-from rag_core.types import RunState
+from rag_core.types.jobs import RunState
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,10 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import DocumentStatus, Fingerprint, Job, Status, describe_outdated
+from rag_core.types.chunks import Fingerprint
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import Job
+from rag_core.types.status import Status, describe_outdated
 
 T = TypeVar("T")
 # Most names of waiting files in a notice.

@@ -17,8 +17,7 @@ from rag_core.parsing.formats.accepted import PARSER_VERSIONS
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Fingerprint
-from rag_core.types.chunks import PARSER_SEPARATOR
+from rag_core.types.chunks import PARSER_SEPARATOR, Fingerprint
 from rag_core.types.protocols import TermEncoder
 
 

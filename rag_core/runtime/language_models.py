@@ -37,7 +37,8 @@ from rag_core.runtime.model_connection import (
 )
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import ModelCheck, ModelChoice, ModelHost, Usage, UsageTotal
+from rag_core.types.status import ModelCheck, ModelChoice, ModelHost
+from rag_core.types.usage import Usage, UsageTotal
 
 log = logging.getLogger(__name__)
 # Name of the preference that stores another model of the same endpoint.

@@ -16,7 +16,7 @@ from rag_core.llm.setting_names import FORM_NAMES
 from rag_core.settings import Settings
 from rag_core.store.database import Database
 from rag_core.store.preferences import PreferenceStore
-from rag_core.types import ModelChoice
+from rag_core.types.status import ModelChoice
 
 # Name of the preference that stores the connection.
 CONNECTION = "model_connection"

@@ -27,7 +27,8 @@ from rag_core.llm.model_download import (
 )
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.settings import Settings
-from rag_core.types import ModelCheck, ModelChoice, ModelOffer, ModelSetup, SetupStep
+from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
+from rag_core.types.status import ModelCheck, ModelChoice
 
 # The longest wait for the background thread when the engine is closed. A server that sends nothing, and pip, can take
 # longer; the thread then ends without using the stores.

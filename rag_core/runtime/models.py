@@ -15,7 +15,7 @@ from rag_core.embedding.sentence_transformer import CrossEncoder, SparseEncoder
 from rag_core.errors import RagError, RerankerMissing
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
-from rag_core.types import Readiness
+from rag_core.types.status import Readiness
 
 Model = TypeVar("Model")
 NOT_LOADED = "The embedding model could not be loaded"

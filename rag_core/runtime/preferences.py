@@ -9,7 +9,7 @@ from rag_core.runtime.model_connection import CONTEXT_BUDGET, read_context_budge
 from rag_core.runtime.query_adapters import QueryAdapters
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import MAX_INSTRUCTION_CHARS
+from rag_core.types.conversations import MAX_INSTRUCTION_CHARS
 
 _OFFER_HIDDEN = "model_offer_hidden"
 

@@ -25,7 +25,7 @@ from rag_core.store.themes import ThemeStore
 from rag_core.store.trainings import TrainingStore
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
-from rag_core.types import AsOf
+from rag_core.types.snapshots import AsOf
 
 
 class Stores:

@@ -11,7 +11,8 @@ from rag_core.errors import UnknownConversation
 from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import conversation_collections, conversations, messages
 from rag_core.store.serialization import answer_from_json, answer_to_json
-from rag_core.types import Answer, Conversation, Message, Scope
+from rag_core.types.answers import Answer
+from rag_core.types.conversations import Conversation, Message, Scope
 
 UNTITLED = "New chat"
 TITLE_CHARS = 80

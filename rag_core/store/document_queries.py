@@ -14,7 +14,9 @@ from rag_core.store.database import MAX_BOUND, AnyRow, Database, as_utc
 from rag_core.store.file_names import MAX_NAME_CHARS, normalize_name
 from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, page_tables, pages, versions
 from rag_core.store.serialization import page_from_row, unpack_tables
-from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, PageKey, Span, Table, VersionRow
+from rag_core.types.chunks import ChunkRow
+from rag_core.types.documents import DocumentInfo, DocumentStatus, Page, PageKey, VersionRow
+from rag_core.types.tables import Span, Table
 
 # Database columns by field of `DocumentInfo`.
 _INFO_COLUMNS = {

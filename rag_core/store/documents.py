@@ -26,8 +26,8 @@ from rag_core.store.schema import (
 )
 from rag_core.store.serialization import chunk_to_row, pack_tables, page_to_row
 from rag_core.store.themes import remove_theme_texts
-from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
-from rag_core.types.documents import PageHeading
+from rag_core.types.chunks import ChunkSpan, Fingerprint
+from rag_core.types.documents import DocumentStatus, Page, PageHeading, PageState
 
 # Characters at the top of a page that contain its title.
 _TOP = 300

@@ -11,13 +11,8 @@ from sqlalchemy import delete, insert, select
 from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import evaluations, feedback, labels
 from rag_core.store.serialization import convert_json
-from rag_core.types import (
-    Evaluation,
-    Feedback,
-    Label,
-    LabelKind,
-    LabelledPage,
-)
+from rag_core.types.conversations import Feedback
+from rag_core.types.evaluation import Evaluation, Label, LabelKind, LabelledPage
 
 
 class EvaluationStore:

@@ -12,7 +12,8 @@ from sqlalchemy import delete, insert, select, update
 from rag_core.errors import UnknownDocument
 from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import documents, jobs, versions
-from rag_core.types import DocumentStatus, Job, JobState
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import Job, JobState
 
 ACTIVE = (JobState.QUEUED.value, JobState.RUNNING.value)
 

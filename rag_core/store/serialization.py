@@ -12,19 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 from pydantic import TypeAdapter
 
-from rag_core.types import (
-    Answer,
-    ChunkSpan,
-    CitedTable,
-    Embedding,
-    FloatArray,
-    Int8Array,
-    IntArray,
-    Page,
-    PageState,
-    Table,
-    WordBoxes,
-)
+from rag_core.types.answers import Answer
+from rag_core.types.arrays import FloatArray, Int8Array, IntArray
+from rag_core.types.chunks import ChunkSpan, Embedding
+from rag_core.types.cited_tables import CitedTable
+from rag_core.types.documents import Page, PageState, WordBoxes
+from rag_core.types.tables import Table
 
 # A 4-bit number in the upper half of a byte has 16 times the value that it has in the lower half.
 _UPPER_HALF_FACTOR = 16

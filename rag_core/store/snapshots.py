@@ -17,7 +17,9 @@ from rag_core.errors import SnapshotError
 from rag_core.store.database import Database, as_utc, create_id, now, split_batches
 from rag_core.store.document_queries import ALL_CHUNKS, DocumentQueries, select_chunk_rows
 from rag_core.store.schema import chunks, documents, generations, snapshot_contents, snapshots, versions
-from rag_core.types import AsOf, ChunkRow, DocumentInfo, Snapshot, VersionRow
+from rag_core.types.chunks import ChunkRow
+from rag_core.types.documents import DocumentInfo, VersionRow
+from rag_core.types.snapshots import AsOf, Snapshot
 
 _IS_SAME_CONTENT = (versions.c.document_id == snapshot_contents.c.document_id) & (
     versions.c.sha256 == snapshot_contents.c.sha256

@@ -8,7 +8,7 @@ from sqlalchemy import func, insert, select
 
 from rag_core.store.database import Database, now
 from rag_core.store.schema import usage
-from rag_core.types import Usage, UsageTotal
+from rag_core.types.usage import Usage, UsageTotal
 
 
 class UsageStore:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, insert, select, update
 
 from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import watched_files, watches
-from rag_core.types import WatchedFolder
+from rag_core.types.jobs import WatchedFolder
 
 
 class WatchStore:

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from rag_core.types import (
-    ChunkRow,
-    ChunkVectors,
-    Embedding,
-    FloatArray,
-    IntArray,
-    Passage,
-    Question,
-    SparseVector,
-    TokenDistribution,
-)
+from rag_core.types.arrays import FloatArray, IntArray
+from rag_core.types.chunks import ChunkRow, ChunkVectors, Embedding, SparseVector
+from rag_core.types.marginalization import TokenDistribution
+from rag_core.types.retrieval import Passage, Question
 
 
 class TermEncoder(Protocol):

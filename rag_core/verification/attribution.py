@@ -14,9 +14,10 @@ from functools import cached_property
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.languages import INTERJECTION, languages_differ
-from rag_core.types import Citation, Claim, Mark, Passage
+from rag_core.types.answers import Citation, Claim, Mark
 from rag_core.types.documents import PageKey
 from rag_core.types.protocols import TextEncoder
+from rag_core.types.retrieval import Passage
 from rag_core.verification.citation_markers import normalize_markers, parse_markers, strip_source_list
 from rag_core.verification.claims import ClaimSpan, split_claims
 from rag_core.verification.marks import find_differing_value, has_common_fact, is_same_number

@@ -6,8 +6,7 @@ import re
 
 from rag_core.text.dates import YEAR
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.types import REFUSAL
-from rag_core.types.answers import strip_markers
+from rag_core.types.answers import REFUSAL, strip_markers
 
 _SOURCES = (
     r"(?:passages?|documents?|sources?|texts?|excerpts?|context|materials?|pages?|"

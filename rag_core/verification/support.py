@@ -12,8 +12,10 @@ import numpy as np
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.scales import find_table_scales
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
+from rag_core.types.arrays import FloatArray, IntArray
+from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.protocols import QuestionEmbedder, TextEncoder
+from rag_core.types.retrieval import Passage
 from rag_core.verification.marks import is_same_number
 
 # Weights relative to other words. Numbers and names identify a fact, while other words describe its kind.

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.types import REFUSAL, Citation, Claim
-from rag_core.types.answers import MARKER
+from rag_core.types.answers import MARKER, REFUSAL, Citation, Claim
 
 
 @dataclass(frozen=True, slots=True)

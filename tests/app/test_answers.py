@@ -14,18 +14,9 @@ from pages.shared.answers import Answers
 from pages.shared.runs import Progress, Run
 from pages.shared.writing import NOTHING_WRITTEN
 from rag_core.errors import GeneratorTimeout, IndexMismatch
-from rag_core.types import (
-    Answer,
-    AnswerState,
-    Delta,
-    Gate,
-    Message,
-    Restart,
-    Rewritten,
-    Scope,
-    SearchResult,
-    Stage,
-)
+from rag_core.types.answers import Answer, AnswerState, Delta, Restart, Rewritten, Stage
+from rag_core.types.conversations import Message, Scope
+from rag_core.types.retrieval import Gate, SearchResult
 from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 GATE = Gate("rerank", 0.8, 0.6, True)

@@ -13,7 +13,8 @@ from pages.shared.answers import Answers
 from pages.shared.runs import Run
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
-from rag_core.types import REFUSAL, AnswerState, Scope
+from rag_core.types.answers import REFUSAL, AnswerState
+from rag_core.types.conversations import Scope
 from tests.support.app import (
     BRIDGE,
     CANAL,

@@ -13,7 +13,8 @@ from pages.documents.table import _configuration
 from pages.shared.jobs import _states
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
-from rag_core.types import DocumentStatus, Job, Page, PageState
+from rag_core.types.documents import DocumentStatus, Page, PageState
+from rag_core.types.jobs import Job
 from tests.support.app import BRIDGE, CANAL, OpenPage, add, rows, settle, shown, texts
 from tests.support.engines import EmbeddingBarrier, add_document, idle, raising, read_by_older_parser
 from tests.support.pdfs import make_pdf

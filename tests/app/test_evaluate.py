@@ -10,7 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import backend
 from rag_core.engine import Engine
-from rag_core.types import Evaluation, Feedback, LabelKind, LabelledPage, RetrievalConfig
+from rag_core.types.conversations import Feedback
+from rag_core.types.evaluation import Evaluation, LabelKind, LabelledPage
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.app import LENGTH, OpenPage, ask, conversation_of, settle, table, texts
 from tests.support.judges import judging, verdicts
 from tests.support.servers import ScriptedEndpoint

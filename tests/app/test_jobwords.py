@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pages.shared.jobwords import describe_job, describe_result, estimate_progress, is_waiting
-from rag_core.types import Job, JobState
+from rag_core.types.jobs import Job, JobState
 
 
 def job(kind: str, stage: str, done: int, total: int, state: JobState = JobState.RUNNING) -> Job:

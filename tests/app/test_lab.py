@@ -14,16 +14,9 @@ from pages.lab.weighing import NOT_HERE, replace_dates
 from pages.lab.words import Word, group_matches_by_word, split_into_segments
 from pages.shared import keys
 from rag_core.engine import Engine
-from rag_core.types import (
-    EvidenceCase,
-    EvidenceMass,
-    GeneratedToken,
-    LabelledPage,
-    MarginalAnswer,
-    TokenMatch,
-    TokenMatches,
-    WeightingConfig,
-)
+from rag_core.types.evaluation import LabelledPage
+from rag_core.types.explanations import EvidenceCase, EvidenceMass, TokenMatch, TokenMatches, WeightingConfig
+from rag_core.types.marginalization import GeneratedToken, MarginalAnswer
 from tests.support.app import BRIDGE, LENGTH, OpenPage, add, metric, shown, texts
 from tests.support.colours import CONFIG, GRAPHIC, TEXT, contrast
 from tests.support.pdfs import make_pdf

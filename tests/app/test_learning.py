@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import Training
+from rag_core.types.learning import Training
 from tests.support.app import OpenPage, add, settle, table, texts
 from tests.support.learning import add_pumps
 from tests.support.pdfs import make_pdf

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import backend
 from rag_core.engine import Engine
-from rag_core.types import ModelChoice
+from rag_core.types.status import ModelChoice
 from tests.support.app import LENGTH, OpenPage, ask, texts
 from tests.support.servers import Exchange, ScriptedEndpoint, complete, guarded, serving
 

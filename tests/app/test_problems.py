@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.documents.failures import format_csv
 from rag_core.engine import Engine
-from rag_core.types import DocumentStatus
+from rag_core.types.documents import DocumentStatus
 from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, answer_texts, ask, click, rows, settle, texts
 from tests.support.engines import add_document, idle
 

@@ -15,7 +15,7 @@ from pages.shared.blocks import build_quoted_text
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import build_marked_text
 from rag_core.engine import Engine
-from rag_core.types import Claim
+from rag_core.types.answers import Claim
 from tests.support.app import ALLOWED, OpenPage, kinds, plain_text, settle, texts
 from tests.support.attacks import HIDDEN, HIDDEN_ORDER, INSTRUCTIONS, RENDERED
 from tests.support.drawn_pdfs import make

@@ -16,7 +16,10 @@ from pages.shared.nodes import Node
 from pages.shared.page_text import build_page_text
 from pages.shared.tables import build_cited_tables
 from rag_core.engine import Engine
-from rag_core.types import Answer, AnswerState, CitedTable, Gate, Table, TableCell, TableRow
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.cited_tables import CitedTable
+from rag_core.types.retrieval import Gate
+from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.app import ALLOWED, OpenPage, ask, click, conversation_of, kinds, plain_text, shown
 from tests.support.drawn_pdfs import PROSE, lines, make, rows
 from tests.support.engines import add_document

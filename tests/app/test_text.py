@@ -21,7 +21,11 @@ from pages.shared.text import (
     format_threshold,
     truncate,
 )
-from rag_core.types import Answer, AnswerState, Claim, Gate, Interval, format_size, remove_formatting
+from rag_core.types.answer_text import remove_formatting
+from rag_core.types.answers import Answer, AnswerState, Claim
+from rag_core.types.evaluation import Interval
+from rag_core.types.formatting import format_size
+from rag_core.types.retrieval import Gate
 from tests.support.app import ALLOWED, kinds, plain_text
 
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
-from rag_core.types import MAX_INSTRUCTION_CHARS
+from rag_core.types.conversations import MAX_INSTRUCTION_CHARS
 from tests.support.app import LENGTH, OpenPage, answer_texts, ask, click, conversation_of, texts
 from tests.support.servers import ScriptedEndpoint, complete, serving
 

@@ -20,7 +20,7 @@ from rag_core.llm.addresses import (
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.presets import PRESETS
 from rag_core.settings import Settings
-from rag_core.types import ModelHost
+from rag_core.types.status import ModelHost
 from tests.support.servers import Play, ScriptedEndpoint, at, complete, listing, sent_json, status
 
 KEY = "sk-do-not-show-81aa"

@@ -23,8 +23,9 @@ from rag_core.parsing.parser import DocumentParser
 from rag_core.parsing.rendering import PageRenderer
 from rag_core.parsing.workers import process
 from rag_core.parsing.workers.document_reader import DocumentHeader
-from rag_core.types import AcceptedFormats, Page, PageState
 from rag_core.types.chunks import PARSER_SEPARATOR
+from rag_core.types.documents import Page, PageState
+from rag_core.types.formats import AcceptedFormats
 from tests.support import text_format
 from tests.support.pdfs import make_pdf
 from tests.support.text_format import WITH_TEXT

@@ -23,7 +23,10 @@ from rag_core.llm.endpoint_errors import EndpointErrors
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
 from rag_core.settings import Settings
-from rag_core.types import REFUSAL, Message, Passage, Usage
+from rag_core.types.answers import REFUSAL
+from rag_core.types.conversations import Message
+from rag_core.types.retrieval import Passage
+from rag_core.types.usage import Usage
 from tests.support.language_models import (
     ASK,
     KEY,

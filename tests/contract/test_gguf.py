@@ -14,7 +14,7 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf import GgufServer
 from rag_core.llm.tool_calls import Tool, parse_arguments
 from rag_core.settings import Settings
-from rag_core.types import AnswerState
+from rag_core.types.answers import AnswerState
 from tests.support.engines import ASK_BUDGET, BUDGET, indexed, opened
 from tests.support.servers import MODEL_FILE
 

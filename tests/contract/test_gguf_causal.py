@@ -11,15 +11,11 @@ from rag_core.engine import Engine
 from rag_core.errors import GeneratorUnavailable
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf_causal import GgufCausalModel
-from rag_core.types import (
-    MARGINALIZATIONS,
-    UNKNOWN,
-    AnswerState,
-    Decoding,
-    Marginalization,
-    RetrievalConfig,
-    WeightingConfig,
-)
+from rag_core.types.answers import AnswerState
+from rag_core.types.explanations import WeightingConfig
+from rag_core.types.marginalization import MARGINALIZATIONS, Decoding, Marginalization
+from rag_core.types.mixtures import UNKNOWN
+from rag_core.types.retrieval import RetrievalConfig
 from tests.contract.test_gguf import SMALL, settings
 from tests.support.engines import ASK_BUDGET, open_library, page_text
 from tests.support.servers import MODEL_FILE

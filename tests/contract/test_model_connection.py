@@ -15,7 +15,7 @@ from keyring.errors import PasswordDeleteError
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorAuthError, GeneratorUnavailable, SettingsError, StoreError
 from rag_core.store.model_keys import ModelKeyStore
-from rag_core.types import ModelChoice
+from rag_core.types.status import ModelChoice
 from tests.support.engines import ASK_BUDGET, BUDGET, indexed, settings_in
 from tests.support.servers import MODEL_FILE, Exchange, ScriptedEndpoint, complete, guarded, listing, serving
 

@@ -8,7 +8,8 @@ import pytest
 
 from rag_core.llm.generator import LanguageModel
 from rag_core.settings import Settings
-from rag_core.types import ModelCheck, Usage
+from rag_core.types.status import ModelCheck
+from rag_core.types.usage import Usage
 from tests.support.servers import MODEL_FILE, Exchange, Play, ScriptedEndpoint, complete, listing
 
 KEY = "sk-do-not-show-81aa"

@@ -21,7 +21,7 @@ from rag_core.llm.addresses import build_base_urls, build_list_headers, find_bas
 from rag_core.llm.answer_stream import THINKING, WAITING
 from rag_core.llm.message_parts import IMAGE_TOKENS
 from rag_core.llm.tool_calls import Tool
-from rag_core.types import Delta, Stage
+from rag_core.types.answers import Delta, Stage
 from tests.support.language_models import ASK, KEY, Start, answer, delta, failing, read, stream
 from tests.support.servers import Exchange, Play, calling, complete, listing
 

@@ -11,7 +11,8 @@ from rag_core.embedding.projection import quantize
 from rag_core.embedding.sentence_transformer import CrossEncoder
 from rag_core.retrieval.cross_encoder import cross_encode_chunks
 from rag_core.retrieval.late_interaction import compute_token_weights, rerank_chunks
-from rag_core.types import ChunkVectors, Hit, Question
+from rag_core.types.chunks import ChunkVectors
+from rag_core.types.retrieval import Hit, Question
 from tests.support.cross_encoders import make_cross_encoder
 
 RANDOM = np.random.default_rng(7)

@@ -13,7 +13,8 @@ from rag_core.index import RETRIEVERS
 from rag_core.index.retriever import ChunkBatch, ChunkIndex, Retriever
 from rag_core.settings import Settings
 from rag_core.store.database import Database
-from rag_core.types import Excluding, Fingerprint, Question, SparseVector, VersionFilter
+from rag_core.types.chunks import Fingerprint, SparseVector
+from rag_core.types.retrieval import Excluding, Question, VersionFilter
 
 DIMENSION = 64
 Rows = dict[int, tuple[str, str]]  # chunk id: (text, version)

@@ -9,7 +9,9 @@ import pytest
 from rag_core.answering.call_budget import CallBudget
 from rag_core.engine import Engine
 from rag_core.errors import SettingsError
-from rag_core.types import MARGINALIZATIONS, REFUSAL, Answer, AnswerState, RetrievalConfig, Stage
+from rag_core.types.answers import REFUSAL, Answer, AnswerState, Stage
+from rag_core.types.marginalization import MARGINALIZATIONS
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.engines import ASK_BUDGET, open_library, page_text
 from tests.support.servers import model_server
 

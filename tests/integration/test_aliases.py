@@ -9,7 +9,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import CollectionError, StoreUnavailable, UnknownDocument
 from rag_core.store.documents import DocumentStore
-from rag_core.types import DocumentStatus
+from rag_core.types.documents import DocumentStatus
 from tests.support.engines import (
     ASK_BUDGET,
     BUDGET,

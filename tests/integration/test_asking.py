@@ -18,19 +18,10 @@ from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
 from rag_core.store.documents import DocumentStore
-from rag_core.types import (
-    REFUSAL,
-    Answer,
-    AnswerState,
-    Delta,
-    DocumentStatus,
-    Passage,
-    Restart,
-    RetrievalConfig,
-    Stage,
-    Usage,
-    UsageTotal,
-)
+from rag_core.types.answers import REFUSAL, Answer, AnswerState, Delta, Restart, Stage
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.retrieval import Passage, RetrievalConfig
+from rag_core.types.usage import Usage, UsageTotal
 from tests.support.engines import (
     ASK_BUDGET,
     ASK_COPPER,

@@ -14,7 +14,8 @@ from rag_core.engine import Engine
 from rag_core.errors import EncryptedDocument
 from rag_core.indexing import parsing_stage
 from rag_core.parsing.parser import DocumentParser
-from rag_core.types import DocumentStatus, Job
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import Job
 from tests.support.drawn_pdfs import raw_pdf
 from tests.support.engines import (
     BUDGET,

@@ -6,7 +6,7 @@ import itertools
 
 from rag_core.chunking.chunker import ChunkConfig, Chunker
 from rag_core.embedding.bundled import BundledEmbedder
-from rag_core.types import Page, PageState
+from rag_core.types.documents import Page, PageState
 
 
 def test_chunks_without_overlap_share_no_characters(embedder: BundledEmbedder) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.engine import Engine
-from rag_core.types import Answer
+from rag_core.types.answers import Answer
 from tests.support.drawn_pdfs import PROSE, lines, make, rows
 from tests.support.engines import add_document, scripted_engine
 from tests.support.servers import Exchange, complete

@@ -8,7 +8,9 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import CollectionError
-from rag_core.types import DEFAULT_COLLECTION, AnswerState, Scope
+from rag_core.types.answers import AnswerState
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import DEFAULT_COLLECTION
 from tests.support.engines import (
     ASK_BUDGET,
     ASK_PENGUINS,

@@ -15,7 +15,9 @@ from sqlalchemy import update
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.store.schema import documents
-from rag_core.types import AnswerState, DocumentStatus, JobState
+from rag_core.types.answers import AnswerState
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import JobState
 from tests.support.engines import (
     ASK_BUDGET,
     ASK_COPPER,

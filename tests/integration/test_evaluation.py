@@ -14,17 +14,10 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorUnavailable, LabelError, SettingsError, UnknownConversation
 from rag_core.runtime.models import LocalModels
-from rag_core.types import (
-    Baseline,
-    Evaluation,
-    EvaluationProgress,
-    Feedback,
-    Label,
-    LabelKind,
-    LabelledPage,
-    RetrievalConfig,
-    RunState,
-)
+from rag_core.types.conversations import Feedback
+from rag_core.types.evaluation import Baseline, Evaluation, EvaluationProgress, Label, LabelKind, LabelledPage
+from rag_core.types.jobs import RunState
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.engines import (
     ASK_BUDGET,
     ASK_COPPER,

@@ -8,7 +8,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.gate.features import OTHER_FIGURES
-from rag_core.types import Passage, RetrievalConfig
+from rag_core.types.retrieval import Passage, RetrievalConfig
 from tests.support.engines import open_library
 
 BALANCE_SHEET = [

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import Evaluation, Label, LabelKind, LabelledPage
+from rag_core.types.evaluation import Evaluation, Label, LabelKind, LabelledPage
 from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, open_library, store_answer
 
 

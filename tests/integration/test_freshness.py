@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from rag_core.engine import Engine
 from rag_core.store.schema import documents, versions
-from rag_core.types import RetrievalConfig
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.engines import BUDGET, PENGUINS, add_document, open_library, opened
 from tests.support.pdfs import make_pdf
 

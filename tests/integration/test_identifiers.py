@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import AnswerState
+from rag_core.types.answers import AnswerState
 from tests.support.engines import indexed
 
 STOCK = [

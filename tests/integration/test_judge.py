@@ -12,7 +12,9 @@ from rag_core.engine import Engine
 from rag_core.errors import GeneratorAuthError, SettingsError
 from rag_core.llm.model_profile import ModelProfile
 from rag_core.research.judge import Judge
-from rag_core.types import AnswerState, Evaluation, JudgeConfig, JudgeReport, Label
+from rag_core.types.answers import AnswerState
+from rag_core.types.evaluation import Evaluation, Label
+from rag_core.types.judgements import JudgeConfig, JudgeReport
 from tests.support.engines import ASK_BUDGET, ASK_PENGUINS, open_library, opened, scripted_engine
 from tests.support.judges import judging, questions, verdicts
 from tests.support.servers import Exchange, complete, status

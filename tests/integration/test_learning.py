@@ -10,7 +10,9 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import LabelError, SettingsError
-from rag_core.types import Evaluation, Label, LabelKind, Objective, RetrievalConfig, Training, TrainingConfig
+from rag_core.types.evaluation import Evaluation, Label, LabelKind
+from rag_core.types.learning import Objective, Training, TrainingConfig
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.engines import indexed, opened, wait_until
 from tests.support.learning import SUBJECTS, add_pumps
 

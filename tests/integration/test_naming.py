@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import AnswerState, RetrievalConfig
+from rag_core.types.answers import AnswerState
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.engines import BUDGET, COPPER, indexed, open_library
 
 ASK = "What are the geographies in which Acme primarily operates?"

@@ -24,7 +24,8 @@ from rag_core.indexing.task import EmbeddingQueue, EmbeddingTask, IndexingTask
 from rag_core.store.documents import DocumentStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.schema import generations, versions
-from rag_core.types import DocumentStatus, Job, JobState
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import Job, JobState
 from tests.support.engines import (
     ASK_BUDGET,
     BUDGET,

@@ -11,7 +11,9 @@ from rag_core.embedding import bundled
 from rag_core.embedding.sentence_transformer import CrossEncoder
 from rag_core.engine import Engine
 from rag_core.errors import RerankerMissing
-from rag_core.types import Evaluation, LabelledPage, RetrievalConfig, Stage
+from rag_core.types.answers import Stage
+from rag_core.types.evaluation import Evaluation, LabelledPage
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.cross_encoders import make_cross_encoder
 from tests.support.engines import ASK_BUDGET, BUDGET, indexed, open_library, opened
 

@@ -15,7 +15,9 @@ from rag_core.index.dense import DenseIndex
 from rag_core.indexing.removal import Removal
 from rag_core.store.documents import DocumentStore
 from rag_core.store.schema import versions
-from rag_core.types import JobState, RetrievalConfig, Scope
+from rag_core.types.conversations import Scope
+from rag_core.types.jobs import JobState
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.engines import (
     ASK_BUDGET,
     BUDGET,

@@ -20,7 +20,12 @@ from rag_core.errors import IndexMismatch, SparseEncoderMissing
 from rag_core.index.retriever import ChunkBatch
 from rag_core.index.sparse import SparseIndex
 from rag_core.store.preferences import PreferenceStore
-from rag_core.types import DocumentStatus, Evaluation, JobState, LabelledPage, RetrievalConfig, SparseVector, Stage
+from rag_core.types.answers import Stage
+from rag_core.types.chunks import SparseVector
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.evaluation import Evaluation, LabelledPage
+from rag_core.types.jobs import JobState
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.engines import (
     ASK_BUDGET,
     ASK_COPPER,

@@ -17,7 +17,9 @@ from rag_core.errors import (
     SettingsError,
     UnknownConversation,
 )
-from rag_core.types import DocumentStatus, JobState, Scope
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import JobState
 from tests.support.engines import (
     ASK_BUDGET,
     BUDGET,

@@ -27,7 +27,10 @@ from rag_core.indexing import queue, recovery
 from rag_core.store import database
 from rag_core.store.documents import DocumentStore
 from rag_core.store.files import FileStore, compute_sha256
-from rag_core.types import DocumentStatus, JobState, RetrievalConfig, Status
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import JobState
+from rag_core.types.retrieval import RetrievalConfig
+from rag_core.types.status import Status
 from tests.support.engines import (
     ASK_BUDGET,
     BUDGET,

@@ -11,7 +11,7 @@ from sqlalchemy import delete
 from rag_core.engine import Engine
 from rag_core.store import migrate
 from rag_core.store.schema import page_tables
-from rag_core.types import JobState
+from rag_core.types.jobs import JobState
 from tests.support.drawn_pdfs import PROSE, SALES, lines, make, rows
 from tests.support.engines import add_document, opened, read_by_older_parser, rebuild_index
 from tests.support.old_schema import undo_to

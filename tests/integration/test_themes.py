@@ -14,7 +14,10 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import SettingsError, UnknownTheme
 from rag_core.store.themes import ThemeStore
-from rag_core.types import Answer, AnswerState, Evaluation, JobState, Label, LabelKind, RetrievalConfig, Stage
+from rag_core.types.answers import Answer, AnswerState, Stage
+from rag_core.types.evaluation import Evaluation, Label, LabelKind
+from rag_core.types.jobs import JobState
+from rag_core.types.retrieval import RetrievalConfig
 from rag_core.types.themes import ModelUse
 from tests.support.engines import indexed, open_library, opened, page_text, raising, scripted_engine, wait_until
 from tests.support.servers import Play, complete, status

@@ -28,7 +28,8 @@ from rag_core.store.files import FileStore, compute_sha256
 from rag_core.store.jobs import JobStore
 from rag_core.store.preferences import PreferenceStore
 from rag_core.store.schema import chunks, documents, versions
-from rag_core.types import DocumentStatus, JobState
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import JobState
 from tests.support.engines import (
     ASK_BUDGET,
     ASK_PENGUINS,

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from rag_core.chunking.chunker import ChunkConfig, Chunker
 from rag_core.embedding.bundled import BundledEmbedder
-from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState, WordBoxes
+from rag_core.types.chunks import PAGE_BREAK, ChunkSpan
+from rag_core.types.documents import Page, PageState, WordBoxes
 
 WORDS = st.one_of(
     st.sampled_from(

@@ -15,7 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
-from rag_core.types import DocumentStatus, JobState
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import JobState
 from tests.support.engines import add_document, assert_in_agreement, emptied, opened
 from tests.support.pdfs import make_pdf
 

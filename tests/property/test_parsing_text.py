@@ -16,8 +16,7 @@ from rag_core.parsing.layout.page_text import choose_separators, join_lines
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.layout.runs import Run, rotate_boxes
 from rag_core.parsing.workers import messages
-from rag_core.types import Page, PageState, WordBoxes
-from rag_core.types.documents import ParsedPage
+from rag_core.types.documents import Page, PageState, ParsedPage, WordBoxes
 
 WORDS = st.text("abcXYZäß19.,-$()公司אב", min_size=1, max_size=8)
 

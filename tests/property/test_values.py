@@ -15,21 +15,10 @@ from rag_core.embedding.projection import LARGEST, Projection, quantize
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.store import serialization
 from rag_core.store.file_names import clean_name
-from rag_core.types import (
-    Answer,
-    AnswerState,
-    ChunkSpan,
-    Citation,
-    Claim,
-    Embedding,
-    Gate,
-    Hit,
-    Page,
-    PageReference,
-    PageState,
-    Passage,
-    WordBoxes,
-)
+from rag_core.types.answers import Answer, AnswerState, Citation, Claim
+from rag_core.types.chunks import ChunkSpan, Embedding
+from rag_core.types.documents import Page, PageReference, PageState, WordBoxes
+from rag_core.types.retrieval import Gate, Hit, Passage
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 NUMBER = st.integers(0, 2**31 - 1)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_core.retrieval.passage_weights import compute_evidence_mass, softmax, weight_passages
-from rag_core.types import ScoredPassage, WeightingConfig
+from rag_core.types.explanations import ScoredPassage, WeightingConfig
 
 SCORES = st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=30)
 TEMPERATURE = st.floats(1e-6, 1e6)

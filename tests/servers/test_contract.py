@@ -9,7 +9,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import DatabaseInUse
-from rag_core.types import DocumentStatus
+from rag_core.types.documents import DocumentStatus
 from tests.servers.conftest import ServerSettings
 from tests.support.drawn_pdfs import PROSE, SALES, lines, make, rows
 from tests.support.engines import (

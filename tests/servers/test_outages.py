@@ -13,7 +13,8 @@ from sqlalchemy import text
 from rag_core.engine import Engine
 from rag_core.errors import ServerUnavailable, StoreUnavailable
 from rag_core.store.files import FileStore
-from rag_core.types import DocumentStatus, JobState
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import JobState
 from tests.servers.conftest import ServerSettings
 from tests.support.engines import (
     ASK_BUDGET,

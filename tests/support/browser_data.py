@@ -6,7 +6,8 @@ from pathlib import Path
 
 from rag_core.engine import Engine
 from rag_core.settings import Settings
-from rag_core.types import Answer, AnswerState, Citation, Claim, Gate, Passage
+from rag_core.types.answers import Answer, AnswerState, Citation, Claim
+from rag_core.types.retrieval import Gate, Passage
 from tests.support.app import BRIDGE
 from tests.support.attacks import INSTRUCTIONS, RENDERED
 from tests.support.pdfs import make_pdf

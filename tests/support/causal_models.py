@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rag_core.types import TokenDistribution
+from rag_core.types.marginalization import TokenDistribution
 
 # Maps contexts to the probabilities of the next token, whose ids are their positions.
 Table = Mapping[tuple[int, ...], Sequence[float]]

@@ -13,7 +13,9 @@ import numpy as np
 from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.embedding.projection import quantize
 from rag_core.errors import EmbedderError
-from rag_core.types import Embedding, FloatArray, IntArray, Question
+from rag_core.types.arrays import FloatArray, IntArray
+from rag_core.types.chunks import Embedding
+from rag_core.types.retrieval import Question
 
 TOKEN = re.compile(r"[^\W_]+|_|[^\w\s\x00-\x1f\x7f-\x9f\u200b-\u200f]")
 DIMENSION = 64

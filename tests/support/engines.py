@@ -19,7 +19,9 @@ from rag_core.errors import StoreUnavailable
 from rag_core.parsing.parser import DocumentParser
 from rag_core.settings import Settings
 from rag_core.store.schema import versions
-from rag_core.types import Answer, DocumentStatus, Job
+from rag_core.types.answers import Answer
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import Job
 from tests.support.pdfs import make_pdf
 from tests.support.servers import Play, ScriptedEndpoint
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from rag_core.llm.generator import LanguageModel
 from rag_core.settings import Settings
-from rag_core.types import Passage
+from rag_core.types.retrieval import Passage
 from tests.support.servers import Exchange, Play, ScriptedEndpoint
 
 KEY = "sk-do-not-show-4f1c"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from rag_core.types import PAGE_BREAK, Message, Passage
+from rag_core.types.chunks import PAGE_BREAK
+from rag_core.types.conversations import Message
+from rag_core.types.retrieval import Passage
 
 
 def passage(rank: int = 1, text: str = "Net sales were $34.2 billion.", **changes: object) -> Passage:

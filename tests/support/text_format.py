@@ -15,8 +15,8 @@ from PIL import Image, ImageDraw, ImageFont
 from rag_core.parsing.formats import FORMATS
 from rag_core.parsing.formats.base import FileFormat, OpenFile, UnreadableError
 from rag_core.parsing.workers import child
-from rag_core.types import FormatDescription, Page, PageState, WordBoxes
-from rag_core.types.documents import ParsedPage
+from rag_core.types.documents import Page, PageState, ParsedPage, WordBoxes
+from rag_core.types.formats import FormatDescription
 
 COLUMNS, ROWS = 80, 60
 # Size in points of a character and of a page.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_core.types import ChunkRow
+from rag_core.types.chunks import ChunkRow
 
 RISKS = (
     "Supply chain delays are the main risk for the {0} Works of the Ostmark Group. "

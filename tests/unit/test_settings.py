@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from rag_core.errors import SettingsError
 from rag_core.settings import load_settings
-from rag_core.types import Price
+from rag_core.types.usage import Price
 
 KEY = "sk-very-secret-1234567890"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rag_core.reading.answer_finding import FoundAnswer
-from rag_core.types import Passage
 from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Span, Table, TableRow
 
 

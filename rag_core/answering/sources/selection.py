@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from rag_core.answering.sources.candidates import Candidate
 from rag_core.gate.calibration import weigh_reading
-from rag_core.types import Gate
 from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import Gate
 
 # Number of excerpts that are shown at first, and in all.
 SHOWN, MAX_EXCERPTS = 3, 5

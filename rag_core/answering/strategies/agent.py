@@ -22,8 +22,8 @@ from rag_core.llm.tool_calls import ToolCall, build_call_message, build_result_m
 from rag_core.retrieval.fusion import fuse_rankings, reciprocal_rank_fusion
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
-from rag_core.types import Citation, Hit, Passage, Stage
-from rag_core.types.retrieval import Ranking
+from rag_core.types.answers import Citation, Stage
+from rag_core.types.retrieval import Hit, Passage, Ranking
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
 
 # Most calls in one reply that are run; a model can repeat the others.

@@ -15,9 +15,11 @@ from rag_core.errors import CallLimit, GeneratorError, QuestionError
 from rag_core.llm.generator import LanguageModel
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.stages import STAGES
-from rag_core.types import AskEvent, Message, Stage, StrategyDescription
+from rag_core.types.answers import AskEvent, Stage
+from rag_core.types.conversations import Message
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
+from rag_core.types.strategies import StrategyDescription
 
 Steps = Generator[Stage, None, SearchOutcome]
 

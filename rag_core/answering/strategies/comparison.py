@@ -15,7 +15,7 @@ from rag_core.llm.query_planning import decompose_question
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
-from rag_core.types import Hit, Passage
+from rag_core.types.retrieval import Hit, Passage
 from rag_core.types.searches import Query, SearchOutcome
 
 # Maximum number of parts of a question that are taken from the reply of the model.

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rag_core.answering.strategies.base import SearchStrategy, Steps
 from rag_core.errors import QuestionError, SettingsError
 from rag_core.llm.generator import LanguageModel
-from rag_core.types import RetrievalConfig, StrategyDescription
-from rag_core.types.retrieval import Timer
+from rag_core.types.retrieval import RetrievalConfig, Timer
 from rag_core.types.searches import Query
+from rag_core.types.strategies import StrategyDescription
 
 
 class Strategies:

@@ -9,7 +9,7 @@ from rag_core.answering.search import Searcher
 from rag_core.answering.strategies.base import SearchStrategy
 from rag_core.answering.summary import Summarizer
 from rag_core.answering.trace import AnswerTrace
-from rag_core.types import AskEvent
+from rag_core.types.answers import AskEvent
 from rag_core.types.searches import Query
 
 

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from rag_core.errors import EmptyDocument, UnknownFormat
 from rag_core.parsing.formats import FORMATS
 from rag_core.parsing.formats.base import FileFormat
-from rag_core.types import AcceptedFormats
+from rag_core.types.formats import AcceptedFormats
 
 ACCEPTED = AcceptedFormats(tuple(one.description for one in FORMATS))
 PARSER_VERSIONS = tuple(one.parser_version for one in FORMATS)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from rag_core.types import FormatDescription
 from rag_core.types.documents import ParsedPage
+from rag_core.types.formats import FormatDescription
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.formats.base import FileFormat, OpenFile
-from rag_core.types import FormatDescription
+from rag_core.types.formats import FormatDescription
 
 # Mail gateways and printers put lines before the header. PDF readers accept up to 1,024 bytes before it.
 _HEADER, _HEADER_WITHIN = b"%PDF-", 1024

@@ -16,8 +16,7 @@ from rag_core.parsing.layout.headers_footers import (
 from rag_core.parsing.layout.headings import Sections
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.parsing.tables.continuation import continue_tables
-from rag_core.types import Page, PageState
-from rag_core.types.documents import ParsedPage
+from rag_core.types.documents import Page, PageState, ParsedPage
 
 _AHEAD, _BEHIND = 4, 8
 

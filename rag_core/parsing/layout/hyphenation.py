@@ -13,8 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from rag_core.text.words import HYPHENATED_WORD
-from rag_core.types import WordBoxes
-from rag_core.types.documents import ParsedPage
+from rag_core.types.documents import ParsedPage, WordBoxes
 
 _WORD = re.compile(HYPHENATED_WORD)
 _MAX_WORDS = 200_000

@@ -11,7 +11,8 @@ import numpy as np
 from rag_core.parsing.characters import UNSPACED_SCRIPTS
 from rag_core.parsing.layout.lines import Line
 from rag_core.text.words import HYPHENATED_WORD
-from rag_core.types import FloatArray, WordBoxes
+from rag_core.types.arrays import FloatArray
+from rag_core.types.documents import WordBoxes
 
 LINE, PARAGRAPH = "\n", "\n\n"
 # Separator inside a word that a line end divides; the words of the document later decide whether this hyphen stays.

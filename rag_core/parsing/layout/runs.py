@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.types import FloatArray
+from rag_core.types.arrays import FloatArray
 
 
 @dataclass(slots=True)

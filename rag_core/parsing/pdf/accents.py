@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from rag_core.parsing.pdf.text_page import Characters
-from rag_core.types import BoolArray, FloatArray, IntArray
+from rag_core.types.arrays import BoolArray, FloatArray, IntArray
 
 _ACCENTS = dict(
     zip(

@@ -10,7 +10,8 @@ from rag_core.parsing.characters import clean_line
 from rag_core.parsing.pdf.form_fields import is_inside
 from rag_core.parsing.pdf.page import PdfPage
 from rag_core.parsing.pdf.text_page import Characters
-from rag_core.types import BoolArray, FloatArray, IntArray, WordBoxes
+from rag_core.types.arrays import BoolArray, FloatArray, IntArray
+from rag_core.types.documents import WordBoxes
 
 # Distances as multiples of the height of a character: the longest distance between a field and a label above or below
 # it, the shortest gap between two texts in a row, and the shortest gap between two words.

@@ -13,7 +13,7 @@ import numpy as np
 
 from rag_core.parsing.pdf.page import PdfPage
 from rag_core.parsing.pdf.text_page import Characters
-from rag_core.types import BoolArray, FloatArray, IntArray
+from rag_core.types.arrays import BoolArray, FloatArray, IntArray
 
 _TICKED, _NOT_TICKED = 0x2612, 0x2610
 _BLANK, _LINE_END, _COLON = 0x20, 0x0A, 0x3A

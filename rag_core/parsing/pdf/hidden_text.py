@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from rag_core.parsing.pdf.page_objects import Covers
 from rag_core.parsing.pdf.text_page import Characters
-from rag_core.types import FloatArray, Int64Array, IntArray
+from rag_core.types.arrays import FloatArray, Int64Array, IntArray
 
 if TYPE_CHECKING:
     from rag_core.parsing.pdf.page import PdfPage

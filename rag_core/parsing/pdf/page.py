@@ -14,7 +14,7 @@ from rag_core.parsing.pdf import page_objects
 from rag_core.parsing.pdf.pdfium_calls import raw
 from rag_core.parsing.pdf.superscripts import mark_superscripts
 from rag_core.parsing.pdf.text_page import Characters, TextPage, join_surrogates
-from rag_core.types import FloatArray, Int64Array, IntArray
+from rag_core.types.arrays import FloatArray, Int64Array, IntArray
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, handle_address, raw
-from rag_core.types import BoolArray, FloatArray, Int64Array
+from rag_core.types.arrays import BoolArray, FloatArray, Int64Array
 
 Matrix: TypeAlias = Any
 Bounds: TypeAlias = tuple[float, ...]

@@ -26,8 +26,8 @@ from rag_core.parsing.pdf.page import PdfPage
 from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
 from rag_core.parsing.tables.finder import find_tables
-from rag_core.types import FloatArray, Page, PageState
-from rag_core.types.documents import ParsedPage
+from rag_core.types.arrays import FloatArray
+from rag_core.types.documents import Page, PageState, ParsedPage
 
 _GARBAGE = 0.3
 _MIN_RECOGNIZED = 3

@@ -11,7 +11,7 @@ import numpy as np
 
 from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.pdf.text_page import TextPage
-from rag_core.types import BoolArray, FloatArray, Int64Array, IntArray
+from rag_core.types.arrays import BoolArray, FloatArray, Int64Array, IntArray
 
 # Ranges for the rise and for the size of a raised character, as shares of the em of the largest character of its word.
 _RISE, _SIZE = (0.2, 1.0), (0.4, 0.9)

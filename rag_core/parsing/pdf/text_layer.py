@@ -14,7 +14,7 @@ from rag_core.parsing.layout.runs import Run, rotate_boxes
 from rag_core.parsing.pdf.bidi import reorder_bidi
 from rag_core.parsing.pdf.text_page import Characters
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS, replace_look_alikes
-from rag_core.types import BoolArray, FloatArray
+from rag_core.types.arrays import BoolArray, FloatArray
 
 _HYPHEN = "\x02"
 _DIVIDED = re.compile("[^\\W\\d_][-\u2010\u00ad]\\s*\\r?\\n\\s*[^\\W\\d_]")

@@ -16,7 +16,7 @@ import numpy as np
 from rag_core.parsing.pdf import page_objects
 from rag_core.parsing.pdf.fonts import strip_subset_prefix
 from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, handle_address, raw
-from rag_core.types import FloatArray, Int64Array, IntArray
+from rag_core.types.arrays import FloatArray, Int64Array, IntArray
 
 _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
 _MAX_CHARACTERS = 400_000

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_core.types import Page, Table, TableRow
-from rag_core.types.tables import Span
+from rag_core.types.documents import Page
+from rag_core.types.tables import Span, Table, TableRow
 
 # The left ends of the labels differ by at most this many points.
 _SHIFT = 6.0

@@ -14,7 +14,8 @@ from rag_core.parsing.tables.grid import ColumnKind, Grid, GridRow, build_grid
 from rag_core.parsing.tables.headers import HeaderCell, build_headers
 from rag_core.parsing.tables.segments import Segment, TextLine, build_text_lines
 from rag_core.text.scales import parse_scale
-from rag_core.types import Table, TableCell, TableRow, WordBoxes
+from rag_core.types.documents import WordBoxes
+from rag_core.types.tables import Table, TableCell, TableRow
 
 _CAPTION_WORDS = 18
 # A table has at least this many rows.

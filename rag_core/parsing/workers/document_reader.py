@@ -17,8 +17,7 @@ from rag_core.parsing.workers.file_reader import OPEN_TIMEOUT_S, FileReader
 from rag_core.parsing.workers.messages import build_opening, unpack_metadata, unpack_page
 from rag_core.parsing.workers.process import WorkerDiedError, WorkerPool, WorkerTimedOutError
 from rag_core.system import count_available_cores
-from rag_core.types import Page, PageState
-from rag_core.types.documents import ParsedPage
+from rag_core.types.documents import Page, PageState, ParsedPage
 
 # Largest number of workers per file. A short file gets fewer workers, so that each has at least `_LEAST_PAGES` pages.
 READERS = min(count_available_cores(), 4)

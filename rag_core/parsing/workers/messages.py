@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_core.parsing.formats.base import FileFormat, Metadata
-from rag_core.types import Page, PageState, Table, WordBoxes
-from rag_core.types.documents import ParsedPage
+from rag_core.types.documents import Page, PageState, ParsedPage, WordBoxes
+from rag_core.types.tables import Table
 
 # The fields of a page that are numbers and texts.
 _PLAIN_FIELDS = tuple("page_index page_label text width height heading reason confidence hidden".split())

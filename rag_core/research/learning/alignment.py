@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from rag_core.retrieval.late_interaction import NEIGHBOUR_WEIGHTS, SENTENCE_WEIGHT, compute_token_similarities
-from rag_core.types import ChunkVectors, FloatArray, Int64Array
+from rag_core.types.arrays import FloatArray, Int64Array
+from rag_core.types.chunks import ChunkVectors
 
 
 def align_tokens(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> FloatArray:

@@ -15,9 +15,11 @@ from rag_core.evaluation.intervals import compute_mean_interval, compute_paired_
 from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, find_relevant_spans, list_ranked_pages
 from rag_core.research.learning.examples import Example, TrainingQuestion
 from rag_core.research.learning.fitting import FitConfig, fit_matrix
-from rag_core.types import HeldOutFigure, PageKey, RetrievalConfig, Scope
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import PageKey
+from rag_core.types.learning import HeldOutFigure
 from rag_core.types.protocols import ModelIdentity
-from rag_core.types.retrieval import Timer
+from rag_core.types.retrieval import RetrievalConfig, Timer
 
 # Number of groups of documents in the cross-validation, and of groups of training documents, one of which is kept for
 # validation.

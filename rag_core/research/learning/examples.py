@@ -16,8 +16,11 @@ from rag_core.research.learning.objective import MappedExample
 from rag_core.retrieval.late_interaction import select_compared_tokens
 from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.runtime.stores import Stores
-from rag_core.types import ChunkRow, ChunkVectors, FloatArray, PageKey, RetrievalConfig, Scope, build_embedded_text
-from rag_core.types.retrieval import Timer
+from rag_core.types.arrays import FloatArray
+from rag_core.types.chunks import ChunkRow, ChunkVectors, build_embedded_text
+from rag_core.types.conversations import Scope
+from rag_core.types.documents import PageKey
+from rag_core.types.retrieval import RetrievalConfig, Timer
 from rag_core.types.searches import RankedChunks
 
 # Number of passages that word search finds and that are not on a relevant page, and of other questions whose relevant

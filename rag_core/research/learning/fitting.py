@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_core.research.learning.objective import MappedExample, Values, compute_gradient, compute_loss
-from rag_core.types import FloatArray
+from rag_core.types.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

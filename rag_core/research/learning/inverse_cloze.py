@@ -12,7 +12,7 @@ from rag_core.text.dates import is_year
 from rag_core.text.noun_phrases import find_names
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.types import PAGE_BREAK, ChunkRow
+from rag_core.types.chunks import PAGE_BREAK, ChunkRow
 
 # Numbers of words of a sentence that can become a question.
 MIN_WORDS, MAX_WORDS = 8, 40

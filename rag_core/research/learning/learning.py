@@ -14,7 +14,9 @@ from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
-from rag_core.types import Label, LabelKind, LabelledPage, RunState, Training, TrainingConfig, TrainingEvent
+from rag_core.types.evaluation import Label, LabelKind, LabelledPage
+from rag_core.types.jobs import RunState
+from rag_core.types.learning import Training, TrainingConfig, TrainingEvent
 
 
 class Learning(BackgroundService):

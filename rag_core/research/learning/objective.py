@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_core.research.marginalization.sums import log_sum_exp
-from rag_core.types import FloatArray
+from rag_core.types.arrays import FloatArray
 
 Values = npt.NDArray[np.float64]
 

@@ -26,16 +26,9 @@ from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
 from rag_core.store.trainings import StoredAdapter
-from rag_core.types import (
-    ChunkRow,
-    HeldOutFigure,
-    Label,
-    LabelKind,
-    Training,
-    TrainingConfig,
-    TrainingEvent,
-    TrainingProgress,
-)
+from rag_core.types.chunks import ChunkRow
+from rag_core.types.evaluation import Label, LabelKind
+from rag_core.types.learning import HeldOutFigure, Training, TrainingConfig, TrainingEvent, TrainingProgress
 
 # The fewest questions, and documents of these questions, with which an adapter can be trained and measured.
 MIN_QUESTIONS, MIN_DOCUMENTS = 10, 3

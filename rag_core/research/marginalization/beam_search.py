@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.types import TokenDistribution
+from rag_core.types.marginalization import TokenDistribution
 
 # Returns the distributions of the next token after sequences of tokens.
 Predict = Callable[[Sequence[tuple[int, ...]]], Sequence[TokenDistribution]]

@@ -21,18 +21,11 @@ from rag_core.research.marginalization import rag_sequence, rag_token
 from rag_core.research.marginalization.predictions import MarginalCandidate, Predictions
 from rag_core.retrieval.passage_weights import softmax
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.types import (
-    AskEvent,
-    Decoding,
-    Delta,
-    GeneratedToken,
-    MarginalAnswer,
-    Marginalization,
-    Message,
-    Passage,
-    WeightingConfig,
-)
-from rag_core.types.retrieval import Timer
+from rag_core.types.answers import AskEvent, Delta
+from rag_core.types.conversations import Message
+from rag_core.types.explanations import WeightingConfig
+from rag_core.types.marginalization import Decoding, GeneratedToken, MarginalAnswer, Marginalization
+from rag_core.types.retrieval import Passage, Timer
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import contains_words
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.types import Float64Array, TokenDistribution
+from rag_core.types.arrays import Float64Array
+from rag_core.types.marginalization import TokenDistribution
 from rag_core.types.protocols import CausalModel
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from rag_core.research.marginalization.beam_search import search_beams
 from rag_core.research.marginalization.predictions import MarginalCandidate, Predictions
 from rag_core.research.marginalization.sums import log_sum_exp
-from rag_core.types import Decoding, Float64Array
+from rag_core.types.arrays import Float64Array
+from rag_core.types.marginalization import Decoding
 
 
 def decode_sequence(

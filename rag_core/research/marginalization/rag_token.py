@@ -9,7 +9,8 @@ import numpy as np
 from rag_core.research.marginalization.beam_search import search_beams
 from rag_core.research.marginalization.predictions import MarginalCandidate, Predictions
 from rag_core.research.marginalization.sums import log_sum_exp
-from rag_core.types import Float64Array, TokenDistribution
+from rag_core.types.arrays import Float64Array
+from rag_core.types.marginalization import TokenDistribution
 
 
 def decode_token(

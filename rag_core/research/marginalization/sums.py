@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rag_core.types import Float64Array
+from rag_core.types.arrays import Float64Array
 
 
 def log_sum_exp(values: Float64Array) -> Float64Array:

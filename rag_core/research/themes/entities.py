@@ -20,7 +20,8 @@ from rag_core.text.injection import contains_instructions
 from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import ALPHANUMERIC, STOP_WORDS, find_lemma
-from rag_core.types import PAGE_BREAK, ChunkRow, Table, TableRow
+from rag_core.types.chunks import PAGE_BREAK, ChunkRow
+from rag_core.types.tables import Table, TableRow
 from rag_core.types.themes import DocumentEntities, Entity, EntityKind, Statement, StatementKind
 
 # Changes whenever the same document yields other entities, so that it is read again.

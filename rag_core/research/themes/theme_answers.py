@@ -33,16 +33,9 @@ from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.text.words import STOP_WORDS
-from rag_core.types import (
-    AskEvent,
-    Delta,
-    Gate,
-    Passage,
-    SearchResult,
-    Stage,
-    build_unembedded_question,
-    format_count,
-)
+from rag_core.types.answers import AskEvent, Delta, Stage
+from rag_core.types.formatting import format_count
+from rag_core.types.retrieval import Gate, Passage, SearchResult, build_unembedded_question
 from rag_core.types.searches import Query
 from rag_core.types.themes import StatementSource, StoredTheme
 from rag_core.verification.verified_answer import REFUSED

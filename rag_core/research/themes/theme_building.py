@@ -18,7 +18,7 @@ from rag_core.research.themes.theme_summaries import ThemeSummarizer
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
-from rag_core.types import Job, JobState
+from rag_core.types.jobs import Job, JobState
 from rag_core.types.themes import DocumentEntities, ModelUse, StatementSource, ThemeEntity, ThemesState
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import SettingsError
 from rag_core.research.themes.neighbourhoods import NeighbourhoodSearch
 from rag_core.research.themes.theme_answers import ThemeAnswerer
-from rag_core.types import AskEvent
+from rag_core.types.answers import AskEvent
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query
 from rag_core.types.themes import NOT_BUILT

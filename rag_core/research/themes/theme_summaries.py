@@ -18,8 +18,8 @@ from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import create_id
-from rag_core.types import Passage
 from rag_core.types.answers import strip_markers
+from rag_core.types.retrieval import Passage
 from rag_core.types.themes import StatementSource, StoredTheme, SummarySentence, ThemeEntity
 from rag_core.verification.support import create_text_encoder
 

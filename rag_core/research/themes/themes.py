@@ -12,7 +12,9 @@ from rag_core.research.themes.communities import join_names, place_entities
 from rag_core.research.themes.entity_graphs import EntityGraphs
 from rag_core.runtime.stores import Stores
 from rag_core.text.normalize import normalize
-from rag_core.types import Answer, AnswerState, ChunkRow, Gate
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.chunks import ChunkRow
+from rag_core.types.retrieval import Gate
 from rag_core.types.themes import (
     EntityLink,
     LinkedEntity,

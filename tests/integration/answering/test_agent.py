@@ -12,7 +12,8 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_core.answering.call_budget import CallBudget
 from rag_core.answering.strategies import agent
 from rag_core.llm.tool_calls import ToolCall, build_result_message
-from rag_core.types import Answer, AnswerState, RetrievalConfig, Stage
+from rag_core.types.answers import Answer, AnswerState, Stage
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.drawn_pdfs import PROSE, lines, make, rows
 from tests.support.engines import (
     ASK_BUDGET,

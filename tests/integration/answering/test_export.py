@@ -17,20 +17,11 @@ from rag_core.answering.export import REMOVED, export_markdown, export_pdf
 from rag_core.engine import Engine
 from rag_core.errors import UnknownConversation
 from rag_core.settings import Settings
-from rag_core.types import (
-    Answer,
-    AnswerState,
-    Citation,
-    CitedTable,
-    Claim,
-    Conversation,
-    Gate,
-    Message,
-    Passage,
-    Table,
-    TableCell,
-    TableRow,
-)
+from rag_core.types.answers import Answer, AnswerState, Citation, Claim
+from rag_core.types.cited_tables import CitedTable
+from rag_core.types.conversations import Conversation, Message
+from rag_core.types.retrieval import Gate, Passage
+from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.engines import ASK_BUDGET, BUDGET, open_library, settings_in
 
 NOW = datetime(2025, 3, 1, tzinfo=UTC)

@@ -12,7 +12,9 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.engine import Engine
-from rag_core.types import AnswerState, Message, RetrievalConfig
+from rag_core.types.answers import AnswerState
+from rag_core.types.conversations import Message
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.drawn_pdfs import lines, make
 from tests.support.engines import add_document, open_library
 

@@ -11,7 +11,9 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.store.serialization import answer_from_json, answer_to_json
-from rag_core.types import Answer, AnswerState, Message, Stage, Usage
+from rag_core.types.answers import Answer, AnswerState, Stage
+from rag_core.types.conversations import Message
+from rag_core.types.usage import Usage
 from tests.support.engines import (
     ASK_BUDGET,
     ASK_PENGUINS,

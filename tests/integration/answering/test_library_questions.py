@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import Answer, AnswerState, Delta
+from rag_core.types.answers import Answer, AnswerState, Delta
 from tests.support.engines import ASK_BUDGET, LIBRARY, indexed, open_library, opened, scripted_engine
 from tests.support.servers import ScriptedEndpoint, complete
 

@@ -6,7 +6,7 @@ import pytest
 
 from rag_core.answering.long_questions import LONG_CHARS, extract_questions
 from rag_core.engine import Engine
-from rag_core.types import AnswerState
+from rag_core.types.answers import AnswerState
 from tests.support.engines import BUDGET, PENGUINS, indexed
 
 FILLER = (

@@ -10,8 +10,8 @@ from rag_core.answering.search import Searcher
 from rag_core.answering.strategies.comparison import merge_outcomes
 from rag_core.engine import Engine
 from rag_core.retrieval.fusion import fuse_rankings
-from rag_core.types import RetrievalConfig, Scope
-from rag_core.types.retrieval import Timer
+from rag_core.types.conversations import Scope
+from rag_core.types.retrieval import RetrievalConfig, Timer
 from rag_core.types.searches import SearchOutcome
 from tests.support.engines import ASK_BUDGET, ASK_PENGUINS, LIBRARY, indexed
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.types import Answer, AnswerState
+from rag_core.types.answers import Answer, AnswerState
 from tests.support.drawn_pdfs import PROSE, SALES, lines, make, rows
 from tests.support.engines import add_document, open_library, page_text, scripted_engine
 from tests.support.servers import ScriptedEndpoint, complete

@@ -16,17 +16,10 @@ from rag_core.engine import Engine
 from rag_core.errors import GeneratorError
 from rag_core.llm.context_budget import count_tokens
 from rag_core.llm.prompts import build_messages
-from rag_core.types import REFUSAL as DOES_NOT_KNOW
-from rag_core.types import (
-    Answer,
-    AnswerState,
-    Delta,
-    Message,
-    Restart,
-    RetrievalConfig,
-    Scope,
-)
-from rag_core.types.retrieval import Timer
+from rag_core.types.answers import REFUSAL as DOES_NOT_KNOW
+from rag_core.types.answers import Answer, AnswerState, Delta, Restart
+from rag_core.types.conversations import Message, Scope
+from rag_core.types.retrieval import RetrievalConfig, Timer
 from tests.support.engines import (
     ASK_BUDGET,
     ASK_COPPER,

@@ -17,8 +17,8 @@ from rag_core.engine import Engine
 from rag_core.llm.context_budget import count_tokens
 from rag_core.llm.page_prompt import format_source
 from rag_core.text.injection import LEFT_OUT
-from rag_core.types import Passage, Scope
-from rag_core.types.retrieval import Timer
+from rag_core.types.conversations import Scope
+from rag_core.types.retrieval import Passage, Timer
 from tests.support.attacks import HIDDEN, INSTRUCTIONS
 from tests.support.drawn_pdfs import lines, make
 from tests.support.engines import (

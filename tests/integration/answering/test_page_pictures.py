@@ -15,7 +15,8 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_core.errors import ExtractionFailed
 from rag_core.llm.context_budget import count_tokens
 from rag_core.llm.message_parts import IMAGE_TOKENS, join_text
-from rag_core.types import Answer, PageState
+from rag_core.types.answers import Answer
+from rag_core.types.documents import PageState
 from tests.integration.parsing.test_pictures import picture_of
 from tests.support.drawn_pdfs import PROSE, lines, make
 from tests.support.engines import ASK_BUDGET, LIBRARY, add_document, open_library, raising, scripted_engine

@@ -9,7 +9,8 @@ import pytest
 
 from rag_core.errors import SettingsError
 from rag_core.store.serialization import answer_from_json, answer_to_json
-from rag_core.types import Answer, AnswerState, RetrievalConfig, SearchResult, Stage
+from rag_core.types.answers import Answer, AnswerState, Stage
+from rag_core.types.retrieval import RetrievalConfig, SearchResult
 from tests.support.engines import (
     ASK_BUDGET,
     ASK_COPPER,

@@ -12,7 +12,8 @@ import pytest
 
 from rag_core.answering.call_budget import CallBudget
 from rag_core.engine import Engine
-from rag_core.types import REFUSAL, Answer, AnswerState, Delta, Restart, RetrievalConfig, SearchResult, Stage
+from rag_core.types.answers import REFUSAL, Answer, AnswerState, Delta, Restart, Stage
+from rag_core.types.retrieval import RetrievalConfig, SearchResult
 from tests.support.engines import ASK_BUDGET, BUDGET, assert_cited, open_library, scripted_engine
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
 

@@ -8,7 +8,10 @@ import pytest
 
 from rag_core.answering.drafts import CLOSEST_BELOW, NOTHING_FOUND
 from rag_core.errors import SettingsError, UnknownConversation
-from rag_core.types import Answer, AnswerState, ModelChoice, RetrievalConfig, Scope
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.conversations import Scope
+from rag_core.types.retrieval import RetrievalConfig
+from rag_core.types.status import ModelChoice
 from rag_core.verification.attribution import NOT_CHECKED
 from tests.support.engines import ASK_BUDGET, open_library, opened, scripted_engine
 from tests.support.passages import message

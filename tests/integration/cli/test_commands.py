@@ -19,7 +19,7 @@ from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
 from rag_core.indexing.removal import Removal
 from rag_core.settings import Settings
-from rag_core.types import DeleteReceipt
+from rag_core.types.documents import DeleteReceipt
 from tests.support.cli import HARBOUR, ORCHARD, QUESTION, ROOT, Run
 from tests.support.drawn_pdfs import PROSE, SALES, lines, make, rows
 from tests.support.engines import read_by_older_parser

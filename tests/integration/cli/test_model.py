@@ -12,7 +12,7 @@ import pytest
 from rag_core.cli import app as cli
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
-from rag_core.types import ModelChoice
+from rag_core.types.status import ModelChoice
 from tests.support.cli import ROOT, Run
 from tests.support.file_server import FileServer, write_catalogue
 from tests.support.servers import MODEL_FILE, ScriptedEndpoint, complete, serving

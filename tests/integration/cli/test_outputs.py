@@ -14,18 +14,11 @@ from rich.progress import Progress
 from rag_core.cli import app as cli
 from rag_core.cli import json_rows
 from rag_core.cli.console import JobBars, print_answer
-from rag_core.types import (
-    Answer,
-    AnswerState,
-    Citation,
-    CitedTable,
-    Gate,
-    Job,
-    JobState,
-    Table,
-    TableCell,
-    TableRow,
-)
+from rag_core.types.answers import Answer, AnswerState, Citation
+from rag_core.types.cited_tables import CitedTable
+from rag_core.types.jobs import Job, JobState
+from rag_core.types.retrieval import Gate
+from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.cli import ROOT, Run
 
 

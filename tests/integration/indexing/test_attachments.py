@@ -21,7 +21,8 @@ from pypdf.generic import (
 from rag_core.engine import Engine
 from rag_core.indexing.attached_files import AttachedFiles
 from rag_core.parsing.workers.document_reader import Attachment
-from rag_core.types import DocumentStatus, Job, VersionRow
+from rag_core.types.documents import DocumentStatus, VersionRow
+from rag_core.types.jobs import Job
 from tests.support.engines import (
     BUDGET,
     COPPER,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.parsing.workers import child
-from rag_core.types import PageState
+from rag_core.types.documents import PageState
 
 
 class HostileService(child.Service):

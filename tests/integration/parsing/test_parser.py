@@ -24,7 +24,7 @@ from rag_core.parsing.parser import DocumentParser
 from rag_core.parsing.workers import process
 from rag_core.parsing.workers.document_reader import READERS, DocumentHeader
 from rag_core.parsing.workers.messages import build_opening
-from rag_core.types import Page, PageState
+from rag_core.types.documents import Page, PageState
 from tests.support.drawn_pdfs import encrypted, lines, make, raw_pdf, three
 
 

@@ -18,7 +18,7 @@ from rag_core.parsing import ocr
 from rag_core.parsing.highlights import draw_highlights
 from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.rendering import PageRenderer
-from rag_core.types import PageState
+from rag_core.types.documents import PageState
 from tests.support.drawn_pdfs import PROSE, encrypted, lines, make, read
 from tests.support.engines import raising
 

@@ -9,7 +9,7 @@ import pytest
 
 from rag_core.parsing.parser import DocumentParser
 from rag_core.parsing.workers import document_reader, process
-from rag_core.types import Page, PageState
+from rag_core.types.documents import Page, PageState
 from tests.support.drawn_pdfs import lines, make
 
 PAGES = 30

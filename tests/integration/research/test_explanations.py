@@ -10,7 +10,8 @@ from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
 from rag_core.research.explanations import find_scored_passages
 from rag_core.retrieval.late_interaction import MAX_TOKENS
-from rag_core.types import RetrievalConfig, WeightingConfig
+from rag_core.types.explanations import WeightingConfig
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import SettingsError
-from rag_core.types import UNKNOWN, Explanation, MixtureVerdict, RetrievalConfig, WeightingConfig
+from rag_core.types.explanations import Explanation, WeightingConfig
+from rag_core.types.mixtures import UNKNOWN, MixtureVerdict
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.engines import ASK_BUDGET, open_library, scripted_engine
 
 OLD = "The yearly fee of the Kestrel club is 30 crowns. The yearly fee is due in May."

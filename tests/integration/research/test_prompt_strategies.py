@@ -11,7 +11,9 @@ from rag_core.answering.call_budget import CallBudget
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorError
 from rag_core.research.prompt_strategies import FID_PASSAGES
-from rag_core.types import Answer, AnswerState, Evaluation, RetrievalConfig, Stage
+from rag_core.types.answers import Answer, AnswerState, Stage
+from rag_core.types.evaluation import Evaluation
+from rag_core.types.retrieval import RetrievalConfig
 from tests.support.engines import ASK_BUDGET, BUDGET, LIBRARY, close_at_each_event, open_library, scripted_engine
 from tests.support.servers import Exchange, Play, complete, status
 

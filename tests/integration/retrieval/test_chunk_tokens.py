@@ -11,7 +11,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
-from rag_core.types import ChunkRow
+from rag_core.types.chunks import ChunkRow
 from tests.support.engines import ASK_BUDGET, BUDGET, PENGUINS, indexed
 
 

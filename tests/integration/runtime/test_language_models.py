@@ -10,7 +10,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import SettingsError
 from rag_core.store.usage import UsageStore
-from rag_core.types import AnswerState
+from rag_core.types.answers import AnswerState
 from tests.support.engines import ASK_BUDGET, BUDGET, failing, indexed, opened, scripted_engine
 from tests.support.servers import complete
 

@@ -21,7 +21,8 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import ModelDownloadError, ModelNotDownloaded, SettingsError, UnknownModel
 from rag_core.llm import gguf
-from rag_core.types import ModelChoice, ModelSetup, SetupStep
+from rag_core.types.model_setup import ModelSetup, SetupStep
+from rag_core.types.status import ModelChoice
 from tests.support.engines import opened
 from tests.support.file_server import FileServer, write_catalogue
 from tests.support.servers import MODEL_FILE

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_core.embedding.bundled import BundledEmbedder
-from rag_core.types import FloatArray, IntArray, Passage
+from rag_core.types.arrays import FloatArray, IntArray
+from rag_core.types.retrieval import Passage
 from rag_core.verification.attribution import attribute_claims
 from rag_core.verification.verified_answer import VerifiedAnswer
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from rag_core.embedding.bundled import BundledEmbedder
-from rag_core.types import Passage
+from rag_core.types.retrieval import Passage
 from rag_core.verification.attribution import MAX_ENCODED_CHARS, attribute_claims
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import VerifiedAnswer

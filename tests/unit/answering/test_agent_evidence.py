@@ -9,8 +9,9 @@ import pytest
 from rag_core.answering.agent_evidence import ComputationProblem, Evidence
 from rag_core.reading.cell_lookup import find_cells
 from rag_core.store.database import now
-from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus
 from rag_core.types.answers import strip_markers
+from rag_core.types.chunks import ChunkRow
+from rag_core.types.documents import DocumentInfo, DocumentStatus
 from tests.unit.reading.test_cell_lookup import ROWS, build
 
 INFO = DocumentInfo(

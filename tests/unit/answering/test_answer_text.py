@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rag_core.answering.answer_text import AnswerBuilder
 from rag_core.answering.cited_sentences import CitedText
-from rag_core.types import Citation
+from rag_core.types.answers import Citation
 from tests.support.passages import passage
 from tests.support.themed import build_rows
 

@@ -8,7 +8,9 @@ import pytest
 
 from rag_core.answering.cited_tables import find_cited_tables
 from rag_core.store.serialization import answer_from_json, answer_to_json
-from rag_core.types import Answer, AnswerState, Citation, Gate, Table, TableCell, TableRow
+from rag_core.types.answers import Answer, AnswerState, Citation
+from rag_core.types.retrieval import Gate
+from rag_core.types.tables import Table, TableCell, TableRow
 
 ROWS = (
     ("", "2023", "2022"),

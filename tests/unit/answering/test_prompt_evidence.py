@@ -8,7 +8,8 @@ import pytest
 
 from rag_core.answering.drafts import find_short_answer
 from rag_core.answering.prompt_evidence import ComputedFact, cite_operands
-from rag_core.types import Citation, Claim, Reading
+from rag_core.types.answers import Citation, Claim
+from rag_core.types.retrieval import Reading
 from rag_core.verification.verified_answer import VerifiedAnswer
 from tests.support.passages import passage
 

@@ -11,7 +11,7 @@ from rag_core.answering.question_mapping import apply_adapter, score_unmapped
 from rag_core.embedding.query_adapter import QueryAdapter
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.retrieval.late_interaction import rerank_chunks
-from rag_core.types import ChunkVectors
+from rag_core.types.chunks import ChunkVectors
 from rag_core.types.retrieval import Ranking
 from rag_core.types.searches import DEFAULT_CONFIGURATION, Query, RankedChunks
 from tests.support.embedders import DIMENSION, HashingEmbedder

@@ -11,7 +11,7 @@ from rag_core.answering.sources.excerpts import MAX_ROWS, MAX_WORDS, Excerpts
 from rag_core.answering.sources.selection import MAX_EXCERPTS, select
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.excerpts import Excerpt, Place, build_row_excerpt
-from rag_core.types import Gate
+from rag_core.types.retrieval import Gate
 from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.passages import passage
 

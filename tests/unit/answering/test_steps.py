@@ -7,7 +7,7 @@ from collections.abc import Generator
 import pytest
 
 from rag_core.answering.steps import report_tokens
-from rag_core.types import Stage
+from rag_core.types.answers import Stage
 
 
 def write_tokens(closed: list[bool], problem: Exception | None = None) -> Generator[None, None, str]:

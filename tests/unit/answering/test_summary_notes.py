@@ -19,7 +19,8 @@ from rag_core.llm.context_budget import (
     spread_evenly,
 )
 from rag_core.llm.prompts import MAX_NOTES, build_map_messages, build_reduce_messages
-from rag_core.types import FloatArray, IntArray, Passage
+from rag_core.types.arrays import FloatArray, IntArray
+from rag_core.types.retrieval import Passage
 
 BUDGET = "The budget of the Zanzibar bridge is 42 million euros. Building ends in June of next year."
 COPPER = "The Atacama mine yields copper of ninety percent purity. Its smelter burns natural gas."

@@ -9,7 +9,8 @@ import pytest
 from rag_core.chunking.chunker import DOCUMENT_TOKENS, ChunkConfig, Chunker
 from rag_core.embedding.embedder import Embedder
 from rag_core.errors import SettingsError
-from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState
+from rag_core.types.chunks import PAGE_BREAK, ChunkSpan
+from rag_core.types.documents import Page, PageState
 from tests.support.tokenizer import words
 
 

@@ -12,7 +12,8 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_core.chunking.chunker import ChunkConfig, Chunker
 from rag_core.chunking.table_heads import find_headed_tables
 from rag_core.embedding.embedder import Embedder
-from rag_core.types import ChunkSpan, Page, WordBoxes
+from rag_core.types.chunks import ChunkSpan
+from rag_core.types.documents import Page, WordBoxes
 from tests.support.drawn_pdfs import make, read
 from tests.support.tokenizer import words
 

@@ -10,8 +10,8 @@ from rag_core.chunking.document_titles import (
     extract_title,
     format_document_label,
 )
-from rag_core.types import Page, PageState
 from rag_core.types.chunks import extract_document_label
+from rag_core.types.documents import Page, PageState
 
 COVER = """UNITED STATES
 SECURITIES AND EXCHANGE COMMISSION

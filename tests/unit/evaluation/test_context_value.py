@@ -9,7 +9,8 @@ import pytest
 
 from rag_core.answering.page_context import PageContext
 from rag_core.evaluation.context_value import BUDGETS, measure_context
-from rag_core.types import Label, LabelKind, PageReference
+from rag_core.types.documents import PageReference
+from rag_core.types.evaluation import Label, LabelKind
 from tests.support.passages import passage
 
 PAGES = [

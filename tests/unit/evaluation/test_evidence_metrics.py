@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rag_core.evaluation.evidence_metrics import add_evidence, weigh_evidence
-from rag_core.types import Answer, AnswerState, Citation, Gate, Label, LabelKind, QuestionResult
+from rag_core.types.answers import Answer, AnswerState, Citation
+from rag_core.types.evaluation import Label, LabelKind, QuestionResult
+from rag_core.types.retrieval import Gate
 from tests.support.passages import passage
 
 RIGHT, STALE = ("new", 3), ("old", 3)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rag_core.evaluation.label_comparison import compare_with_label
-from rag_core.types import Answer, AnswerState, Gate, Label, LabelKind
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.evaluation import Label, LabelKind
+from rag_core.types.retrieval import Gate
 
 LABEL = Label("1", "How long is the bridge?", LabelKind.ANSWERABLE, answers=("412 metres",))
 

@@ -8,7 +8,7 @@ import pytest
 
 from rag_core.errors import LabelError
 from rag_core.evaluation.label_files import parse_labels
-from rag_core.types import Label, LabelKind, LabelledPage
+from rag_core.types.evaluation import Label, LabelKind, LabelledPage
 
 
 def lines(*rows: object) -> bytes:

@@ -11,7 +11,8 @@ from rag_core.evaluation.metrics import compute_metrics
 from rag_core.evaluation.plots import build_plots, render_svg
 from rag_core.index import RETRIEVERS
 from rag_core.index.retriever import Retriever
-from rag_core.types import Baseline, Evaluation, LabelKind, QuestionResult, RetrievalConfig
+from rag_core.types.evaluation import Baseline, Evaluation, LabelKind, QuestionResult
+from rag_core.types.retrieval import RetrievalConfig
 
 
 def labels(retrievers: Sequence[type[Retriever]] = RETRIEVERS[:2], **options: bool) -> list[str]:

@@ -14,7 +14,7 @@ from rag_core.evaluation.thresholds import (
     compute_upper_bound,
     count_questions_needed,
 )
-from rag_core.types import RiskPoint, ThresholdAdvice
+from rag_core.types.evaluation import RiskPoint, ThresholdAdvice
 
 SCORES = st.lists(st.floats(-1, 1), min_size=1, max_size=40)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.evaluation.release import check_release
-from rag_core.types import Comparison, Interval
+from rag_core.types.evaluation import Comparison, Interval
 
 
 def comparison(metric: str, low: float, high: float) -> Comparison:

@@ -12,7 +12,7 @@ from rag_core.evaluation.ranking_metrics import (
     list_ranked_pages,
     name_interpolated_precision,
 )
-from rag_core.types import PageKey
+from rag_core.types.documents import PageKey
 
 
 def page(number: int) -> PageKey:

@@ -8,8 +8,7 @@ import pytest
 
 from rag_core.finance.measures import MAX_CHUNKS, MAX_CHUNKS_FOR_CAUSE, Statement, StatementPlan, plan_lookup
 from rag_core.retrieval.pipeline import RetrievedHits, SectionRanker, rank_chunks
-from rag_core.types import Hit
-from rag_core.types.retrieval import Timer
+from rag_core.types.retrieval import Hit, Timer
 
 BALANCE, INCOME, CASH = Statement
 TEXTS = {

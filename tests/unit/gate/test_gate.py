@@ -7,7 +7,7 @@ import math
 import pytest
 
 from rag_core.gate.calibration import MAX_ODDS, apply_threshold, compute_log_odds, load_calibration
-from rag_core.types import Gate, Passage
+from rag_core.types.retrieval import Gate, Passage
 
 
 def passage(**scores: float | None) -> Passage:

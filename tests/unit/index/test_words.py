@@ -17,7 +17,7 @@ from rag_core.index import words
 from rag_core.index.retriever import ChunkBatch
 from rag_core.index.words import MAX_TERMS, WordIndex, query_terms
 from rag_core.text.normalize import normalize_characters
-from rag_core.types import Question
+from rag_core.types.retrieval import Question
 
 TEXTS = {
     1: "The write failed with ENOSPC on the third disk.",

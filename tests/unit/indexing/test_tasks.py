@@ -11,7 +11,8 @@ import pytest
 
 from rag_core.indexing import task
 from rag_core.indexing.task import EmbeddingQueue, EmbeddingTask, IndexingTask, TaskResult, get_job_state
-from rag_core.types import DocumentStatus, JobState
+from rag_core.types.documents import DocumentStatus
+from rag_core.types.jobs import JobState
 
 INDEXING = IndexingTask("job", "version", "document", "a.pdf", password="secret")
 

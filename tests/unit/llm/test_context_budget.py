@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rag_core.errors import GeneratorError
 from rag_core.llm.context_budget import count_tokens, fit_context, fit_newest_exchanges
 from rag_core.llm.prompts import build_messages
-from rag_core.types import PAGE_BREAK
+from rag_core.types.chunks import PAGE_BREAK
 from tests.support.passages import message, over_two_pages, passage
 
 LONG = " ".join(f"Sentence number {n} speaks of net sales." for n in range(400))

@@ -16,7 +16,7 @@ from rag_core.llm.context_budget import (
 )
 from rag_core.llm.prompts import build_messages, build_reduce_messages
 from rag_core.runtime.preferences import check_instructions
-from rag_core.types import MAX_INSTRUCTION_CHARS
+from rag_core.types.conversations import MAX_INSTRUCTION_CHARS
 from tests.support.passages import passage
 
 RULES = (

@@ -21,7 +21,7 @@ from rag_core.llm.page_prompt import (
 )
 from rag_core.llm.prompts import build_messages
 from rag_core.text.injection import LEFT_OUT
-from rag_core.types import PageReference
+from rag_core.types.documents import PageReference
 from tests.support.attacks import HARMLESS, INSTRUCTIONS
 from tests.support.passages import message, passage
 

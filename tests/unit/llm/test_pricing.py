@@ -9,7 +9,7 @@ import pytest
 from rag_core.errors import SettingsError
 from rag_core.llm.pricing import apply_price, estimate_usage, load_prices
 from rag_core.settings import Settings
-from rag_core.types import Price, Usage
+from rag_core.types.usage import Price, Usage
 
 TABLE = """
 [[prices]]

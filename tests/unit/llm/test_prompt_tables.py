@@ -11,8 +11,8 @@ from rag_core.llm.context_budget import fit_context
 from rag_core.llm.prompt_tables import write_tables
 from rag_core.llm.prompts import Hint, build_messages, format_passage
 from rag_core.text.injection import LEFT_OUT, contains_instructions
-from rag_core.types import Passage, Table
-from rag_core.types.tables import TableCell, TableRow
+from rag_core.types.retrieval import Passage
+from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.attacks import INSTRUCTIONS
 from tests.support.passages import over_two_pages, passage
 

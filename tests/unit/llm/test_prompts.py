@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_core.llm.prompts import build_messages, escape_markup, format_passage
-from rag_core.types import REFUSAL
+from rag_core.types.answers import REFUSAL
 from rag_core.verification.refusals import is_refusal
 from tests.support.passages import message, passage
 

@@ -13,7 +13,7 @@ from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.parsing.parser import DocumentParser
 from rag_core.parsing.workers.messages import decode_message, encode_message, pack_page, unpack_page
-from rag_core.types import Page
+from rag_core.types.documents import Page
 from tests.support.drawn_pdfs import SALES, make, read, rows
 
 STYLES = getSampleStyleSheet()

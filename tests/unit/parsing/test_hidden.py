@@ -12,7 +12,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.workers.messages import pack_page, unpack_page
-from rag_core.types import Page
+from rag_core.types.documents import Page
 from tests.support.attacks import HIDDEN, HIDDEN_ORDER
 from tests.support.drawn_pdfs import PROSE, lines, make, raw_pdf, read
 

@@ -13,7 +13,7 @@ from pypdf.generic import ArrayObject, FloatObject, NameObject, NumberObject, Te
 from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.pdf.fonts import Fonts
 from rag_core.parsing.pdf.page_parser import parse_page
-from rag_core.types import PageState
+from rag_core.types.documents import PageState
 from tests.support.pdfs import make_pdf
 
 QUADS = ArrayObject(map(FloatObject, (72, 760, 200, 760, 72, 770, 200, 770)))

@@ -10,8 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_core.parsing.layout.assembly import PageAssembler
 from rag_core.parsing.layout.headers_footers import HeadersFooters, find_edges, find_headers_footers
 from rag_core.parsing.layout.headings import Sections, shorten_heading
-from rag_core.types import Page, PageState
-from rag_core.types.documents import ParsedPage
+from rag_core.types.documents import Page, PageState, ParsedPage
 from tests.support.drawn_pdfs import PROSE, lines, make, read
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.types import Table
+from rag_core.types.tables import Table
 from tests.support.drawn_pdfs import PLACES, PROSE, SALES, lines, make, read, rows
 
 

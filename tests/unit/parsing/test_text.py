@@ -14,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.characters import clean_word, measure_unreadable_share
 from rag_core.parsing.layout.hyphenation import Vocabulary, split_words
-from rag_core.types import Page, PageState
+from rag_core.types.documents import Page, PageState
 from tests.support.drawn_pdfs import PROSE, lines, make, read
 
 LEFT = (

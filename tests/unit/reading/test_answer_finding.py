@@ -17,7 +17,7 @@ from rag_core.reading.excerpts import (
     split_windows,
 )
 from rag_core.reading.similarity import skip_comparison
-from rag_core.types import Gate, Passage, Reading
+from rag_core.types.retrieval import Gate, Passage, Reading
 from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.passages import passage
 

@@ -7,7 +7,7 @@ import pytest
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_probabilities import MAX_ANSWERS, compute_answer_probabilities, unify_answers
 from rag_core.reading.excerpts import Excerpt, Place
-from rag_core.types import UNKNOWN
+from rag_core.types.mixtures import UNKNOWN
 from tests.support.passages import passage
 
 PLACE = Place(0, 1)

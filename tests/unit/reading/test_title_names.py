@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from rag_core.reading.title_names import read_titled_texts, replace_title_names
-from rag_core.types import Reading
+from rag_core.types.retrieval import Reading
 
 TITLE = "GREENHEATH_2021.pdf GREENHEATH 2021 · Green Heath Mills Ltd."
 OURS = "We employed 83 people in 2021."

@@ -8,7 +8,8 @@ import pytest
 
 from rag_core.research.evidence_mixture import mix_answers
 from rag_core.research.worked_mixture import compute_worked_mixture
-from rag_core.types import MixtureVerdict, ScoredPassage, WeightedPassage, WeightingConfig
+from rag_core.types.explanations import ScoredPassage, WeightedPassage, WeightingConfig
+from rag_core.types.mixtures import MixtureVerdict
 
 
 @pytest.mark.parametrize(

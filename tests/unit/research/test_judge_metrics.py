@@ -9,7 +9,10 @@ import pytest
 from rag_core.evaluation.judging import JudgedAnswer
 from rag_core.research.agreement import count_agreement, is_faithful, report_judgements
 from rag_core.research.judge import compute_context_precision, compute_share
-from rag_core.types import Answer, AnswerState, Gate, Judgement, StatementVerdict, Usage
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.judgements import Judgement, StatementVerdict
+from rag_core.types.retrieval import Gate
+from rag_core.types.usage import Usage
 
 ANSWER = Answer("q", AnswerState.ANSWERED, "s", (), (), Gate("answerable", 1.0, 0.5, True), "w", {})
 PAIRS = ((True, True), (True, False), (False, True), (False, False))

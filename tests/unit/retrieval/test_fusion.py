@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
-from rag_core.types import Hit
+from rag_core.types.retrieval import Hit
 
 
 def hits(*ids: int) -> list[Hit]:

@@ -23,7 +23,8 @@ from rag_core.retrieval.late_interaction import (
     score_chunks,
     select_compared_tokens,
 )
-from rag_core.types import ChunkVectors, Question
+from rag_core.types.chunks import ChunkVectors
+from rag_core.types.retrieval import Question
 
 X, Y = [1.0, 0.0], [0.0, 1.0]
 

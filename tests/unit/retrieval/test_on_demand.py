@@ -11,7 +11,7 @@ import pytest
 
 from rag_core.retrieval import on_demand
 from rag_core.retrieval.on_demand import OnDemandEmbeddings
-from rag_core.types import Embedding
+from rag_core.types.chunks import Embedding
 from tests.support.embedders import HashingEmbedder
 
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from rag_core.retrieval.pipeline import RetrievedHits, rank_chunks
-from rag_core.types import Hit
-from rag_core.types.retrieval import Ranking, Timer
+from rag_core.types.retrieval import Hit, Ranking, Timer
 
 
 def hits(*pairs: tuple[int, float]) -> list[Hit]:

@@ -13,7 +13,7 @@ from rag_core.retrieval.passage_weights import (
     softmax,
     weight_passages,
 )
-from rag_core.types import EvidenceCase, EvidenceMass, ScoredPassage, WeightedPassage, WeightingConfig
+from rag_core.types.explanations import EvidenceCase, EvidenceMass, ScoredPassage, WeightedPassage, WeightingConfig
 
 
 def weigh(*rows: tuple[str, float, float], **values: float) -> tuple[WeightedPassage, ...]:

@@ -9,7 +9,7 @@ import pytest
 
 from rag_core.errors import LabelError
 from rag_core.runtime.background import BackgroundRun
-from rag_core.types import RunState
+from rag_core.types.jobs import RunState
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rag_core.store.serialization import answer_from_json, answer_to_json
-from rag_core.types import Answer, AnswerState, Gate
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.retrieval import Gate
 
 
 @pytest.mark.parametrize("strategy", ["plain", "long-context", "rag-token"])

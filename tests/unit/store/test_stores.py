@@ -21,7 +21,9 @@ from rag_core.store.document_names import NameStore
 from rag_core.store.documents import DocumentStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.schema import preferences
-from rag_core.types import ChunkSpan, DocumentStatus, Embedding, Fingerprint, JobState, Page, PageState
+from rag_core.types.chunks import ChunkSpan, Embedding, Fingerprint
+from rag_core.types.documents import DocumentStatus, Page, PageState
+from rag_core.types.jobs import JobState
 
 PRINT = Fingerprint("e", "w", 4, 2, "none", 200, 0.2, "x", "p")
 

@@ -13,7 +13,7 @@ from rag_core.store.database import Database
 from rag_core.store.documents import DocumentStore
 from rag_core.store.schema import document_entities, theme_entities, theme_statements, themes
 from rag_core.store.themes import ThemeStore
-from rag_core.types import DocumentStatus
+from rag_core.types.documents import DocumentStatus
 from rag_core.types.themes import (
     DocumentEntities,
     Entity,

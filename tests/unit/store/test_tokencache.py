@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rag_core.index.token_cache import TokenCache
-from rag_core.types import ChunkVectors
+from rag_core.types.chunks import ChunkVectors
 
 # Ten tokens: 40 numbers of one byte, ten scales of four bytes and an offset of four.
 SIZE = 84

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rag_core.store.database import Database
 from rag_core.store.usage import UsageStore
-from rag_core.types import Usage, UsageTotal
+from rag_core.types.usage import Usage, UsageTotal
 
 
 def test_totals_are_by_generator_and_currency_in_order_of_usage(tmp_path: Path) -> None:

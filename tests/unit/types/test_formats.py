@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.types import AcceptedFormats, FormatDescription
+from rag_core.types.formats import AcceptedFormats, FormatDescription
 
 PDF = FormatDescription("PDF", "PDF", (".pdf",), "application/pdf")
 TEXT = FormatDescription("text", "text file", (".txt", ".text"), "text/plain")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.types import escape_formula, format_count
+from rag_core.types.formatting import escape_formula, format_count
 
 
 @pytest.mark.parametrize(

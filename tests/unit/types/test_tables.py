@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rag_core.types import Table, TableCell, TableRow
+from rag_core.types.tables import Table, TableCell, TableRow
 
 
 def header(text: str, column: int, column_span: int = 1) -> TableCell:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.types import REFUSAL
+from rag_core.types.answers import REFUSAL
 from rag_core.verification.refusals import contains_refusal, has_leading_refusal
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from rag_core.research.learning.alignment import align_tokens
 from rag_core.retrieval.late_interaction import score_chunks
-from rag_core.types import ChunkVectors, FloatArray
+from rag_core.types.arrays import FloatArray
+from rag_core.types.chunks import ChunkVectors
 
 DIMENSION = 16
 

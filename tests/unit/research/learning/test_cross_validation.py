@@ -10,7 +10,8 @@ import pytest
 from rag_core.research.learning.cross_validation import explain_rejection, fit_adapter, split_documents
 from rag_core.research.learning.examples import Example
 from rag_core.research.learning.objective import MappedExample
-from rag_core.types import HeldOutFigure, Interval
+from rag_core.types.evaluation import Interval
+from rag_core.types.learning import HeldOutFigure
 from tests.support.embedders import HashingEmbedder
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.research.learning.inverse_cloze import write_cloze_question, write_pseudo_questions
-from rag_core.types import ChunkRow
+from rag_core.types.chunks import ChunkRow
 
 
 def row(number: int, text: str) -> ChunkRow:

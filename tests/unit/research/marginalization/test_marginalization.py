@@ -14,7 +14,7 @@ from rag_core.research.marginalization.beam_search import search_beams
 from rag_core.research.marginalization.predictions import Predictions
 from rag_core.research.marginalization.rag_sequence import decode_sequence
 from rag_core.research.marginalization.rag_token import decode_token, mix_distributions
-from rag_core.types import GeneratedToken, MarginalAnswer, TokenDistribution
+from rag_core.types.marginalization import GeneratedToken, MarginalAnswer, TokenDistribution
 from tests.support.causal_models import TableModel
 
 A, B, END = 0, 1, 2

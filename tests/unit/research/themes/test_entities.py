@@ -6,7 +6,7 @@ import pytest
 
 from rag_core.research.themes.definitions import defines_term, find_short_names
 from rag_core.research.themes.entities import build_entity_key, extract_entities, is_entity_name
-from rag_core.types import Table, TableCell, TableRow
+from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.themed import PEOPLE, RISKS, build_rows, names
 
 
