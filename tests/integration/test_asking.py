@@ -161,6 +161,13 @@ def test_configuration_sets_score_threshold_and_top_k(library: Engine) -> None:
     assert library.answer(ASK_BUDGET, configuration=RetrievalConfig("bm25")).state is AnswerState.ANSWERED
 
 
+@pytest.mark.parametrize("code", ["ZB-4471", "file 27480119"])
+def test_question_about_a_code_that_no_document_contains_is_refused(library: Engine, code: str) -> None:
+    answer = library.answer(f"What is the budget of the Zanzibar bridge, {code}?")
+    assert answer.state is AnswerState.ABSTAINED
+    assert not answer.citations
+
+
 def test_empty_library_refuses(engine: Engine) -> None:
     answer = engine.answer("What is the budget?")
     assert (answer.state, answer.passages) == (AnswerState.ABSTAINED, ())
