@@ -180,7 +180,7 @@ class IndexMismatch(RagError):
 
 
 class IndexingStopped(RagError):
-    """The indexing queue has given up, because each attempt to read or change its jobs failed."""
+    """The indexing queue waits, because several attempts to read or change its jobs have failed."""
 
 
 class UnknownModel(RagError):

@@ -1,4 +1,4 @@
-"""Format the text of quoted answers: the value in bold, what it belongs to, the quote, and refusals."""
+"""Build the text of answers from statements and their citations."""
 
 from __future__ import annotations
 

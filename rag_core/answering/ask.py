@@ -14,7 +14,7 @@ from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.page_answers import PageAnswerer, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
-from rag_core.answering.search import NO_DOCUMENTS, Searcher
+from rag_core.answering.search import LIBRARY_IS_EMPTY, Searcher
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
@@ -202,8 +202,8 @@ class Answerer:
     ) -> Generator[AskEvent, None, None]:
         """Yield a refusal with the true reason; ``closest`` is the one with the closest passages."""
         refusal = closest
-        if NO_DOCUMENTS in result.notices:
-            refusal = VerifiedAnswer(NO_DOCUMENTS, refused=True)
+        if LIBRARY_IS_EMPTY in result.notices:
+            refusal = VerifiedAnswer(LIBRARY_IS_EMPTY, refused=True)
         elif not has_model and asks_for_summary(result.question):
             missing = explain_missing_model(_TOPIC_SUMMARY, _ALTERNATIVE, quotes_only=query.writer.model == "")
             refusal = VerifiedAnswer(missing, refused=True)

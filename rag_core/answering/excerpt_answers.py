@@ -13,8 +13,8 @@ from rag_core.answering.sources.candidates import Candidate
 from rag_core.answering.sources.selection import SHOWN, Selection, select
 from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.excerpts import WHOLE_PAGES
-from rag_core.text.identifiers import contains_identifier, find_identifiers
-from rag_core.types.answers import Citation
+from rag_core.text.identifiers import contains_identifier, find_asked_identifiers
+from rag_core.types.answers import CLOSEST_PASSAGES, Citation
 from rag_core.types.retrieval import Gate, Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import Table, TableRow
@@ -46,7 +46,7 @@ class ExcerptAnswer:
 def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader) -> ExcerptAnswer:
     """Return the excerpts that may answer a question, or a refusal that names the closest passages.
 
-    A question about a code that no chunk contains is refused.
+    A question about a code that none of the chunks that were found contains is refused.
     """
     read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
     answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome)
@@ -71,10 +71,8 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
 
 
 def _asks_for_unknown_code(outcome: SearchOutcome) -> bool:
-    """Return whether a question names codes or long numbers, other than quantities, and no chunk contains one."""
-    question = outcome.result.question
-    found = find_identifiers(question)
-    codes = [one for one in found if not one.isdecimal() or f"{int(one):,}" not in question]
+    """Return whether a question names codes, and none of the chunks that were found contains one of them."""
+    codes = find_asked_identifiers(outcome.result.question)
     chunks = outcome.ranked.rows.values()
     return bool(codes) and not any(contains_identifier(chunk.text, codes) for chunk in chunks)
 
@@ -129,9 +127,9 @@ def _cite(candidate: Candidate, passages: Sequence[Passage], page_text: str) -> 
 
 
 def _refuse(selection: Selection) -> VerifiedAnswer:
-    """Return a refusal that names the pages of the closest passages, if the best one is on the topic."""
+    """Return a refusal that names the pages of the closest passages, if one of them is on the topic."""
     closest = [one.passage for one in selection.excerpts[:SHOWN]]
     if not any((one.scores.get(ON_TOPIC) or 0.0) >= MIN_TOPIC_OF_CLOSEST for one in closest):
         return REFUSED
     pages = dict.fromkeys(f"{one.document}, page {one.page_label}" for one in closest)
-    return VerifiedAnswer(f"Not stated. Closest passages: {'; '.join(pages)}.", refused=True)
+    return VerifiedAnswer(CLOSEST_PASSAGES.format(pages="; ".join(pages)), refused=True)

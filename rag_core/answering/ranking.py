@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from rag_core.answering.question_mapping import apply_adapter
-from rag_core.answering.retrievers import Retrieval
+from rag_core.answering.question_searches import QuestionSearches
 from rag_core.errors import IndexMismatch
 from rag_core.finance.measures import plan_lookup
 from rag_core.index.retriever import Retriever
@@ -109,15 +109,15 @@ class Ranker:
         loader = ChunkLoader(view, embeddings, generation.embedder, tasks, self._on_demand)
         plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None
         versions, embedded_versions = self._select_versions(query, generation.generation_id)
-        retrieval = Retrieval(generation, loader, tasks, self._guards)
+        searches = QuestionSearches(generation, loader, tasks, self._guards)
         available = self._list_retrievers(configuration, generation)
         retrievers = self._select_retrievers(rank_by, available, generation)
         for retriever in retrievers:
             if retriever.reads != "embedding":
                 scope = versions if retriever.reads == "text" else embedded_versions
-                retrieval.start(retriever, build_unembedded_question(query.text), candidates, scope)
+                searches.start(retriever, build_unembedded_question(query.text), candidates, scope)
         if plan:
-            retrieval.start_lookup(self._stores.word_index, plan.text, LOOKUP_CHUNKS, versions)
+            searches.start_lookup(self._stores.word_index, plan.text, LOOKUP_CHUNKS, versions)
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
             mapped = searched = apply_adapter(query, question, generation.embedder)
@@ -125,7 +125,7 @@ class Ranker:
                 searched = _mean_embedding(mapped, generation.embedder.embed_question(hypothesis).dense)
         for retriever in retrievers:
             if retriever.reads == "embedding":
-                retrieval.start(retriever, searched, candidates, embedded_versions)
+                searches.start(retriever, searched, candidates, embedded_versions)
         lookup = tasks.submit(self._embed_lookup, plan, generation.embedder) if plan else None
         weights = compute_token_weights(question, self._stores.word_index.idf, STOP_WORDS)
 
@@ -133,7 +133,7 @@ class Ranker:
             loader.prefetch_rows(chunk_ids)
             return rerank_chunks(mapped, weights, loader.vectors, chunk_ids)
 
-        hits, problems = retrieval.collect([one.score.name for one in available], rerank, timer)
+        hits, problems = searches.collect([one.score.name for one in available], rerank, timer)
         embedded_lookup = None
         if lookup is not None:
             with timer.measure("financials"):

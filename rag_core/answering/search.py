@@ -25,6 +25,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
 from rag_core.text.normalize import normalize_characters
+from rag_core.types.answers import EMPTY_SNAPSHOT, NO_DOCUMENTS
 from rag_core.types.chunks import ChunkRow, ChunkVectors
 from rag_core.types.conversations import Scope
 from rag_core.types.formatting import format_count
@@ -47,8 +48,7 @@ TRIES = 3
 MAX_CACHED_RANGES = 10_000
 # A search for this question runs every stage, including the domain look-up.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
-NO_DOCUMENTS = f"There are no documents to search. Add {ACCEPTED.plurals}, then ask again."
-EMPTY_SNAPSHOT = "The snapshot contains no document that can be searched."
+LIBRARY_IS_EMPTY = NO_DOCUMENTS.format(formats=ACCEPTED.plurals)
 _ONLY_WORDS = "still being indexed and can only be found by words"
 _NOT_READ = "still being read and cannot be found yet"
 _NOT_INDEXED = "in the snapshot, but not in the index, and cannot be found until re-indexed"
@@ -264,4 +264,4 @@ def _describe_empty_scope(query: Query, stores: Stores) -> str:
     """Return a sentence if the library, or the snapshot that is searched, is empty; otherwise an empty text."""
     if stores.view(query.as_of).documents():
         return ""
-    return NO_DOCUMENTS if query.as_of is None else EMPTY_SNAPSHOT
+    return LIBRARY_IS_EMPTY if query.as_of is None else EMPTY_SNAPSHOT

@@ -86,13 +86,16 @@ class Additions:
         self._engine = engine
         self._options = options
         self._bars = bars
-        self._left = {job.job_id: job.name for job in reversed(engine.jobs.list(active=True, limit=MAX_LISTED))}
+        active = engine.jobs.list(active=True, limit=MAX_LISTED)
+        # The files that an earlier command left, and all jobs that this command did not cause.
+        self._left = {job.job_id: job.name for job in reversed(active) if job.kind == "index"}
+        self._earlier = {job.job_id for job in active}
         # Names of the files, as they are shown, by the job that is waited for.
         self._pending: dict[str, list[str]] = {}
         self._submitted: set[str] = set()
 
     def run(self, sources: Iterator[Source], *, resume: bool) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the files, and with ``resume`` those of all jobs that an earlier command left."""
+        """Yield the rows of the files, and with ``resume`` those of all files that an earlier command left."""
         if resume:
             self._pending = {job_id: [name] for job_id, name in self._left.items()}
         for source in sources:
@@ -107,9 +110,9 @@ class Additions:
         yield from self._wait(0)
 
     def finish(self) -> int:
-        """Wait for what the files caused besides, such as a new name in chunks; return how many earlier jobs wait."""
+        """Wait for what the files caused besides, such as a new name in chunks; return how many earlier files wait."""
         active = [job.job_id for job in self._engine.jobs.list(active=True, limit=MAX_LISTED)]
-        self._engine.jobs.wait([job_id for job_id in active if job_id not in self._left])
+        self._engine.jobs.wait([job_id for job_id in active if job_id not in self._earlier])
         return sum(job_id in self._left for job_id in active)
 
     def _wait(self, most: int) -> Iterator[dict[str, Any]]:

@@ -119,7 +119,7 @@ class Retriever(ABC):
         """Return the index of a generation, which is empty if nothing was added to it."""
 
     def open_all(self, generation_ids: Iterable[int]) -> list[ChunkIndex]:
-        """Return the indexes of these generations, without repetitions; the index of all generations is always open."""
+        """Return the indexes of these generations, or the one index that all generations share."""
         return [self.open(one) for one in ([0] if self.is_shared else generation_ids)]
 
     @abstractmethod

@@ -69,6 +69,7 @@ class Jobs:
             The queue cannot go on; see `problem`.
         """
         pending = set(job_ids)
+        self._indexer.wake()
         while pending:
             started = time.monotonic()
             states = self._store.states(sorted(pending))

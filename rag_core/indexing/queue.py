@@ -47,7 +47,8 @@ from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job, JobState
 
 log = logging.getLogger(__name__)
-# Maximum number of attempts per job. If a store fails each time, the job fails, because a person must repair the store.
+# Maximum number of attempts per job, and of attempts of the queue to read and change its jobs. If a store fails each
+# time, the job fails, or the queue says why it waits, because a person must repair the store.
 MAX_ATTEMPTS = 3
 # A file is processed between two pages of another file if it is at least ten times smaller. Only the oldest queued
 # files are compared.
@@ -212,6 +213,11 @@ class IndexingQueue:
         """Return whether a job was cancelled while it ran."""
         return job_id in self._cancelled
 
+    def wake(self) -> None:
+        """Let a queue that has given up try again at once."""
+        self.problem = ""
+        self._in_flight.notify()
+
     def wait_for_change(self, timeout_s: float) -> None:
         """Wait until a job was added or has ended, or until the timeout."""
         self._in_flight.wait(timeout_s)
@@ -238,9 +244,8 @@ class IndexingQueue:
                 if failures == 1 and not isinstance(error, StoreError):
                     log.exception("the indexing queue failed")
                 if failures >= MAX_ATTEMPTS:
-                    self.problem = _describe_stop(error)
-                    self._in_flight.notify()
-                self._stopping.wait(PAUSE_S if failures < MAX_ATTEMPTS else STOPPED_PAUSE_S)
+                    self.problem = _describe_failure(error)
+                self.wait_for_change(PAUSE_S if failures < MAX_ATTEMPTS else STOPPED_PAUSE_S)
 
     def _run_next_task(self) -> None:
         """Parse the next task: a queued file, or else a document of the running re-index.
@@ -279,7 +284,8 @@ class IndexingQueue:
 
     def _start_file(self, job: Job) -> IndexingTask | None:
         """Start a job and return its task; ``None`` if the job was cancelled meanwhile."""
-        # If the database marks the job as running but its response is lost, the entry lets the queue start it again.
+        # Enter the job before it starts: if the database marks it as running but the response is lost, the queue finds
+        # the entry and queues the job again.
         self._attempts[job.job_id] += 0
         if not self._stores.jobs.start(job.job_id):
             return None
@@ -377,9 +383,9 @@ class IndexingQueue:
         self._stores.jobs.finish(job_id, get_job_state(status), status, reason)
 
 
-def _describe_stop(error: Exception) -> str:
+def _describe_failure(error: Exception) -> str:
     reason = str(error) if isinstance(error, RagError) else "An internal error occurred; the log has the details."
     return (
-        f"Indexing stopped after {MAX_ATTEMPTS} attempts. {reason} Files that are queued stay queued: they are indexed "
-        "when Footnote starts again, or by the command add --resume."
+        f"Indexing waits, because {MAX_ATTEMPTS} attempts have failed. {reason} Queued files stay queued: Footnote "
+        "tries again every few seconds while it runs, and the command add --resume waits for them."
     )

@@ -100,7 +100,7 @@ class Reindexer:
                 self._finish(job, [])
             elif not self._stopping.is_set():
                 finish_removals(self._stores, self._removal)
-                self._finish(job, [], cancelled=UNCHANGED)
+                self._finish(job, [], cancel_reason=UNCHANGED)
             return
         for_snapshots = bool(job.details.get("snapshots"))
         todo, kept = yield from self._reindex_within_active(job, target, chosen, for_snapshots=for_snapshots)
@@ -110,7 +110,7 @@ class Reindexer:
         if job.job_id in self._cancelled and len(self._ended) < todo:
             reindexed = sum(not result.has_failed for result in self._ended)
             cancelled = f"Cancelled after {reindexed} of {todo} documents were re-indexed." if reindexed else UNCHANGED
-        self._finish(job, kept, cancelled=cancelled)
+        self._finish(job, kept, cancel_reason=cancelled)
 
     def _rebuild(self, job: Job, target: Fingerprint) -> Generator[IndexingTask | None, None, bool]:
         """Build a new generation of all documents and activate it; return false if the job was interrupted before."""
@@ -302,8 +302,8 @@ class Reindexer:
         finish_removals(self._stores, self._removal)
         self._stores.jobs.finish(job.job_id, JobState.FAILED, None, reason)
 
-    def _finish(self, job: Job, kept: Sequence[Any], *, cancelled: str = "") -> None:
-        """End the job with the result of each document; ``cancelled`` is the reason if the job was cancelled."""
+    def _finish(self, job: Job, kept: Sequence[Any], *, cancel_reason: str = "") -> None:
+        """End the job with the result of each document; ``cancel_reason`` is empty if the job was not cancelled."""
         rows = [
             *(
                 _document_row(
@@ -323,8 +323,8 @@ class Reindexer:
         }
         failed = [result.reason for result in self._ended if result.has_failed]
         reason = f"{len(failed)} of {len(rows)} documents could not be re-indexed: {failed[0]}" if failed else ""
-        state = JobState.CANCELLED if cancelled else JobState.FAILED if failed else JobState.DONE
-        self._stores.jobs.finish(job.job_id, state, None, cancelled or reason, **details)
+        state = JobState.CANCELLED if cancel_reason else JobState.FAILED if failed else JobState.DONE
+        self._stores.jobs.finish(job.job_id, state, None, cancel_reason or reason, **details)
 
 
 def _document_row(document_id: str, document: str, status: str, chunks: int, reason: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from rag_core.types.usage import Usage
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
 CONTEXT, CAPABILITY = "Context length", "Capability"
 _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
-# Lengths of the text, and of an answer to a question about the capability, after which the rest is not read.
+# Reading stops after this many characters: of the first text, and of a reply to a question about the capability.
 _MAX_TEXT_CHARS, _MAX_ANSWER_CHARS = 50, 1000
 _MAX_LISTED = 5
 # A proxy buffers the stream if all pieces arrive within `_BURST_S` seconds after a wait of more than `_LONG_S` seconds.

@@ -21,10 +21,10 @@ def write_tables(
     tables: Mapping[PageKey, Sequence[Table]],
     skipped: Mapping[PageKey, Sequence[Span]] | None = None,
 ) -> list[Passage]:
-    """Return copies of passages whose texts contain the rows of tables in Markdown instead of in lines.
+    """Return copies of passages in which tables with headers are written in Markdown.
 
-    The rows that begin or end in a passage are written as a whole, below the headers of their columns and the unit of
-    the table. The offsets of the copies do not fit their texts, so the copies serve for prompts only.
+    A row that is only partly in a passage is written in full, below the headers of its columns and the unit of the
+    table. The offsets of the copies do not fit their texts, so the copies serve for prompts only.
 
     Parameters
     ----------

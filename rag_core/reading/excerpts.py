@@ -8,7 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rag_core.reading.similarity import Compare
-from rag_core.text.identifiers import contains_only_similar_identifier, find_identifiers
+from rag_core.text.identifiers import (
+    contains_identifier,
+    contains_only_similar_identifier,
+    find_asked_identifiers,
+)
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
 from rag_core.types.documents import PageKey
@@ -99,7 +103,7 @@ def select_excerpts(
 ) -> list[Excerpt]:
     """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those that fit the question best first.
 
-    Rows of tables and sentences that are about a code that only resembles the one in the question are left out.
+    Rows of tables and sentences about a code that only resembles the one in the question are left out.
 
     Parameters
     ----------
@@ -111,7 +115,7 @@ def select_excerpts(
     compare : callable
         See `Compare`.
     """
-    identifiers = find_identifiers(question)
+    identifiers = find_asked_identifiers(question)
     asked = find_content_stems(question)
     scored: list[Excerpt] = []
     seen: set[tuple[PageKey, int, str]] = set()
@@ -124,11 +128,25 @@ def select_excerpts(
             if key in seen or contains_only_similar_identifier(about, identifiers):
                 continue
             seen.add(key)
-            scored.append(_score(excerpt, asked, passages, compare))
+            kept = excerpt if excerpt.row else _keep_sentences(excerpt, identifiers)
+            scored.append(_score(kept, asked, passages, compare))
     scored.sort(key=lambda one: -one.prior)
     best = scored[:MAX_EXCERPTS]
     lengths = accumulate(len(one.text) for one in best)
     return [excerpt for excerpt, length in zip(best, lengths, strict=True) if length <= MAX_CHARS] or best[:1]
+
+
+def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
+    """Return an excerpt from the first to the last sentence with one of the codes, if others have similar codes."""
+    spans = find_sentence_spans(excerpt.text)
+    if not any(contains_only_similar_identifier(excerpt.text[slice(*span)], identifiers) for span in spans):
+        return excerpt
+    named = [span for span in spans if contains_identifier(excerpt.text[slice(*span)], identifiers)]
+    if not named:
+        return excerpt
+    start, end = named[0][0], named[-1][1]
+    place = Place(excerpt.start + start, excerpt.start + end)
+    return replace(excerpt, text=excerpt.text[start:end], parts=((0, end - start, place),))
 
 
 def _score(excerpt: Excerpt, asked: Collection[str], passages: Sequence[Passage], compare: Compare) -> Excerpt:

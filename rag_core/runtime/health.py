@@ -122,14 +122,14 @@ def check_health(
 
 
 def _describe_waiting(jobs: Sequence[Job]) -> list[str]:
-    """Return a notice about the jobs that have not ended, or nothing if there are none."""
-    if not jobs:
+    """Return a notice about the files that are not indexed yet, or nothing if there are none."""
+    files = [job.name for job in reversed(jobs) if job.kind == "index"]
+    if not files:
         return []
-    names = ", ".join(job.name for job in reversed(jobs[-MAX_NAMED:]))
-    more = f" and {len(jobs) - MAX_NAMED:,} more" if len(jobs) > MAX_NAMED else ""
+    more = f" and {len(files) - MAX_NAMED:,} more" if len(files) > MAX_NAMED else ""
     return [
-        f"Waiting to be indexed: {names}{more}. Indexing goes on while Footnote runs; python -m rag_core add --resume "
-        "waits until it is done."
+        f"Not indexed yet: {', '.join(files[:MAX_NAMED])}{more}. "
+        "Indexing goes on while Footnote runs; python -m rag_core add --resume waits until it is done."
     ]
 
 

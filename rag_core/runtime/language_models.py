@@ -254,7 +254,8 @@ class LanguageModels:
     def test(self, name: str | None = None) -> Iterator[ModelCheck]:
         """Test a model with small requests, and yield the result of each check as soon as it is known.
 
-        ``name`` is that of a model of the endpoint; by default the model in use. Raise `SettingsError` if none is set.
+        ``name`` is a model of the endpoint; ``None`` stands for the model in use. Raise `SettingsError` if there is
+        none.
         """
         return (self.get(name) if name else self.require("A test of the connection")).test_connection()
 

@@ -277,8 +277,13 @@ class DocumentQueries:
 
     def page_contents(self, keys: Sequence[PageKey]) -> dict[PageKey, tuple[str, tuple[Table, ...]]]:
         """Return the text and the tables of pages by version id and page index, without pages that are not stored."""
-        tables = self.tables(keys)
-        return {key: (text, tables.get(key, ())) for key, (text, _) in self.page_texts(keys).items()}
+        is_same = and_(page_tables.c.version_id == pages.c.version_id, page_tables.c.page_index == pages.c.page_index)
+        columns = pages.c.version_id, pages.c.page_index, pages.c.text, page_tables.c.tables
+        rows = self._fetch_pages(select(*columns).select_from(pages.outerjoin(page_tables, is_same)), pages, keys)
+        return {
+            (row.version_id, row.page_index): (row.text, unpack_tables(row.tables) if row.tables else ())
+            for row in rows
+        }
 
     def _fetch_pages(self, query: Select[Any], table: SqlTable, keys: Collection[PageKey]) -> list[AnyRow]:
         key = tuple_(table.c.version_id, table.c.page_index)

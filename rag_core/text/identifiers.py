@@ -41,6 +41,16 @@ def find_identifiers(text: str) -> frozenset[str]:
     return frozenset([*codes, *numbers])
 
 
+def find_asked_identifiers(question: str) -> frozenset[str]:
+    """Return the codes and long numbers of a question, without quantities.
+
+    >>> sorted(find_asked_identifiers("Which town of more than 500,000 people has licence 27480119?"))
+    ['27480119']
+    """
+    found = find_identifiers(question)
+    return frozenset(one for one in found if not one.isdecimal() or f"{int(one):,}" not in question)
+
+
 def contains_identifier(text: str, wanted: Collection[str]) -> bool:
     """Return whether a text contains one of these identifiers, possibly divided by blanks, as in "RFC 2119".
 

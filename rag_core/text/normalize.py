@@ -43,7 +43,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 @cache
 def _plain_characters() -> tuple[dict[int, str], dict[int, str]]:
-    """Return the plain forms of characters that become one character, and of those that become several."""
+    """Return two maps from look-alike characters to their plain forms: to one character, and to several."""
     single: dict[int, str] = dict(_HYPHENS)
     several: dict[int, str] = {}
     for code in chain.from_iterable(starmap(range, _LOOK_ALIKES)):

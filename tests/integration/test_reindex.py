@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from rag_core.chunking.chunker import Chunker
+from rag_core.chunking.chunker import DocumentChunker
 from rag_core.engine import Engine
 from rag_core.errors import EmbedderMissing, IndexMismatch, StoreUnavailable
 from rag_core.index.dense import DenseIndex
@@ -318,10 +318,10 @@ def test_cancelled_rebuild_leaves_index_unchanged(engine: Engine, barrier: Embed
 def test_internal_error_in_one_document_leaves_index_unchanged(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
     indexed(engine, "b.pdf", PENGUINS)
-    start = Chunker.start
+    finish = DocumentChunker.finish
     with monkeypatch.context() as patch:
         fail = raising(RuntimeError("a bug"))
-        patch.setattr(Chunker, "start", lambda self, name: (fail if name == "b.pdf" else start)(self, name))
+        patch.setattr(DocumentChunker, "finish", lambda self: (fail if self._name == "b.pdf" else finish)(self))
         job = rebuild_index(engine, chunk_tokens=40)
     assert job.state is JobState.FAILED
     assert job.reason.endswith("Other documents are unchanged.")
@@ -338,7 +338,7 @@ class Panic(BaseException):
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), Panic("a bug")], ids=["bug", "panic"])
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(Chunker, "start"), (EmbeddingStore, "save"), (EmbeddingStore, "link_chunks")],
+    [(DocumentChunker, "finish"), (EmbeddingStore, "save"), (EmbeddingStore, "link_chunks")],
     ids=["parsing", "embedding", "publication"],
 )
 def test_bug_in_any_stage_leaves_index_unchanged(

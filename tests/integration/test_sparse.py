@@ -141,7 +141,7 @@ def test_change_of_the_encoder_is_noticed_and_applied_by_a_reindex(tmp_path: Pat
             engine.search(ASK_BUDGET, configuration=BY_SPARSE)
     with opened(tmp_path / "data", sparse=encoder) as engine:
         assert set(engine.index.differences()) == {"sparse", "sparse_weights"}
-        assert any("other settings (sparse, sparse_weights)" in problem for problem in engine.status().problems)
+        assert any("other settings (sparse, sparse_weights)" in notice for notice in engine.status().notices)
         assert "sparse" not in engine.search(ASK_BUDGET).passages[0].scores
         job = rebuild_index(engine)
         assert job.state is JobState.DONE, job

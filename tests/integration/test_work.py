@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from rag_core.engine import Engine
-from rag_core.errors import StoreUnavailable, UnknownDocument
+from rag_core.errors import IndexingStopped, StoreUnavailable, UnknownDocument
 from rag_core.index.dense import DenseIndex
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.retriever import ChunkBatch
@@ -304,8 +304,9 @@ def test_recomputed_file_does_not_undo_its_replacement(
 
 
 def test_document_stays_published_if_its_job_cannot_finish(engine: Engine) -> None:
-    with failing_once(JobStore, "finish", calls=MAX_ATTEMPTS + 1):
+    with failing_once(JobStore, "finish", calls=MAX_ATTEMPTS + 1), pytest.raises(IndexingStopped):
         indexed(engine, "a.pdf", BUDGET)
+    idle(engine)
     assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 

@@ -44,7 +44,10 @@ def _quote_sentences(found: FoundAnswer, page_text: str) -> Candidate:
 
 
 def _skip_heading(heading: str, page_text: str, start: int, answer: int) -> int:
-    """Return where the text of an excerpt begins: after the heading of its section, which is shown with its page."""
+    """Return the start of an excerpt's text.
+
+    If it begins with the heading of its section and the answer is not in the heading, the heading is skipped.
+    """
     written = r"\s+".join(map(re.escape, heading.split(HEADING_SEPARATOR)[-1].split()))
     match = re.compile(rf"{written}[ \t]*\n\s*").match(page_text, start) if written else None
     return match.end() if match and match.end() <= max(answer, start) else start

@@ -48,7 +48,8 @@ class Metadata:
 class OpenFile(ABC):
     """An open file in a worker process, which may be killed if a page takes too long or too much memory.
 
-    Any method may raise `UnreadableError`; then the page is reported as damaged.
+    Any method may raise `UnreadableError`. If `read_page` does, the page is reported as damaged. Metadata and
+    attachments that cannot be read are left out.
     """
 
     page_count: int

@@ -114,8 +114,8 @@ def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
     free = ~covered[:, :-1] & ~covered[:, 1:]
     places = np.arange(bins - 1)
     sides = (starts[:, None] < places) & (stops[:, None] > places)
-    # For each position and each sequence of rows that are empty there, count the rows with words on both sides: the
-    # count up to the current row minus the count before the sequence.
+    # For each position, count the rows with words on both sides within each run of rows that are empty there: the
+    # running total, minus the total before the run.
     reached = sides.cumsum(axis=0)
     counts = reached - np.maximum.accumulate(np.where(free, 0, reached), axis=0)
     most = counts[:, int(0.2 * bins) : int(0.8 * bins)].max(axis=0)

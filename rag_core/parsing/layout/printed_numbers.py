@@ -39,8 +39,8 @@ _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 class _PrintedNumber:
     """A number at a page edge.
 
-    ``label`` is how it is printed, ``kind`` is "roman", or the letters before it, and ``is_alone`` says whether its
-    line contains nothing else.
+    ``label`` is the number as printed. ``kind`` is empty for a plain number, "roman", or the prefix, such as "a-".
+    ``is_alone`` says whether its line contains nothing else.
     """
 
     value: int

@@ -179,8 +179,8 @@ class PdfPage:
                 best = max(best, abs(right - left) * abs(top - bottom) / max(self.width * self.height, 1.0))
         return min(best, 1.0)
 
-    def draws(self) -> bool:
-        """Return whether the page draws anything that is large enough for letters, and not only a single thin line."""
+    def has_visible_content(self) -> bool:
+        """Return whether the objects of the page together span more than the smallest letters, in both directions."""
         low, high = (math.inf, math.inf), (-math.inf, -math.inf)
         for item in self._page.get_objects(max_depth=1):
             left, bottom, right, top = item.get_bounds()

@@ -139,7 +139,7 @@ def _lacks_text(reader: PdfPage, runs: list[Run]) -> bool:
     """Return whether a page has less text than its images could contain, or no text although it draws something."""
     count = sum(len(word) for run in runs for word in run.words)
     if count == 0:
-        return reader.draws()
+        return reader.has_visible_content()
     if count >= _FULL_PAGE_CHARACTERS:
         return False
     share = reader.image_share()

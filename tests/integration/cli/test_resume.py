@@ -70,7 +70,7 @@ def test_same_command_waits_for_what_an_interrupted_one_had_queued(shell: Shell,
 def test_status_says_what_waits_and_resume_indexes_it(shell: Shell, barrier: EmbeddingBarrier) -> None:
     barrier.block()
     with opened(shell.data) as engine:
-        (notice,) = [one for one in engine.status().notices if "Waiting" in one]
+        (notice,) = [one for one in engine.status().notices if "Not indexed yet" in one]
         barrier.release()
     assert "bridge.pdf" in notice
     assert "add --resume" in notice
@@ -78,7 +78,7 @@ def test_status_says_what_waits_and_resume_indexes_it(shell: Shell, barrier: Emb
     assert code == 0
     assert {row["file"] for row in rows} <= set(PDFS)
     assert {row["status"] for row in shell("list", "--json")[1]} == {"indexed"}
-    assert not [one for one in shell("status", "--json")[1][0]["notices"] if "Waiting" in one]
+    assert not [one for one in shell("status", "--json")[1][0]["notices"] if "Not indexed yet" in one]
 
 
 def test_two_files_of_one_content_are_one_document(shell: Shell, files: Path) -> None:
@@ -102,7 +102,7 @@ def test_queue_that_cannot_read_its_jobs_stops_with_the_reason(
     with opened(tmp_path / "data") as engine:
         with failing(JobStore, "queued"):
             job = engine.documents.submit("bridge.pdf", make_pdf([BUDGET]))
-            with pytest.raises(IndexingStopped, match=r"after 3 attempts.*on fire.*add --resume"):
+            with pytest.raises(IndexingStopped, match=r"3 attempts have failed.*on fire.*add --resume"):
                 engine.jobs.wait([job.job_id])
             assert any("on fire" in one for one in engine.status().problems)
             assert not engine.status().healthy

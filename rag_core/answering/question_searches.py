@@ -14,7 +14,7 @@ from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.types.retrieval import Hit, Question, Timer, VersionFilter, build_unembedded_question
 
 
-class Retrieval:
+class QuestionSearches:
     """The searches of one question, which run at the same time.
 
     Parameters
