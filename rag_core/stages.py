@@ -33,7 +33,7 @@ SCORES = (
     PassageScore("topic"),
     PassageScore("reading"),
     *(one.score for one in RETRIEVERS),
-    PassageScore("rrf", "words and meaning, merged", is_bounded=False),
+    PassageScore("rrf", "all searches, merged", is_bounded=False),
 )
 SCORE_LABELS = {one.name: one.label for one in SCORES}
 # The scores by which passages can be ordered, from the last stage to the first.

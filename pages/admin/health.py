@@ -30,7 +30,7 @@ def show_health(status: Status) -> None:
 def show_stores(status: Status) -> None:
     """Show the number of entries in each store, and the remaining counts."""
     st.subheader("Stores", anchor=False)
-    st.caption("The database is the source of truth; the word index and the vector index contain the same chunks.")
+    st.caption("The database is the source of truth; the index of each search contains the same chunks.")
     rows = [
         (name, status.stores.get(name), "reachable" if status.reachable.get(name, True) else "not reachable")
         for name in dict.fromkeys((*status.stores, *status.reachable))

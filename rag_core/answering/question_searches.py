@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor, Future
 
-from rag_core.errors import IndexMismatch, SparseEncoderMissing, StoreUnavailable
+from rag_core.errors import IndexMismatch, RagError, SparseEncoderMissing, StoreUnavailable
 from rag_core.index.retriever import ChunkIndex, Retriever
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.guarded_search import GuardedSearch
@@ -67,34 +67,41 @@ class QuestionSearches:
 
         ``names`` are the scores that passages list, in this order, also those of retrievers that did not run.
 
-        The hits of searches by text are reranked while the others are still running. If one of the others fails, the
-        hits of the searches by text are returned; without such a search, the error is raised. The timer measures only
-        how long this method waits for each search, not how long the search runs.
+        The hits of searches by text are reranked while the others are still running. If all searches fail, the error of
+        the last one is raised. The timer measures only how long this method waits for each search, not how long the
+        search runs.
         """
         found: dict[str, list[Hit]] = {name: [] for name in names}
-        problems: list[str] = []
+        failed: dict[Retriever, RagError] = {}
+
+        def wait(retriever: Retriever) -> None:
+            with timer.measure(retriever.stage.name):
+                try:
+                    found[retriever.score.name] = self._wait(retriever)
+                except (SparseEncoderMissing, IndexMismatch, StoreUnavailable) as error:
+                    failed[retriever] = error
+
         by_text = [one for one in self._running if one.reads == "text"]
         for retriever in by_text:
-            with timer.measure(retriever.stage.name):
-                found[retriever.score.name] = self._running[retriever].result()
+            wait(retriever)
         lines: list[Hit] = []
+        problems: list[str] = []
         if self._lookup is not None:
             with timer.measure("financials"):
-                lines = self._lookup.result()
+                try:
+                    lines = self._lookup.result()
+                except StoreUnavailable as error:
+                    problems.append(f"Lines of statements were not searched. {error}")
         known = dict.fromkeys(_list_chunk_ids([*found.values(), lines]))
         with timer.measure("rerank"):
             reranked = rerank(list(known))
-        for retriever in self._running:
-            if retriever not in by_text:
-                with timer.measure(retriever.stage.name):
-                    try:
-                        found[retriever.score.name] = self._wait(retriever)
-                    except (SparseEncoderMissing, IndexMismatch, StoreUnavailable) as error:
-                        if not by_text:
-                            raise
-                        problems.append(f"{retriever.failure} {error}")
+        for retriever in [one for one in self._running if one not in by_text]:
+            wait(retriever)
+        if failed and failed.keys() == self._running.keys():
+            raise [*failed.values()][-1]
         with timer.measure("rerank"):
             rest = rerank([one for one in _list_chunk_ids(found.values()) if one not in known])
+        problems += [f"{retriever.failure} {error}" for retriever, error in failed.items()]
         return RetrievedHits(found, lines, [*reranked, *rest]), tuple(problems)
 
     def _wait(self, retriever: Retriever) -> list[Hit]:

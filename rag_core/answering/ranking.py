@@ -176,7 +176,9 @@ class Ranker:
         """Return the retrievers that contribute to the order of the passages."""
         for one in self._stores.retrievers:
             if one.score.name == rank_by:
-                if not one.is_part_of(generation.fingerprint):
+                index = one.open(generation.generation_id)
+                is_empty = not index.count() and bool(self._stores.word_index.count())
+                if not one.is_part_of(generation.fingerprint) or is_empty:
                     raise IndexMismatch(one.missing)
                 return [one]
         return available

@@ -30,7 +30,7 @@ AsOf = Annotated[
     typer.Option(
         "--as-of",
         help="Ask what the documents said at a snapshot: its name, or a date (YYYY-MM-DD), which stands for the newest "
-        "snapshot until then. The strategies iterative and themes cannot be used with it.",
+        "snapshot until then. Strategies that read only the present documents refuse it.",
     ),
 ]
 TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=1000, help="Number of passages.")]
@@ -42,8 +42,8 @@ HowToSearch = Annotated[
     str,
     typer.Option(
         "--strategy",
-        help="How to search and answer, such as compare or summary; an unknown name lists all. All except plain, "
-        "summary and themes need a language model, and rag-sequence and rag-token need a GGUF file.",
+        help="How to search and answer, such as compare or summary; an unknown name lists all. One "
+        "that needs a language model, or a GGUF file, says so.",
     ),
 ]
 Model = Annotated[

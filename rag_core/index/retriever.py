@@ -94,7 +94,7 @@ class Retriever(ABC):
     missing : str
         What users read if they order passages by its score and the index was built without it.
     failure : str
-        What users read before the reason if its search fails and a search by text goes on.
+        What users read before the reason if its search fails and another one does not.
     is_optional : bool
         Whether configurations can leave it out, which shows what it adds.
     is_shared : bool
@@ -107,7 +107,9 @@ class Retriever(ABC):
     place: ClassVar[str]
     reads: ClassVar[Literal["text", "embedding", "encoding"]]
     failure: ClassVar[str]
-    missing: ClassVar[str] = ""
+    missing: ClassVar[str] = (
+        "The index was built without this retriever. Re-index all documents, or order passages by another score."
+    )
     is_optional: ClassVar[bool] = False
     is_shared: ClassVar[bool] = False
 

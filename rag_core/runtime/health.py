@@ -179,7 +179,8 @@ def _measure_disk(folder: Path) -> dict[str, int]:
         except OSError:  # The file was deleted after it was listed.
             continue
         part = file.relative_to(folder).parts[0].removesuffix("-wal").removesuffix("-shm")
-        if part.startswith("."):  # Ignore the lock file and the file with the id of the process that holds the lock.
+        # Ignore lock files and the file with the id of the process that holds the lock.
+        if part.startswith(".") or part.endswith(".lock"):
             continue
         name = "database" if part == "footnote.sqlite" else part.removesuffix(".sqlite")
         sizes[name] = sizes.get(name, 0) + size

@@ -19,7 +19,7 @@ def describe_outdated(number: int) -> str:
     """Return how many documents an older version of the parser has parsed, and why they should be re-indexed."""
     return (
         f"{format_count(number, 'document was', 'documents were')} parsed by an older version of Footnote. This "
-        "version also finds attached files, comments, form fields and printed page numbers."
+        "version reads their pages differently."
     )
 
 

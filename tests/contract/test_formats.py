@@ -43,7 +43,7 @@ WORDS = "The canal was dug in 1869 and widened twice."
 LINE = "A line of a long text.\n"
 SAMPLES = {
     "PDF": Sample(make_pdf(WORDS, ["A second page.", "It has two lines."]), b"%PDF-1.4\nand then nothing of the sort"),
-    "text": Sample(f"{WORDS}\n\n{LINE * 70}".encode(), b"Caf\xe9 au lait"),
+    "sample": Sample(f"{WORDS}\n\n{LINE * 70}".encode(), b"Caf\xe9 au lait"),
 }
 OTHER = {"zip": b"PK\x03\x04\x14\x00\x00\x00", "program": b"\x7fELF\x02\x01\x01\x00", "zeros": bytes(2000)}
 

@@ -300,6 +300,17 @@ def test_words_answer_while_vectors_are_away(engine: Engine) -> None:
     assert not engine.answer(ASK_BUDGET).notices
 
 
+@pytest.mark.parametrize("question", [ASK_BUDGET, "What was the net revenue of the bridge in 2022?"])
+def test_question_is_answered_without_the_search_by_words(engine: Engine, question: str) -> None:
+    indexed(engine, "a.pdf", BUDGET)
+    with failing(WordIndex, "retrieve"):
+        result = engine.search(question)
+    assert result.passages[0].document == "a.pdf"
+    assert "Words were not searched. The disk is on fire." in result.notices
+    with failing(WordIndex, "retrieve"), failing(DenseIndex, "retrieve"), pytest.raises(StoreUnavailable):
+        engine.search(question)
+
+
 def test_hanging_vectors_hold_up_one_question_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dense, "EMBEDDED_SEARCH_WITHIN_S", 0.2)
     released, calls = threading.Event(), list[str]()

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
 
 from rag_core.parsing.formats import FORMATS
 from rag_core.parsing.formats.base import FileFormat, OpenFile, UnreadableError
 from rag_core.parsing.workers import child
 from rag_core.types.documents import Page, PageState, ParsedPage, WordBoxes
 from rag_core.types.formats import FormatDescription
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 COLUMNS, ROWS = 80, 60
 # Size in points of a character and of a page.
@@ -44,7 +46,9 @@ class TextFile(OpenFile):
         boxes = WordBoxes(spans[:, 0], spans[:, 1], rects.astype(np.float32))
         return ParsedPage(Page(page_index, "", text, PageState.TEXT, WIDTH, HEIGHT, boxes=boxes))
 
-    def draw_page(self, page_index: int, scale: float) -> Image.Image:
+    def draw_page(self, page_index: int, scale: float) -> Image:
+        from PIL import Image, ImageDraw, ImageFont
+
         image = Image.new("RGB", (round(WIDTH * scale), round(HEIGHT * scale)), "white")
         draw, font = ImageDraw.Draw(image), ImageFont.load_default(10 * scale)
         for row, line in enumerate(self._pages[page_index]):
@@ -54,8 +58,8 @@ class TextFile(OpenFile):
 
 
 class TextFormat(FileFormat):
-    description = FormatDescription("text", "text file", (".txt",), "text/plain")
-    parser_version = "text 1"
+    description = FormatDescription("sample", "sample", (".sample",), "text/x-sample")
+    parser_version = "sample 1"
 
     def recognizes(self, file: BinaryIO) -> bool:
         return b"\0" not in file.read(1024)
