@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from reportlab.pdfgen.canvas import Canvas
 
 from tests.support.attacks import HIDDEN, HIDDEN_ORDER
-from tests.support.browser import OpenApp, ask, highlighted_pixels, open_chat, quiet, start_chat, width_overflow
+from tests.support.browser import OpenApp, ask, assert_fits_width, highlighted_pixels, open_chat, quiet, start_chat
 from tests.support.browser_data import CANAL_QUESTION
 from tests.support.drawn_pdfs import make
 
@@ -112,6 +112,6 @@ def test_hidden_text_and_cited_row_of_a_wide_table_are_shown(open_app: OpenApp, 
     expect(table.locator("td.marked")).to_be_in_viewport()
     expect(table.get_by_role("cell", name="Southern coast")).to_be_in_viewport()
     assert table.evaluate("frame => frame.scrollWidth > frame.clientWidth && frame.scrollLeft > 0")
-    assert width_overflow(page) == 0
+    assert_fits_width(page)
     page.get_by_role("button", name="Source 1: ferries.pdf, page 1").first.click()
     expect(drawer.locator("td.marked")).to_have_text(["Southern coast", "777"])

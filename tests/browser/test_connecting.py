@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.app import LENGTH
-from tests.support.browser import OpenApp, quiet, width_overflow
+from tests.support.browser import OpenApp, assert_fits_width, quiet
 from tests.support.model_form import (
     ask_new,
     choose_kind,
@@ -169,12 +169,7 @@ def test_endpoint_without_a_list_has_the_responses_api(page: Page) -> None:
         press(page, "Connect")
         expect(page.get_by_text(f"small, at {endpoint.url}, over Responses")).to_be_visible()
         page.set_viewport_size({"width": 380, "height": 800})
-        # The page is laid out again some time after its size has changed.
-        for _ in range(50):
-            if width_overflow(page) <= 0:
-                break
-            page.wait_for_timeout(100)
-        assert width_overflow(page) <= 0
+        assert_fits_width(page)
         page.set_viewport_size({"width": 1280, "height": 800})
         check_answer(page, "small")
         assert {request["model"] for request in endpoint.requests if "model" in request} == {"small"}

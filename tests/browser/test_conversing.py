@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import OpenApp, ask, quiet, width_overflow
+from tests.support.browser import OpenApp, ask, assert_fits_width, quiet
 from tests.support.browser_data import TOWER
 from tests.support.browser_data import TOWER_QUESTION as QUESTION
 
@@ -78,7 +78,7 @@ def test_conversation_fits_a_narrow_screen(open_app: OpenApp, address: str) -> N
         page.emulate_media(color_scheme=theme)
         page.get_by_role("button", name="Source 1: tower.pdf, page 2").first.focus()
         expect(page.locator(".tip")).to_be_visible()
-        assert width_overflow(page) <= 0
+        assert_fits_width(page)
     for width, height in ((380, 700), (1440, 900)):
         page.set_viewport_size({"width": width, "height": height})
         check_edited_question(page)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.support.app import LENGTH
-from tests.support.browser import OpenApp, ask, choose_files, evaluate_rows, follow, quiet, start_chat, width_overflow
+from tests.support.browser import (
+    OpenApp,
+    ask,
+    assert_fits_width,
+    choose_files,
+    evaluate_rows,
+    follow,
+    quiet,
+    start_chat,
+)
 from tests.support.contrast import find_faint_text
 
 ROWS = [
@@ -29,8 +38,7 @@ def check_page(page: Page) -> None:
         assert find_faint_text(page) == [], (page.url, theme)
     page.set_viewport_size({"width": 380, "height": 900})
     quiet(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 380, page.url
-    assert width_overflow(page) <= 0, page.url
+    assert_fits_width(page)
     page.set_viewport_size({"width": 1280, "height": 900})
 
 

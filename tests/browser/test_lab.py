@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import expect
 
-from tests.support.browser import OpenApp, quiet, width_overflow
+from tests.support.browser import OpenApp, assert_fits_width, quiet
 
 LINK = "lab?question=How+many+visitors+did+the+Brennick+lighthouse+museum+have%3F&document=lighthouse.pdf"
 
@@ -37,7 +37,7 @@ def test_click_shows_matching_words_and_a_narrow_screen_needs_no_horizontal_scro
     page.set_viewport_size({"width": 380, "height": 900})
     expect(page.get_by_role("heading", name="Weight in an answer")).to_be_visible()
     quiet(page)
-    assert width_overflow(page) <= 0
+    assert_fits_width(page)
     question.fill("When was the lamp lit?")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="rerank rank 1: passage A, lighthouse.pdf, p. 1")).to_be_visible()

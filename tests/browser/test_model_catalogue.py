@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.support.browser import OpenApp, quiet, width_overflow
+from tests.support.browser import OpenApp, assert_fits_width, quiet
 from tests.support.file_server import FileServer
 
 
@@ -19,13 +19,13 @@ def test_download_is_paused_left_and_continued(address: str, downloads: FileServ
     go_on = other.get_by_role("button", name="Continue (")
     expect(go_on).to_be_visible()
     quiet(other)
-    assert width_overflow(other) == 0
+    assert_fits_width(other)
     downloads.slow = False
     go_on.click()
     # The file is not a model, so llama.cpp refuses it, and the app does not use it.
     expect(other.get_by_text("did not pass the test")).to_be_visible()
     expect(other.get_by_text("could not be loaded")).to_be_visible()
     expect(other.get_by_role("button", name="Use", exact=True)).to_be_visible()
-    assert width_overflow(other) == 0
+    assert_fits_width(other)
     first, second = downloads.ranges
     assert (first, second is not None and second.startswith("bytes=")) == (None, True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.support.browser import OpenApp, ask, open_chat, quiet, serve, width_overflow
+from tests.support.browser import OpenApp, ask, assert_fits_width, open_chat, quiet, serve
 from tests.support.page_models import build_handbook, find_source
 from tests.support.servers import Exchange, ScriptedEndpoint, complete
 
@@ -57,7 +57,7 @@ def test_sources_second_look_and_refusal(open_app: OpenApp, tmp_path: Path) -> N
             page.emulate_media(color_scheme="dark" if dark else "light")
             page.set_viewport_size({"width": width, "height": 900})
             expect(page.get_by_role("region", name="Table").get_by_role("button", name="Source 8")).to_be_attached()
-            assert width_overflow(page) == 0
+            assert_fits_width(page)
         table = page.get_by_role("region", name="Table")
         assert table.evaluate("frame => frame.scrollWidth > frame.clientWidth")
         page.get_by_text("[4] handbook.pdf · p. 4").click()

@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import WritingApp
-from tests.support.browser import OpenApp, ask, follow, open_chat, quiet, serve, width_overflow
+from tests.support.browser import OpenApp, ask, assert_fits_width, follow, open_chat, quiet, serve
 from tests.support.browser_data import TOWER
 from tests.support.browser_data import TOWER_QUESTION as QUESTION
 from tests.support.servers import ScriptedEndpoint, complete, serving
@@ -104,7 +104,7 @@ def test_choosers_fit_the_screen(open_app: OpenApp, writing_app: WritingApp) -> 
         ):
             open_popover(page, label)
             expect(inside).to_be_in_viewport()
-            assert width_overflow(page) == 0
+            assert_fits_width(page)
             page.keyboard.press("Escape")
             expect(inside).to_be_hidden()
 

@@ -156,9 +156,18 @@ def open_chat(open_app: OpenApp, address: str, files: Mapping[str, bytes]) -> Pa
     return page
 
 
-def width_overflow(page: Page) -> int:
-    """Return by how many pixels the main part of the page is too wide."""
-    return int(page.get_by_role("main").evaluate("main => main.scrollWidth - main.clientWidth"))
+def assert_fits_width(page: Page) -> None:
+    """Check that the page needs no horizontal scrolling.
+
+    When a window becomes narrow, the sidebar moves out, and tables and charts follow some frames later.
+    """
+    overflow = "one => one.scrollWidth - one.clientWidth"
+    for _ in range(50):
+        wide = max(page.locator("html").evaluate(overflow), page.get_by_role("main").evaluate(overflow))
+        if wide <= 0:
+            return
+        page.wait_for_timeout(200)
+    raise AssertionError(f"{page.url} is too wide by {wide} pixels.")
 
 
 def highlighted_pixels(page: Page) -> int:
