@@ -113,7 +113,7 @@ def find_short_answer(
 
 
 def _complete_words(text: str, start: int, end: int) -> str:
-    """Return a span of a text with the rest of its first and its last word, without punctuation around it."""
+    """Return the text of a span, extended to whole words, without punctuation around it."""
     first = text.rfind(" ", 0, start + 1) + 1
     last = text.find(" ", end)
     return text[first : last if last >= 0 else len(text)].strip(" .,;:!?()“”\"'")

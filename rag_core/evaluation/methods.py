@@ -16,7 +16,11 @@ from rag_core.types.strategies import StrategyDescription
 
 
 def list_choices(strategies: Sequence[StrategyDescription], k: float, b: float) -> list[ConfigurationChoice]:
-    """Return every configuration that can be evaluated: the settings, stages, strategies, adapters and baselines."""
+    """Return the configurations to choose from.
+
+    These are the one of the chat, each score, each other strategy that ranks passages, those with and without the query
+    adapter, and the baselines.
+    """
     return [
         ConfigurationChoice("as-set", RetrievalConfig(), "As in the chat"),
         *(ConfigurationChoice(one, RetrievalConfig(one), stage=one) for one in RANKINGS),

@@ -37,7 +37,9 @@ class OutageRetry:
         self.stopping = stopping
 
     def run(self, job_ids: Sequence[str], work: Callable[[], T]) -> T:
-        """Return the result of ``work``, which must be repeatable. While it waits, the jobs say what it waits for.
+        """Call ``work`` until no server fails to answer, and return its result; ``work`` must be repeatable.
+
+        Between the calls, the jobs say which server they wait for.
 
         Raises
         ------

@@ -47,14 +47,14 @@ from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job, JobState
 
 log = logging.getLogger(__name__)
-# Maximum number of attempts per job, and of attempts of the queue to read and change its jobs. If a store fails each
-# time, the job fails, or the queue says why it waits, because a person must repair the store.
+# A job fails after this many attempts. After this many failed attempts to read or change its jobs, the queue reports
+# the failure, which a person must repair, and tries again less often.
 MAX_ATTEMPTS = 3
 # A file is processed between two pages of another file if it is at least ten times smaller. Only the oldest queued
 # files are compared.
 SMALLER_BY, MAX_COMPARED = 10, 20
 PRUNE_JOBS_EVERY_S = 3600.0
-# Seconds between two attempts of the queue: the first ones, and those after it has given up.
+# Seconds between two attempts of the queue: the first ones, and those after it has reported the failure.
 PAUSE_S, STOPPED_PAUSE_S = 1.0, 10.0
 REMOVE_EVERY_S = 10.0
 # Ended jobs are kept for at least this time, so that threads that wait for a job can read its result.

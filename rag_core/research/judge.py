@@ -118,15 +118,16 @@ class Judge:
     def judge_answer(self, answer: Answer, config: JudgeConfig, *, expected: str = "") -> Judgement:
         """Return the judge's verdicts on an answer and its passages.
 
-        For a refusal, only the passages are judged, and only if an answer is ``expected``. Text is judged up to
-        the quotes that follow it.
+        For a refusal, only the passages are judged, and only if an answer is ``expected``. Quotes
+        after the text are not judged.
 
         Raises
         ------
         SettingsError
             No language model is connected.
         GeneratorAuthError
-            The endpoint rejects the key. Other failures of the endpoint leave metrics that are not judged.
+            The endpoint rejects the key. After other failures of the endpoint, ``not_judged`` lists the metrics that
+            are missing.
         """
         started = time.perf_counter()
         calls = _Calls(self._get_model(config))

@@ -33,7 +33,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class StatementVerdict:
-    """A statement of an answer: whether the judge (``None`` if not judged) and the verifier call it supported."""
+    """A statement of an answer, and whether the judge and the verifier call it supported.
+
+    ``judge`` is ``None`` if the statement was not judged.
+    """
 
     question: str
     statement: str

@@ -188,10 +188,10 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class SearchStage:
-    """A stage whose time is measured.
+    """A stage whose time is measured, with its labels.
 
-    ``running`` is its label when a plain search reports its stages, ``ended`` the one among the times of an answer, and
-    ``short`` the one among those that the Lab lists. A stage without a label is not listed there.
+    ``running`` stands in the progress of a plain search, ``ended`` in the times of an answer, and ``short`` in the
+    times in the Lab. Where its label is empty, the stage is not listed.
     """
 
     name: str

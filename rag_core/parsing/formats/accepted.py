@@ -1,4 +1,7 @@
-"""The formats that are accepted, and the choice of the format of a file."""
+"""The formats that are accepted, and the choice of the format of a file.
+
+The names and endings are in the `description` of each format, such as `formats/pdf.py`.
+"""
 
 from __future__ import annotations
 

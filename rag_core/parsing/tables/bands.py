@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rag_core.parsing.tables.segments import Segment, TextLine
 
-# Segments that overlap a column by less are beside it; in points.
+# A segment overlaps a column if they share more than this many points, or more than half of the segment's width.
 _TOUCH = 1.0
 # Lines of one band are nearer to each other than this many heights of the characters.
 _FARTHEST = 2.6

@@ -1,4 +1,8 @@
-"""Header rows: which columns each header is for, if it has several levels."""
+"""Header rows: which columns each header is for, if it has several levels.
+
+Which lines are headers is decided in `bands` (lines above the columns), `grid` (tables with figures) and `finder`
+(tables of texts).
+"""
 
 from __future__ import annotations
 
