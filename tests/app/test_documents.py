@@ -281,7 +281,7 @@ def test_documents_of_an_older_parser_can_be_reindexed(
     assert not [button for button in open_page("documents").button if button.key == "reindex_outdated"]
     read_by_older_parser(engine, ids["bridge"])
     app = open_page("documents")
-    assert "1 document was parsed by an older version of Footnote. This version also finds" in texts(app)
+    assert "1 document was parsed by an older version of Footnote. This version reads" in texts(app)
     app.button(key="reindex_outdated").click().run()
     (job,) = [job for job in engine.jobs.list() if job.kind == "reindex"]
     engine.jobs.wait([job.job_id])
