@@ -26,8 +26,8 @@ def test_themes_are_built_and_shown_with_their_sources(open_page: OpenPage, engi
     app = open_page("themes")
     assert "Each theme gets a summary" in texts(app)
     click(app, "Build themes")
-    settle(app, lambda app: bool(answer_texts(app)))
-    assert "over 2 documents" in texts(app)
+    # The themes and the state of the run are read one after the other.
+    settle(app, lambda app: bool(answer_texts(app)) and "over 2 documents" in texts(app))
     assert list(app.dataframe[0].value.columns) == ["Theme", "Documents"]
     assert "[1]" in answer_texts(app)[0]
 
