@@ -87,23 +87,21 @@ class Additions:
         self._options = options
         self._bars = bars
         active = engine.jobs.list(active=True, limit=MAX_LISTED)
-        # The files that an earlier command left, and all jobs that this command did not cause.
-        self._left = {job.job_id: job.name for job in reversed(active) if job.kind == "index"}
-        self._earlier = {job.job_id for job in active}
+        # The names of the jobs that earlier commands left, and which of these jobs index a file.
+        self._earlier = {job.job_id: job.name for job in reversed(active)}
+        self._files = {job.job_id for job in active if job.kind == "index"}
         # Names of the files, as they are shown, by the job that is waited for.
         self._pending: dict[str, list[str]] = {}
-        self._submitted: set[str] = set()
 
     def run(self, sources: Iterator[Source], *, resume: bool) -> Iterator[dict[str, Any]]:
         """Yield the rows of the files, and with ``resume`` those of all files that an earlier command left."""
         if resume:
-            self._pending = {job_id: [name] for job_id, name in self._left.items()}
+            self._pending = {job_id: [name] for job_id, name in self._earlier.items() if job_id in self._files}
         for source in sources:
             if source.problem:
                 yield json_rows.build_refusal_row(source.shown, source.problem)
                 continue
             job = self._engine.documents.submit(source.name, source.data, folder=source.folder, **self._options)
-            self._submitted.add(job.job_id)
             self._pending.setdefault(job.job_id, []).append(source.shown)
             if len(self._pending) >= MAX_PENDING:
                 yield from self._wait(MAX_PENDING - 1)
@@ -113,7 +111,7 @@ class Additions:
         """Wait for what the files caused besides, such as a new name in chunks; return how many earlier files wait."""
         active = [job.job_id for job in self._engine.jobs.list(active=True, limit=MAX_LISTED)]
         self._engine.jobs.wait([job_id for job_id in active if job_id not in self._earlier])
-        return sum(job_id in self._left for job_id in active)
+        return len(self._files.intersection(active))
 
     def _wait(self, most: int) -> Iterator[dict[str, Any]]:
         """Yield rows of files whose jobs end, until at most ``most`` jobs remain."""
@@ -133,11 +131,12 @@ class Additions:
         """Yield a row for each file with the content of a job; the job of an earlier command was continued."""
         document = _find_document(self._engine, job)
         row = json_rows.build_addition_row(shown[0], job, document)
-        if job.job_id not in self._submitted:
+        is_continued = job.job_id in self._earlier
+        if is_continued:
             row["reason"] = f"{CONTINUED} {row['reason']}".rstrip()
         yield row
         for name in shown[1:]:
-            if job.state is JobState.DONE and job.job_id in self._submitted:
+            if job.state is JobState.DONE and not is_continued:
                 same = f"The same content is in the library as {job.name}."
                 yield row | {"file": name, "status": DocumentStatus.DUPLICATE.value, "reason": same}
             else:

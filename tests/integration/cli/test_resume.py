@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from rag_core.cli import app as cli
 from rag_core.errors import IndexingStopped
 from rag_core.indexing import queue
 from rag_core.store.jobs import JobStore
+from tests.support.cli import Run
 from tests.support.engines import BUDGET, COPPER, PENGUINS, EmbeddingBarrier, copy_folder, failing, opened, wait_until
-from tests.support.pdfs import make_pdf
+from tests.support.pdfs import make_pdf, with_attachments
 
 PDFS = {"bridge.pdf": BUDGET, "mine.pdf": COPPER, "birds.pdf": PENGUINS}
-
-
-class Shell:
-    def __init__(self, data: Path, patch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[str]) -> None:
-        self.data, self._patch, self._captured = data, patch, captured
-
-    def __call__(self, *words: str) -> tuple[int, list[dict[str, Any]], str]:
-        self._patch.setattr(sys, "argv", ["rag_core", "--data-dir", str(self.data), *words])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        shown = self._captured.readouterr()
-        return int(ended.value.code or 0), [json.loads(line) for line in shown.out.splitlines()], shown.err
-
-
-@pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
-    return Shell(tmp_path / "data", monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -58,38 +38,45 @@ def interrupted(tmp_path: Path, files: Path, barrier: EmbeddingBarrier) -> None:
 
 
 @pytest.mark.usefixtures("interrupted")
-def test_same_command_waits_for_what_an_interrupted_one_had_queued(shell: Shell, files: Path) -> None:
-    code, rows, err = shell("add", str(files), "--json")
+def test_same_command_waits_for_what_an_interrupted_one_had_queued(run: Run, files: Path) -> None:
+    code, rows, err = run("add", str(files))
     assert (code, err) == (0, ""), rows
     assert {row["file"].rpartition("/")[2]: row["status"] for row in rows} == dict.fromkeys(PDFS, "indexed")
     assert all(row["reason"].startswith("Continued") and row["chunks"] == 1 for row in rows)
-    assert {row["status"] for row in shell("list", "--json")[1]} == {"indexed"}
+    assert {row["status"] for row in run("list")[1]} == {"indexed"}
 
 
 @pytest.mark.usefixtures("interrupted")
-def test_status_says_what_waits_and_resume_indexes_it(shell: Shell, barrier: EmbeddingBarrier) -> None:
+def test_status_says_what_waits_and_resume_indexes_it(run: Run, tmp_path: Path, barrier: EmbeddingBarrier) -> None:
     barrier.block()
-    with opened(shell.data) as engine:
+    with opened(tmp_path / "data") as engine:
         (notice,) = [one for one in engine.status().notices if "Not indexed yet" in one]
         barrier.release()
     assert "bridge.pdf" in notice
     assert "add --resume" in notice
-    code, rows, _ = shell("add", "--resume", "--json")
+    code, rows, _ = run("add", "--resume")
     assert code == 0
     assert {row["file"] for row in rows} <= set(PDFS)
-    assert {row["status"] for row in shell("list", "--json")[1]} == {"indexed"}
-    assert not [one for one in shell("status", "--json")[1][0]["notices"] if "Not indexed yet" in one]
+    assert {row["status"] for row in run("list")[1]} == {"indexed"}
+    assert not [one for one in run("status")[1][0]["notices"] if "Not indexed yet" in one]
 
 
-def test_two_files_of_one_content_are_one_document(shell: Shell, files: Path) -> None:
+def test_attached_file_of_this_command_is_not_continued(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "cover.pdf").write_bytes(with_attachments(make_pdf([BUDGET]), mine_pdf=make_pdf([COPPER])))
+    code, rows, _ = run("add", str(tmp_path / "cover.pdf"))
+    assert (code, [row["status"] for row in rows]) == (0, ["indexed", "indexed"])
+    assert not [row for row in rows if "Continued" in row["reason"]]
+
+
+def test_two_files_of_one_content_are_one_document(run: Run, files: Path) -> None:
     (files / "copy.pdf").write_bytes((files / "mine.pdf").read_bytes())
-    code, rows, _ = shell("add", str(files), "--json")
+    code, rows, _ = run("add", str(files))
     assert code == 0
     assert sorted(row["status"] for row in rows) == ["duplicate", "indexed", "indexed", "indexed"]
 
 
-def test_add_needs_files_or_resume(shell: Shell) -> None:
-    code, rows, err = shell("add")
+def test_add_needs_files_or_resume(run: Run) -> None:
+    code, rows, err = run("add")
     assert (code, rows) == (2, [])
     assert "--resume" in err
 
