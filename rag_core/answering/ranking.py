@@ -110,7 +110,7 @@ class Ranker:
         plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None
         versions, embedded_versions = self._select_versions(query, generation.generation_id)
         searches = QuestionSearches(generation, loader, tasks, self._guards)
-        available = self._list_retrievers(configuration, generation)
+        available = self._stores.list_retrievers(generation.fingerprint, with_optional=configuration.sparse)
         retrievers = self._select_retrievers(rank_by, available, generation)
         for retriever in retrievers:
             if retriever.reads != "embedding":
@@ -134,6 +134,8 @@ class Ranker:
             return rerank_chunks(mapped, weights, loader.vectors, chunk_ids)
 
         hits, problems = searches.collect([one.score.name for one in available], rerank, timer)
+        if hits.found.get(rank_by) == []:
+            self._check_indexed(retrievers[0], generation)
         embedded_lookup = None
         if lookup is not None:
             with timer.measure("financials"):
@@ -162,26 +164,21 @@ class Ranker:
             problems=problems,
         )
 
-    def _list_retrievers(self, configuration: RetrievalConfig, generation: IndexGeneration) -> list[Retriever]:
-        """Return the retrievers that the index has and the configuration does not leave out."""
-        return [
-            one
-            for one in self._stores.retrievers
-            if one.is_part_of(generation.fingerprint) and (configuration.sparse or not one.is_optional)
-        ]
-
     def _select_retrievers(
         self, rank_by: str, available: list[Retriever], generation: IndexGeneration
     ) -> list[Retriever]:
         """Return the retrievers that contribute to the order of the passages."""
         for one in self._stores.retrievers:
             if one.score.name == rank_by:
-                index = one.open(generation.generation_id)
-                is_empty = not index.count() and bool(self._stores.word_index.count())
-                if not one.is_part_of(generation.fingerprint) or is_empty:
+                if not one.is_part_of(generation.fingerprint):
                     raise IndexMismatch(one.missing)
                 return [one]
         return available
+
+    def _check_indexed(self, retriever: Retriever, generation: IndexGeneration) -> None:
+        """Raise `IndexMismatch` if a retriever that found nothing has an empty index, but the library has chunks."""
+        if self._stores.word_index.count() and not retriever.open(generation.generation_id).count():
+            raise IndexMismatch(retriever.missing)
 
     def _plan_lookup(self, text: str) -> LookupPlan | None:
         return plan_lookup(text, [word.text for word in annotate(text).names] or find_lowercase_names(text))

@@ -22,8 +22,7 @@ def measure_index(stores: Stores, configuration: RetrievalConfig, rank_by: str) 
     generation_id, fingerprint = generations[-1]
     sizes = {
         one.score.name: one.measure_bytes(generation_id, fingerprint)
-        for one in stores.retrievers
-        if one.is_part_of(fingerprint) and (configuration.sparse or not one.is_optional)
+        for one in stores.list_retrievers(fingerprint, with_optional=configuration.sparse)
     }
     if rank_by in sizes:
         return sizes[rank_by]

@@ -184,11 +184,7 @@ class Evaluations(BackgroundService):
         generations = self._stores.documents.generations("active")
         return list_methods(
             self._settings.rank_by,
-            retrievers=[
-                one
-                for one in self._stores.retrievers
-                if (one.is_part_of(generations[-1][1]) if generations else not one.is_optional)
-            ],
+            retrievers=self._stores.list_retrievers(generations[-1][1] if generations else None),
             has_adapter=self._preferences.adapters.newest is not None,
             has_cross_encoder=bool(self._settings.reranker),
             k=k,

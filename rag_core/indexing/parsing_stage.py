@@ -263,8 +263,9 @@ class ParsingStage:
                 for index in indexes:
                     index.delete(former_ids)
             chunk_ids = stores.documents.save_chunks(task.version_id, spans)
+            batch = build_chunk_batch(chunk_ids, spans, task.version_id)
             for index in indexes:
-                index.add(build_chunk_batch(chunk_ids, spans, task.version_id))
+                index.add(batch)
         status, reason = summarize_pages(pages)
         reason = " ".join(filter(None, (reason, document.note)))
         hashes = [hash_text(span.prefix, span.text) for span in spans]

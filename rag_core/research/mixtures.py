@@ -15,9 +15,9 @@ from rag_core.research.marginalization.marginal_answers import generate_marginal
 from rag_core.research.marginalization.predictions import Predictions
 from rag_core.research.worked_mixture import WorkedMixture, compute_worked_mixture
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.types.explanations import WeightedPassage, WeightingConfig
+from rag_core.types.explanations import WeightingConfig
 from rag_core.types.marginalization import Decoding, MarginalAnswer, Marginalization
-from rag_core.types.mixtures import UNKNOWN, AnswerProbabilities, EvidenceMixture
+from rag_core.types.mixtures import UNKNOWN
 from rag_core.types.retrieval import Passage
 
 # What a language model writes if a passage does not state the answer.
@@ -72,17 +72,7 @@ class Mixtures:
         writer.record_tokens(sum(map(len, prompts)), predictions.computed)
         return scored
 
-    def mix(
-        self,
-        weighted: Sequence[WeightedPassage],
-        probabilities: AnswerProbabilities,
-        *,
-        right: Collection[str] = (),
-        expected: Collection[str] = (),
-        stale: Collection[str] = (),
-    ) -> EvidenceMixture:
-        """Return the mixture of the answers; see `rag_core.research.evidence_mixture.mix_answers`."""
-        return mix_answers(weighted, probabilities, right=right, expected=expected, stale=stale)
+    mix = staticmethod(mix_answers)
 
     def compute_example(self, weighting: WeightingConfig) -> WorkedMixture:
         """Return the worked example, in which a stale passage can outweigh the right one."""

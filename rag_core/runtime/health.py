@@ -62,7 +62,7 @@ def check_health(
     counts = try_call(lambda: _counts(stores), dict[str, int]())
     count("database", stores.documents.count_chunks)
     built = try_call(generations.built_with, None)
-    retrievers = [one for one in stores.retrievers if (one.is_part_of(built) if built else not one.is_optional)]
+    retrievers = stores.list_retrievers(built)
     for retriever in retrievers:
         count(retriever.store, partial(_count_indexed, stores, retriever))
     count("token vectors", stores.embeddings.count)
@@ -164,9 +164,8 @@ def _is_busy(stores: Stores) -> bool:
 
 
 def _count_indexed(stores: Stores, retriever: Retriever) -> int:
-    if retriever.is_shared:  # it answers even if the database does not
-        return retriever.open(0).count()
-    generations = [one for state in ("active", "building") for one, _ in stores.documents.generations(state)]
+    # Read lazily, because a retriever with one index for all generations answers even if the database does not.
+    generations = (one for state in ("active", "building") for one, _ in stores.documents.generations(state))
     return sum(index.count() for index in retriever.open_all(generations))
 
 

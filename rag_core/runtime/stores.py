@@ -25,6 +25,7 @@ from rag_core.store.themes import ThemeStore
 from rag_core.store.trainings import TrainingStore
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
+from rag_core.types.chunks import Fingerprint
 from rag_core.types.snapshots import AsOf
 
 
@@ -77,6 +78,18 @@ class Stores:
     def view(self, as_of: AsOf | None) -> DocumentStore | SnapshotView:
         """Return the library as of a snapshot, or the present library if ``as_of`` is ``None``."""
         return self.documents if as_of is None else SnapshotView(self.documents, self.snapshots, as_of)
+
+    def list_retrievers(self, fingerprint: Fingerprint | None, *, with_optional: bool = True) -> list[Retriever]:
+        """Return the retrievers that an index with this fingerprint has; without an index, those that each one has.
+
+        If ``with_optional`` is false, retrievers that a configuration can leave out are left out.
+        """
+        return [
+            one
+            for one in self.retrievers
+            if (with_optional or not one.is_optional)
+            and (not one.is_optional if fingerprint is None else one.is_part_of(fingerprint))
+        ]
 
     def open_index(self, name: str, generation_id: int) -> ChunkIndex:
         """Return the index of a retriever for a generation."""

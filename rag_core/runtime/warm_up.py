@@ -93,8 +93,9 @@ class WarmUp:
 
     def _load_search(self) -> None:
         generation = self._generations.active()
-        for _, index in self._stores.open_indexes(generation.generation_id):
-            index.count()
+        for retriever, index in self._stores.open_indexes(generation.generation_id):
+            if retriever.reads == "embedding":
+                index.count()
         for words in range(*QUESTION_LENGTHS):
             for low_priority in (False, True):
                 generation.embedder.embed_question("warm " * words, low_priority=low_priority)

@@ -13,10 +13,10 @@ from rag_core.types.retrieval import Gate, Passage, SearchResult
 from rag_core.types.tables import Span
 from rag_core.types.usage import Usage
 
-# What is said if the documents do not answer a question.
+# The answers if the documents do not answer a question.
 REFUSAL = "I don't know: the documents don't say."
 CLOSEST_PASSAGES = "Not stated. Closest passages: {pages}."
-# What is said if there is nothing to search.
+# The answers if there is nothing to search.
 NO_DOCUMENTS = "There are no documents to search. Add {formats}, then ask again."
 EMPTY_SNAPSHOT = "The snapshot contains no document that can be searched."
 # A citation marker such as [1]. The second pattern also matches the blanks before a marker, and markers in the brackets
