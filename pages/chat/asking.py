@@ -47,7 +47,8 @@ def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
             elif question:
                 ask(back, question, scope, [job.job_id for job in jobs])
 
-    st.chat_input(
+    # An input at the root would scroll the page to its end after each run, and the question out of view.
+    st.bottom.chat_input(
         f"Ask your documents, or drop {back.engine.formats.plurals} here",
         key=keys.ASK,
         accept_file="multiple",

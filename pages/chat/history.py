@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import streamlit as st
 
@@ -18,7 +19,7 @@ from pages.shared.current import get_current_id
 from pages.shared.evidence import consists_of_pages, find_linked_sources, format_for_copy, name_sources
 from pages.shared.excerpts import build_excerpts
 from pages.shared.feedback import confirm_passage, show_feedback
-from pages.shared.passages import show_passages
+from pages.shared.passages import link_sources, show_passages
 from pages.shared.richtext import show_richtext
 from pages.shared.source import open_source
 from pages.shared.tables import build_cited_tables
@@ -30,6 +31,11 @@ from rag_core.types.conversations import Message
 from rag_core.types.formatting import format_count
 
 SHOWN = 20
+_SCROLL = st.components.v2.component(
+    "footnote_scroll_to_question",
+    html="",
+    js=Path(__file__).with_name("scroll_to_question.js").read_text(encoding="utf-8"),
+)
 
 
 def show_history(back: Backend, messages: Sequence[Message]) -> dict[str, Answer]:
@@ -44,6 +50,14 @@ def show_history(back: Backend, messages: Sequence[Message]) -> dict[str, Answer
     for message in messages[hidden:]:
         _turn(back, message, last=message is messages[-1])
     return {one.message_id: one.answer for one in messages if one.answer}
+
+
+def scroll_to_question(messages: Sequence[Message]) -> None:
+    """Bring the newest question into view when it is asked or its conversation is opened, with room for the answer."""
+    questions = [one.message_id for one in messages if one.role == "user"]
+    if questions:
+        with st.container(key="room_for_answer"):
+            _SCROLL(key="scroll_to_question", data={"question": questions[-1]})
 
 
 def _turn(back: Backend, message: Message, *, last: bool) -> None:
@@ -66,18 +80,16 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
     if answer.as_of:
         st.caption(f":material/history: As of {escape_markdown(answer.as_of)}")
     show_rewritten_search(back, message, answer, last=last)
-    _work_done(back.engine, answer)
     _text(message, select_shown_part(message, answer))
     show_notices(back, message, answer, last=last)
     if answer.state is AnswerState.ABSTAINED:
         show_refusal(back, answer)
-    show_passages(
-        back.engine,
+    link_sources(
         answer,
-        key=f"passage_{message.message_id}",
+        key=f"sources_{message.message_id}",
         on_open=lambda rank: open_source(message.message_id, rank),
-        on_confirm=lambda rank: confirm_passage(back.engine, message.message_id, rank),
     )
+    _show_evidence(back.engine, message, answer)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         show_feedback(back.engine, message.message_id)
         if last:
@@ -86,22 +98,34 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
         offer_model(back)
 
 
-def _work_done(engine: Engine, answer: Answer) -> None:
+def _show_evidence(engine: Engine, message: Message, answer: Answer) -> None:
+    """Show the passages that were read, with their scores, and how the answer was found; closed at first."""
     # An answer about the app or its library is written without a search.
     if not answer.passages and not answer.steps and not answer.usage.calls:
         return
     timings = answer.timings_ms
     total = timings.get("total", sum(timings.values())) / 1000
     label = _describe_passages(answer) if answer.passages else "Searched"
-    how = "" if answer.strategy == "plain" else f" · {engine.strategies.find_label(answer.strategy)}"
-    with st.expander(f"{label}, {format_duration(total)}{how}", type="compact"):
+    # The part before the colon is the API, which is the same for servers of all kinds.
+    written_by = f"Written by {answer.generator.partition(':')[2]}" if answer.generator != "extractive" else ""
+    how = "" if answer.strategy == "plain" else engine.strategies.find_label(answer.strategy)
+    label = " · ".join(filter(None, (f"{label}, {format_duration(total)}", how, escape_markdown(written_by))))
+    with st.expander(label, type="compact", key=f"evidence_{message.message_id}"):
+        show_passages(
+            engine,
+            answer,
+            key=f"passage_{message.message_id}",
+            on_open=lambda rank: open_source(message.message_id, rank),
+            on_confirm=lambda rank: confirm_passage(engine, message.message_id, rank),
+        )
         lines = [
             f"{stage.ended}: {format_duration(timings[stage.name] / 1000)}"
             for stage in STAGES
             if stage.ended and stage.name in timings
         ]
-        written_by = "quoted from the documents" if answer.generator == "extractive" else answer.generator
-        st.text("\n".join([*answer.steps, *lines, f"Answer: {written_by}"]))
+        writer = "quoted from the documents" if answer.generator == "extractive" else answer.generator
+        usage = [answer.usage.label] if answer.usage.calls else []
+        st.text("\n".join([*answer.steps, *lines, f"Answer: {writer}", *usage]))
 
 
 def _describe_passages(answer: Answer) -> str:
@@ -123,7 +147,7 @@ def _text(message: Message, answer: Answer) -> None:
         copy=format_for_copy(answer),
     )
     if answer.more:
-        with st.expander("More passages", key=f"more_{message.message_id}"):
+        with st.expander("More passages", type="compact", key=f"more_{message.message_id}"):
             show_richtext(
                 build_excerpts(answer, answer.more),
                 key=f"more_text_{message.message_id}",
@@ -133,10 +157,6 @@ def _text(message: Message, answer: Answer) -> None:
     if answer.stopped:
         unchecked = "" if answer.generator == "extractive" else " It was not checked against the sources."
         st.caption(f":material/stop_circle: Stopped before the end. The text so far is kept.{unchecked}")
-    # The part before the colon is the API, which is the same for servers of all kinds.
-    written_by = f"Written by {answer.generator.partition(':')[2]}" if answer.generator != "extractive" else ""
-    if note := " · ".join(filter(None, (written_by, answer.usage.label if answer.usage.calls else ""))):
-        st.caption(escape_markdown(note))
 
 
 def show_missing_answer(back: Backend) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.chat.asking import show_input, show_running_answer
-from pages.chat.history import show_history, show_missing_answer
+from pages.chat.history import scroll_to_question, show_history, show_missing_answer
 from pages.chat.scope import add_to_scope, choose_scope
 from pages.chat.strategy import choose_strategy
 from pages.chat.welcome import show_welcome
@@ -14,7 +14,7 @@ from pages.shared.jobs import show_jobs
 from pages.shared.library import find_searchable
 from pages.shared.problems import show_stored_error
 from pages.shared.sidebar import show_sidebar
-from pages.shared.source import open_source_drawer
+from pages.shared.source import show_source
 from pages.shared.unlock import find_rejected, show_password_fields
 from pages.shared.warmth import show_warm_up
 
@@ -48,5 +48,6 @@ show_jobs(back.engine)
 show_password_fields(
     back.engine, find_rejected(back.engine, library), on_opened=lambda jobs: add_to_scope(back.engine, chosen, jobs)
 )
-open_source_drawer(back.engine, shown)
+scroll_to_question(messages)
+show_source(back.engine, shown)
 show_input(back, chosen, locked=run is not None)

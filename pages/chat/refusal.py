@@ -1,4 +1,4 @@
-"""Explain a refusal: how close the best passage came to the threshold, and why the passages do not match."""
+"""Explain a refusal: why the closest passages do not match, and what the reader can do."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared.backend import Backend
-from pages.shared.evidence import consists_of_pages
 from pages.shared.library import find_searchable
-from pages.shared.text import escape_markdown, format_score
+from pages.shared.text import escape_markdown
 from rag_core.types.answers import Answer
 from rag_core.types.documents import DocumentInfo
 
@@ -26,25 +25,17 @@ def show_refusal(back: Backend, answer: Answer) -> None:
         "Rephrase the question with words from the documents, choose other documents above, or add the document "
         "that contains the answer."
     )
-    if answer.passages:
-        gate = answer.gate
-        best, needed = (format_score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
-        # If the score reaches the threshold but no sentence answers the question, or if a model has refused, the two
-        # numbers do not explain the refusal.
-        is_below = gate.score < gate.threshold and not gate.overruled
-        lacking = f" (best {best}, needs {needed})" if is_below else ""
-        st.markdown(f"**Closest {'pages' if consists_of_pages(answer) else 'passages'}**{lacking}")
-        reasons = _shared_reasons(answer)
-        if reasons:
-            st.caption(f":material/rule: In the closest passages, {escape_markdown('; '.join(reasons))}.")
-        for name, document in _find_named(reasons, back.engine.documents.list()):
-            st.caption(
-                f":material/description: {escape_markdown(document)} is named after “{escape_markdown(name)}”. Choose "
-                "that document above and ask again."
-            )
+    reasons = _find_shared_reasons(answer)
+    if reasons:
+        st.caption(f":material/rule: In the closest passages, {escape_markdown('; '.join(reasons))}.")
+    for name, document in _find_named(reasons, back.engine.documents.list()):
+        st.caption(
+            f":material/description: {escape_markdown(document)} is named after “{escape_markdown(name)}”. Choose "
+            "that document above and ask again."
+        )
 
 
-def _shared_reasons(answer: Answer) -> list[str]:
+def _find_shared_reasons(answer: Answer) -> list[str]:
     """Return the reasons that apply to every passage for which the gate has computed a score."""
     looked_at = [one for one in answer.passages if one.scores.get("answerable") is not None]
     if answer.gate.score_name != "answerable" or len(looked_at) < 2:

@@ -22,8 +22,6 @@ def choose_conversation(conversation_id: str | None) -> None:
     st.session_state[keys.CONVERSATION] = conversation_id
     st.session_state.pop(keys.EARLIER, None)
     st.session_state.pop(keys.EDITOR, None)
-    # If the reader closes the source drawer and leaves the conversation at the same time, Streamlit reports only that
-    # the reader leaves. So the source is removed here.
     st.session_state.pop(keys.SOURCE, None)
     if conversation_id:
         st.query_params[keys.CONVERSATION_PARAM] = conversation_id

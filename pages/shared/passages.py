@@ -1,4 +1,4 @@
-"""The passages of an answer, each in an expander."""
+"""The passages of an answer, each in an expander, and links to the pages that it cites."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ from rag_core.types.retrieval import Passage
 # Maximum number of copies of a passage that are listed.
 _PLACES = 5
 _HIDDEN_SHOWN = 300
+# Most links below an answer.
+_LINKED = 6
 
 
 def show_passages(
@@ -54,6 +56,22 @@ def show_passages(
             with st.expander(label, type="compact", key=f"{key}_more"):
                 blocks, sources = _list_others(others), name_sources(answer)
                 show_richtext(blocks, key=f"{key}_others", sources=sources, on_cite=on_open, small=True)
+
+
+def link_sources(answer: Answer, *, key: str, on_open: Callable[[int], None]) -> None:
+    """Show the cited passages of an answer, or the closest ones of a refusal, as links in one line.
+
+    Excerpts have their source above them, so they need no links.
+    """
+    passages = [] if answer.consists_of_excerpts else list_first_passages(answer)
+    if not passages:
+        return
+    nodes: list[Node] = [build_text_node("Closest:" if answer.state is AnswerState.ABSTAINED else "Sources:")]
+    for one in passages[:_LINKED]:
+        nodes += [build_text_node(" "), {"t": "cite", "n": one.rank, "s": f"{one.document} · p. {one.page_label}"}]
+    if len(passages) > _LINKED:
+        nodes.append(build_text_node(f" and {len(passages) - _LINKED:,} more below"))
+    show_richtext([{"t": "p", "c": nodes}], key=key, sources=name_sources(answer), on_cite=on_open, small=True)
 
 
 def _list_others(passages: Sequence[Passage]) -> list[Node]:

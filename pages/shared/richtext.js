@@ -61,8 +61,8 @@ function scrollToMarks(frame) {
   watch.observe(frame);
 }
 
-// The button that opened a dialog. When the dialog closes, it cannot return the focus to this button, so
-// `awaitReturn` does.
+// The button that opened the source. When the source closes, it cannot return the focus to this button, because the
+// button is in a shadow tree, so `awaitReturn` does.
 let left = null;
 
 function citesOf(root) {

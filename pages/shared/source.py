@@ -1,6 +1,8 @@
-"""The source drawer: the page that a statement comes from, with the quoted words highlighted."""
+"""The source beside the conversation: the page that a statement comes from, with the quoted words highlighted."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import streamlit as st
 
@@ -11,6 +13,7 @@ from pages.shared.evidence import (
     find_citations,
     find_passage,
     find_quotes,
+    list_cited_passages,
 )
 from pages.shared.openpdf import show_open_button
 from pages.shared.page_text import Tables, build_chunk, build_passage
@@ -25,42 +28,72 @@ from rag_core.types.chunks import ChunkSpan
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.retrieval import Passage
 
-_WIDTH = 720
+_PANEL = st.components.v2.component(
+    "footnote_source_panel", html="", js=Path(__file__).with_name("source_panel.js").read_text(encoding="utf-8")
+)
 _GONE = "This document is no longer in the library. Below is the text as it was stored with the answer."
 
 
 def open_source(message_id: str, marker: int) -> None:
-    """Make the next run open the drawer with the source ``[marker]`` of a message."""
+    """Make the next run show the source ``[marker]`` of a message."""
     st.session_state[keys.SOURCE] = (message_id, marker)
     st.session_state.pop(keys.SOURCE_PAGE, None)
     st.session_state.pop(keys.SOURCE_ZOOM, None)
     st.session_state.pop(keys.OPEN_PDF, None)
 
 
-def open_source_drawer(engine: Engine, answers: dict[str, Answer]) -> None:
-    """Open the drawer if the reader clicked a source; ``answers`` maps message ids to answers.
+def show_source(engine: Engine, answers: dict[str, Answer]) -> None:
+    """Show the source that the reader clicked beside the page; ``answers`` maps message ids to answers.
 
-    Every run opens the drawer again until the reader closes it, because the page also reruns for other reasons, for
-    example when an answer is complete.
+    The source stays until the reader closes it or opens another one, so that it can be compared with the answer.
     """
     message_id, marker = st.session_state.get(keys.SOURCE, ("", 0))
     answer = answers.get(message_id)
     passage = find_passage(answer, marker) if answer else None
     if answer is None or passage is None:
         return
-    title = f"Source {passage.rank} of {len(answer.passages)}"
-    st.session_state[keys.DIALOG_OPEN] = True
-    drawer = st.dialog(title, width=_WIDTH, position="right", icon=":material/format_quote:", on_dismiss=_closed)
-    drawer(_drawer)(engine, answer, passage)
+    with st.container(key="source_panel"):
+        _PANEL(
+            key="source_behaviour",
+            data={"label": f"Source {passage.rank}: {passage.document}", "opened": f"{message_id}:{passage.rank}"},
+            on_close_change=_close,
+        )
+        _show_header(message_id, answer, passage)
+        _show_passage(engine, answer, passage)
 
 
-def _closed() -> None:
+def _close() -> None:
     st.session_state.pop(keys.SOURCE, None)
-    st.session_state.pop(keys.DIALOG_OPEN, None)
 
 
-def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
-    st.markdown(f"**{escape_markdown(passage.document)}** · p. {escape_markdown(passage.page_label)}")
+def _show_header(message_id: str, answer: Answer, passage: Passage) -> None:
+    """Show which source is open, and buttons to step through the sources that the answer cites and to close it."""
+    ranks = [one.rank for one in list_cited_passages(answer)]
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="source_header"):
+        st.markdown(f"**{escape_markdown(f'[{passage.rank}]')} {escape_markdown(passage.document)}**", width="stretch")
+        if len(ranks) > 1 and passage.rank in ranks:
+            position = ranks.index(passage.rank)
+            _step_to("Previous source", "arrow_back", message_id, ranks[position - 1] if position else None)
+            st.caption(f"{position + 1} of {len(ranks)}", width="content")
+            _step_to("Next source", "arrow_forward", message_id, ranks[position + 1] if ranks[position + 1 :] else None)
+        st.button("Close", icon=":material/close:", key="source_close", type="tertiary", on_click=_close, help="Close")
+
+
+def _step_to(label: str, icon: str, message_id: str, rank: int | None) -> None:
+    key = f"source_{label.split()[0].lower()}_source"
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        key=key,
+        type="tertiary",
+        on_click=open_source,
+        args=[message_id, rank],
+        disabled=rank is None,
+        help=label,
+    )
+
+
+def _show_passage(engine: Engine, answer: Answer, passage: Passage) -> None:
     if passage.heading:
         st.caption(escape_markdown(passage.heading))
     show_injection_warning(passage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.jobs import show_jobs
-from pages.shared.source import open_source_drawer
+from pages.shared.source import show_source
 from pages.shared.start import start_page
 from pages.themes.building import show_building
 from pages.themes.choosing import choose_theme
@@ -27,4 +27,4 @@ with right:
     key = choose_entity(back.engine, theme)
     if key:
         shown |= show_entity(back.engine, key)
-open_source_drawer(back.engine, shown)
+show_source(back.engine, shown)

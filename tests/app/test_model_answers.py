@@ -106,7 +106,7 @@ def test_paraphrased_refusal_is_shown_as_refusal(
     endpoint.script = [complete("The passages do not mention how long the bridge is.")]
     app, answer = ask(open_page)
     assert plain_text(answer["blocks"]) == "The passages do not mention how long the bridge is."
-    assert "Closest passages" in texts(app)
+    assert plain_text(shown(app)[1]["blocks"]) == "Closest: bridge.pdf · p. 1 bridge.pdf · p. 2 canal.pdf · p. 1"
     assert answer["copy"] == ""
 
 

@@ -59,7 +59,8 @@ def test_cited_pages_are_listed_in_the_order_of_the_answer(
     assert work.startswith("Read 8 pages of 1 document, ")
     assert sources == ["[4] handbook.pdf · p. 4", "[3] handbook.pdf · p. 3"]
     assert others == "6 more pages were read"
-    answer, first, _, more = shown(app)
+    answer, links, first, _, more = shown(app)
+    assert plain_text(links["blocks"]) == "Sources: handbook.pdf · p. 4 handbook.pdf · p. 3"
     text = plain_text(first["blocks"])
     assert text.startswith("Dangerous goods are declared")
     assert "Explosives are unloaded only at the outer pier" in text
@@ -106,8 +107,7 @@ def test_refusal_of_the_model_offers_the_pages_that_it_cites(
     answer = shown(app)[0]
     assert plain_text(answer["blocks"]).endswith("the harbour fee of 420 crowns [3].")
     assert answer["sources"] == {"3": "handbook.pdf, page 3"}
-    assert "Closest pages" in texts(app)
-    assert "needs" not in texts(app)
+    assert plain_text(shown(app)[1]["blocks"]) == "Closest: handbook.pdf · p. 3"
     assert labels(app)[1:] == ["[3] handbook.pdf · p. 3", "7 more pages were read"]
 
 
@@ -116,7 +116,7 @@ def test_refusal_without_markers_offers_the_best_pages(
 ) -> None:
     endpoint.script = [reply("NOT STATED: The fee of 2031 is not stated.")]
     app = ask(open_page(), QUESTION)
-    assert "Closest pages" in texts(app)
+    assert plain_text(shown(app)[1]["blocks"]).count("handbook.pdf · p. ") == 3
     assert "[3] handbook.pdf · p. 3" in labels(app)[1:4]
     assert labels(app)[4] == "5 more pages were read"
 

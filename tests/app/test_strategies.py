@@ -99,7 +99,7 @@ def test_chosen_strategy_is_applied_and_shown(
     shown_texts = texts(app)
     assert "Searched for “How long is the Harrow Bridge?”\nSearched for “When was the Harrow Bridge" in shown_texts
     assert "2 calls, " in shown_texts.replace("\\", "")
-    assert any(expander.label.endswith("· Compare") for expander in app.expander)
+    assert any("· Compare · Written by" in expander.label for expander in app.expander)
     reloaded = open_page(c=conversation_of(app))
     assert "Searched for “When was the Harrow Bridge" in texts(reloaded)
     assert reloaded.selectbox(key="strategy").value == "plain"

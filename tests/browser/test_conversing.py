@@ -27,7 +27,7 @@ def test_conversation_with_sources_follow_ups_and_export(open_app: OpenApp, addr
     expect(tip).to_have_text("tower.pdf, page 2")
     page.keyboard.press("Enter")
 
-    drawer = page.get_by_role("dialog", name="Source 1 of")
+    drawer = page.get_by_role("dialog", name="Source 1:")
     expect(drawer.locator("img[alt='Page 2 of tower.pdf']")).to_be_visible()
     drawer.get_by_text("Text before (p. 1)").click()
     expect(drawer.get_by_text("free of ice in winter")).to_be_visible()

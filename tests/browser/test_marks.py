@@ -36,7 +36,7 @@ def test_marks_are_visible_and_open_the_compared_passage(open_app: OpenApp, writ
     differs.focus()
     expect(page.locator(".tip")).to_have_text("Compared with tornea.pdf, page 1")
     page.keyboard.press("Enter")
-    drawer = page.get_by_role("dialog", name="Source 1 of")
+    drawer = page.get_by_role("dialog", name="Source 1:")
     expect(drawer.locator("mark").first).to_contain_text("64 kilometres")
     quiet(page)
     page.keyboard.press("Escape")

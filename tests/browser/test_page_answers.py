@@ -51,7 +51,6 @@ def test_sources_second_look_and_refusal(open_app: OpenApp, tmp_path: Path) -> N
         go_on.set()
 
         expect(page.get_by_text("Read 8 pages of 1 document")).to_be_visible()
-        expect(page.get_by_text("2 calls,")).to_be_visible()
         quiet(page)
         for dark, width in ((False, 1440), (True, 380)):
             page.emulate_media(color_scheme="dark" if dark else "light")
@@ -60,23 +59,21 @@ def test_sources_second_look_and_refusal(open_app: OpenApp, tmp_path: Path) -> N
             assert_fits_width(page)
         table = page.get_by_role("region", name="Table")
         assert table.evaluate("frame => frame.scrollWidth > frame.clientWidth")
+        page.get_by_text("Read 8 pages of 1 document").click()
         page.get_by_text("[4] handbook.pdf · p. 4").click()
         expect(page.locator("mark", has_text="Explosives are unloaded")).to_be_visible()
         page.get_by_text("4 more pages were read").click()
         other = page.get_by_role("button", name="Source 6: handbook.pdf, page 6")
         expect(other).to_have_text("p. 6")
         other.click()
-        expect(
-            page.get_by_role("dialog", name="Source 6 of 8").get_by_alt_text("Page 6 of handbook.pdf")
-        ).to_be_visible()
+        expect(page.get_by_role("dialog", name="Source 6:").get_by_alt_text("Page 6 of handbook.pdf")).to_be_visible()
         quiet(page)
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_be_hidden()
 
         ask(page, "What is the fee of the harbour in 2031?")
         refusal = page.get_by_test_id("stChatMessage").last
-        expect(refusal.get_by_text("Closest pages")).to_be_visible()
-        expect(refusal.get_by_text("needs 0.")).to_have_count(0)
+        expect(refusal.get_by_text("Closest:")).to_be_visible()
         quiet(page)
         refusal.get_by_role("button", name="Source 3: handbook.pdf, page 3").first.click()
-        expect(page.get_by_role("dialog", name="Source 3 of 8")).to_be_visible()
+        expect(page.get_by_role("dialog", name="Source 3:")).to_be_visible()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import re
 from contextlib import closing
 from urllib.parse import urlsplit
 
@@ -35,7 +36,8 @@ def test_stored_answer_is_shown_literally_and_harmless(
 ) -> None:
     page = open_app(f"{writing_app.address}/{path}?c={writing_app.hostile_conversations[generator]}")
     message = page.get_by_test_id("stChatMessage").last
-    message.get_by_test_id("stExpander").filter(has_text="a.pdf · p. 1").first.click()
+    message.get_by_text(re.compile("(Read|Cites) . passages? of")).click()
+    message.get_by_text("a.pdf · p. 1 ·").click()
     expect(message.get_by_text("This passage contains text that reads like instructions to a model.")).to_be_visible()
     for name in ("image", "img with handler", "script", "latex image", "template"):
         expect(message.get_by_text(RENDERED[name]).first).to_be_visible()

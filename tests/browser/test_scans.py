@@ -62,7 +62,7 @@ def test_answer_from_a_scan_has_its_highlight_in_place(open_app: OpenApp, addres
     page = open_chat(open_app, address, {"minutes.pdf": scanned(typeset)})
     ask(page, "From where was the new crane bought?")
     page.get_by_role("button", name="Source 1: minutes.pdf, page 1").first.click()
-    drawer = page.get_by_role("dialog", name="Source 1 of")
+    drawer = page.get_by_role("dialog", name="Source 1:")
     expect(drawer.locator("img[alt='Page 1 of minutes.pdf']")).to_be_visible()
     expect(drawer.locator("mark").first).to_contain_text("Aberdeen")
     expect(drawer.get_by_text("was read by OCR, with a confidence of 0.")).to_be_visible()

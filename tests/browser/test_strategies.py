@@ -65,7 +65,7 @@ def test_comparison_shows_its_parts_and_survives_reload(page: Page, endpoint: Sc
     page.get_by_text("· Compare").click()
     expect(page.get_by_text("Searched for “How long is the Lindow Canal?”")).to_be_visible()
     page.get_by_role("button", name="Source 2: canal.pdf, page 1").first.click()
-    expect(page.get_by_role("dialog", name="Source 2 of").get_by_alt_text("Page 1 of canal.pdf")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Source 2:").get_by_alt_text("Page 1 of canal.pdf")).to_be_visible()
     page.reload()
     expect(page.get_by_role("button", name="Source 2: canal.pdf, page 1").first).to_be_visible()
     expect(page.get_by_text("· Compare")).to_be_visible()

@@ -118,7 +118,7 @@ def test_open_source_and_dialog_stay_open_when_an_answer_ends(page: Page, model:
     ask(page, QUESTION)
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     page.get_by_role("button", name="Source 1: tower.pdf, page 1").first.click()
-    drawer = page.get_by_role("dialog", name="Source 1 of")
+    drawer = page.get_by_role("dialog", name="Source 1:")
     expect(drawer.get_by_alt_text("Page 1 of tower.pdf")).to_be_visible()
     model.go_on.set()
     expect(page.get_by_text("Written by small")).to_have_count(2)

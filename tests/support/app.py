@@ -55,7 +55,7 @@ def conversation_of(app: AppTest) -> str:
 
 
 def texts(app: AppTest) -> str:
-    """Return all texts of the page in elements of Streamlit."""
+    """Return all texts of the page in elements of Streamlit, and the labels of its expanders."""
     kinds = (
         app.markdown,
         app.caption,
@@ -67,7 +67,8 @@ def texts(app: AppTest) -> str:
         app.error,
         app.success,
     )
-    return "\n".join(str(element.value) for kind in kinds for element in kind)
+    values = [str(element.value) for kind in kinds for element in kind]
+    return "\n".join([*values, *(expander.label for expander in app.expander)])
 
 
 def shown(app: AppTest, component: str = "footnote_richtext") -> list[dict]:
@@ -81,7 +82,7 @@ def plain_text(node: dict | list) -> str:
     """Return the text of a tree of `pages.shared.blocks`."""
     if isinstance(node, list):
         return "".join(plain_text(child) for child in node)
-    text = f"[{node['n']}]" if node.get("t") == "cite" else node.get("s", "")
+    text = node.get("s") or (f"[{node['n']}]" if node.get("t") == "cite" else "")
     return text + plain_text(node.get("c", []))
 
 

@@ -31,6 +31,11 @@ QUOTED = {
         "The Brennick lighthouse stands on a rock of red sandstone. Its lamp was lit for the first time in 1874.",
         "The Brennick lighthouse museum had 18,240 visitors last year.",
     ),
+    "lights.pdf": make_pdf(
+        "The light of Kvalnes shows two white flashes every ten seconds. Its keeper was Oda Brekke.",
+        "The light of Sandvika shows one red flash every six seconds. Its keeper was Ivar Dahl.",
+        "The light of Torvik shows a green flash every four seconds. Its keeper was Runa Moe.",
+    ),
 }
 FACT = "The Kemi dam is 71 metres high"
 WRITTEN = {
