@@ -17,7 +17,7 @@ _COMPONENT = st.components.v2.component(
     html="",
     css=(_HERE / "openpdf.css").read_text(encoding="utf-8"),
     js=(_HERE / "openpdf.js").read_text(encoding="utf-8"),
-    # Isolated styles would put the button in a shadow tree, which the Tab key skips in a drawer.
+    # Isolated styles would put the button in a shadow tree, which the Tab key skips in a panel.
     isolate_styles=False,
 )
 
@@ -25,7 +25,7 @@ _COMPONENT = st.components.v2.component(
 def show_open_button(file_format: FormatDescription, read: Callable[[], bytes], *, page: int, key: str) -> None:
     """Show a button that opens a document at ``page``, counted from 1.
 
-    Only a click calls ``read``. `st.link_button` needs the address in advance, so every drawer would have to read
+    Only a click calls ``read``. `st.link_button` needs the address in advance, so every source would have to read
     the whole file.
     """
 

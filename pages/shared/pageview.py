@@ -15,7 +15,7 @@ _COMPONENT = st.components.v2.component(
     html="",
     css=(_HERE / "pageview.css").read_text(encoding="utf-8"),
     js=(_HERE / "pageview.js").read_text(encoding="utf-8"),
-    # Isolated styles would put the image in a shadow tree, which the Tab key skips in a drawer.
+    # Isolated styles would put the image in a shadow tree, which the Tab key skips in a panel.
     isolate_styles=False,
 )
 

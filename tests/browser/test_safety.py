@@ -36,7 +36,7 @@ def test_stored_answer_is_shown_literally_and_harmless(
 ) -> None:
     page = open_app(f"{writing_app.address}/{path}?c={writing_app.hostile_conversations[generator]}")
     message = page.get_by_test_id("stChatMessage").last
-    message.get_by_text(re.compile("(Read|Cites) . passages? of")).click()
+    message.get_by_text(re.compile("(Read|Cites) [0-9]+ (passage|page)s? of")).click()
     message.get_by_text("a.pdf · p. 1 ·").click()
     expect(message.get_by_text("This passage contains text that reads like instructions to a model.")).to_be_visible()
     for name in ("image", "img with handler", "script", "latex image", "template"):
