@@ -9,14 +9,18 @@ import streamlit as st
 from pages.shared.coldstart import settle_cold_start
 
 CHAT = st.Page("pages/chat/page.py", title="Chat", icon=":material/forum:", default=True)
-PAGES = [
-    CHAT,
-    st.Page("pages/documents/page.py", title="Documents", icon=":material/library_books:", url_path="documents"),
-    st.Page("pages/themes/page.py", title="Themes", icon=":material/hub:", url_path="themes"),
-    st.Page("pages/evaluate/page.py", title="Evaluate", icon=":material/fact_check:", url_path="evaluate"),
-    st.Page("pages/lab/page.py", title="Lab", icon=":material/experiment:", url_path="lab"),
-    st.Page("pages/admin/page.py", title="Admin", icon=":material/monitoring:", url_path="admin"),
-]
+PAGES = {
+    "": [
+        CHAT,
+        st.Page("pages/documents/page.py", title="Documents", icon=":material/library_books:", url_path="documents"),
+        st.Page("pages/admin/page.py", title="Admin", icon=":material/monitoring:", url_path="admin"),
+    ],
+    "Advanced": [
+        st.Page("pages/themes/page.py", title="Themes", icon=":material/hub:", url_path="themes"),
+        st.Page("pages/evaluate/page.py", title="Evaluate", icon=":material/fact_check:", url_path="evaluate"),
+        st.Page("pages/lab/page.py", title="Lab", icon=":material/experiment:", url_path="lab"),
+    ],
+}
 
 
 def open_chat() -> None:
@@ -27,7 +31,8 @@ def open_chat() -> None:
 # Set a local icon before calling st.navigation. Otherwise the browser tab shows the Material icon of the page,
 # which the browser fetches from a server on the internet. A title set here would alternate with the title of the page.
 st.set_page_config(page_icon="pages/shared/icon.png")
-page = st.navigation([*PAGES, st.Page(open_chat, title="Chat", url_path="chat", visibility="hidden")])
+HIDDEN = st.Page(open_chat, title="Chat", url_path="chat", visibility="hidden")
+page = st.navigation({**PAGES, "": [*PAGES[""], HIDDEN]})
 st.set_page_config(page_title=f"{page.title} · Footnote", layout="centered" if page is CHAT else "wide")
 st.html(Path(__file__).parent / "pages/shared/app.css")
 settle_cold_start()

@@ -12,6 +12,7 @@ from pages.shared.backend import Backend
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
+from pages.shared.uploads import show_uploader
 from rag_core.engine import Engine
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.formatting import format_count
@@ -37,18 +38,16 @@ def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
 def _empty(back: Backend) -> None:
     formats = back.engine.formats.plurals
     st.markdown(f"Footnote answers questions from your {formats} and shows the page that each sentence comes from.")
-    with st.container(border=True, horizontal_alignment="center"):
-        st.markdown(f":material/upload_file: Drop {formats} on the input field below", text_alignment="center")
-        st.caption(_place(back.engine), text_alignment="center")
-        st.button(
-            "Try it with the guide",
-            icon=":material/menu_book:",
-            type="primary",
-            key="add_guide",
-            on_click=_add_guide,
-            args=[back],
-            disabled=bool(back.engine.jobs.list(active=True)),
-        )
+    show_uploader(back.engine)
+    st.caption(_place(back.engine))
+    st.button(
+        "Try it with the guide",
+        icon=":material/menu_book:",
+        key="add_guide",
+        on_click=_add_guide,
+        args=[back],
+        disabled=bool(back.engine.jobs.list(active=True)),
+    )
 
 
 def _place(engine: Engine) -> str:

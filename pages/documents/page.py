@@ -10,11 +10,11 @@ from pages.documents.failures import show_failures_download
 from pages.documents.outdated import offer_reindex
 from pages.documents.snapshots import show_snapshots
 from pages.documents.table import choose_documents
-from pages.documents.uploads import show_uploader
 from pages.shared.clashes import ask_about_clashes
 from pages.shared.jobs import show_jobs
 from pages.shared.start import start_page
 from pages.shared.unlock import find_rejected, show_password_fields
+from pages.shared.uploads import show_uploader
 
 back = start_page("documents", "Documents")
 documents = back.engine.documents.list()
