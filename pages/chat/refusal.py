@@ -19,9 +19,7 @@ _NAME = re.compile(r"“([^”]+)”")
 def show_refusal(back: Backend, answer: Answer) -> None:
     """Show why a question is not answered, and what the reader can do."""
     if not answer.passages and not find_searchable(back.engine.documents.list()):
-        st.caption(
-            f"Drop {back.engine.formats.plurals} on the input field below, or add them on the Documents page, then ask again."
-        )
+        st.caption(f"Drop {back.engine.formats.plurals} on the input field below, then ask again.")
         return
     st.caption(
         "Rephrase the question with words from the documents, choose other documents above, or add the document "
