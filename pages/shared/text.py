@@ -103,3 +103,13 @@ def is_today(when: datetime) -> bool:
     """Return whether a time is today in the reader's time zone."""
     zone = get_reader_zone()
     return when.astimezone(zone).date() == datetime.now(zone).date()
+
+
+def format_day(when: datetime) -> str:
+    """Return the day of a time in the reader's time zone, such as ``2025-03-01``."""
+    return when.astimezone(get_reader_zone()).date().isoformat()
+
+
+def name_file(title: str) -> str:
+    """Return a title without the characters that file systems do not allow, for the name of a file."""
+    return truncate(" ".join(re.sub(r'[\x00-\x1f<>:"/\\|?*.]', " ", title).split()), 60) or "Conversation"

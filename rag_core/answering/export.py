@@ -17,12 +17,14 @@ REMOVED = "[removed]"
 # Minimum length of a secret value that is removed from exports. For endpoints that need no key, users set words such as
 # "none" or "ollama", which occur in ordinary text.
 SHORTEST_SECRET = 8
-# All special characters of Markdown are escaped in quotes. In a model's text, only the characters that ``_LINK_MARKUP``
-# matches are escaped: emphasis and lists stay, but links, images and HTML do not.
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!<>|~&$])")
+# Characters that would be markup are escaped in quotes. In a model's text, only the characters that ``_LINK_MARKUP``
+# matches are escaped: emphasis and lists stay, but links, images and HTML do not. A number in brackets, such as ``[1]``,
+# is markup only before a bracket or a colon; an underscore only at the edge of a word, and a tilde only beside another.
+_NUMBER = r"(\[\d+\](?![\[(:]))"
+_MARKUP = re.compile(rf"{_NUMBER}|([\\`*\[\]<>|$]|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~|&(?=#?\w+;))")
 # A dash, or a number with its full stop, begins a list; in "4.1 Scope" there is no list to escape.
-_LEADING = re.compile(r"^(\s*)(?:(?=[-=])|(\d+)(?=[.)](?:\s|$)))", re.MULTILINE)
-_LINK_MARKUP = re.compile(r"([\\`\[\]<>!&|$])")
+_LEADING = re.compile(r"^(\s*)(?:(?=[-=+#])|(\d+)(?=[.)](?:\s|$)))", re.MULTILINE)
+_LINK_MARKUP = re.compile(rf"{_NUMBER}|([\\`\[\]<>|$]|&(?=#?\w+;))")
 Block = Paragraph | TextTable
 # The Markdown of paragraphs by style.
 _MARKDOWN = {"title": "# {}", "question": "## {}", "note": "*{}*", "short": "**{}**", "source": "- {}"}
@@ -197,13 +199,17 @@ def _list_sources(answer: Answer) -> list[str]:
     return list(dict.fromkeys(cited or listed))
 
 
+def _escape_match(match: re.Match[str]) -> str:
+    return match[1] or f"\\{match[2]}"
+
+
 def _escape_links(text: str) -> str:
-    return _LINK_MARKUP.sub(r"\\\1", text)
+    return _LINK_MARKUP.sub(_escape_match, text)
 
 
 def _escape_markdown(text: str) -> str:
     """Escape a text so that Markdown displays the same characters and line breaks."""
-    escaped = _LEADING.sub(lambda match: f"{match[1]}{match[2] or ''}\\", _MARKUP.sub(r"\\\1", text))
+    escaped = _LEADING.sub(lambda match: f"{match[1]}{match[2] or ''}\\", _MARKUP.sub(_escape_match, text))
     return escaped.replace("\n", "  \n")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import urllib.request
 from pathlib import Path
 
@@ -66,6 +67,7 @@ def test_conversation_with_sources_follow_ups_and_export(open_app: OpenApp, addr
         with page.expect_download() as download:
             page.get_by_role("button", name=kind, exact=True).click()
         assert Path(download.value.path()).read_bytes().startswith(beginning)
+        assert re.fullmatch(r"How tall is the Vardo tower [\d-]{10}\.(md|pdf)", download.value.suggested_filename)
         page.keyboard.press("Escape")
 
 
