@@ -41,7 +41,7 @@ class PageAssembler:
 
     def add(self, parsed: ParsedPage) -> Iterator[Page]:
         """Take the next page, and yield the pages that can now be completed."""
-        parsed = join_hyphenated(parsed, self._vocabulary)
+        self._vocabulary.add(parsed.words)
         self._pending.append((parsed, find_edges(parsed.page.page_index, parsed.page.text)))
         ahead = 0 if parsed.page.state in (PageState.OCR, PageState.MIXED) else _AHEAD
         while len(self._pending) > ahead:
@@ -53,8 +53,10 @@ class PageAssembler:
             yield self._complete_next()
 
     def _complete_next(self) -> Page:
-        parsed, edges = self._pending.popleft()
+        # Join the words late, because the next pages may contain them inside a line.
+        parsed = join_hyphenated(self._pending.popleft()[0], self._vocabulary)
         page = parsed.page
+        edges = find_edges(page.page_index, page.text)
         running = find_headers_footers(edges, [*self._previous_edges, *(following for _, following in self._pending)])
         if not _has_other_text(page.text, running.spans):
             running = HeadersFooters()  # keep the repeated lines of slides and forms that contain nothing else
