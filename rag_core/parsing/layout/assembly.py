@@ -13,7 +13,7 @@ from rag_core.parsing.layout.headers_footers import (
     find_edges,
     find_headers_footers,
 )
-from rag_core.parsing.layout.headings import Sections
+from rag_core.parsing.layout.headings import Sections, find_foot_headings
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.parsing.tables.continuation import continue_tables
 from rag_core.types.documents import Page, PageState, ParsedPage
@@ -24,7 +24,8 @@ _AHEAD, _BEHIND = 4, 8
 class PageAssembler:
     """Find headers, footers and the section of each page, and join the words and tables that line and page ends divide.
 
-    Repeated headers and footers are left out of chunks. The first occurrence of a header or footer is kept, unless the
+    Headings at the foot of a page are left out of its chunks, because they are the heading of the next page. Repeated
+    headers and footers are left out of chunks as well. The first occurrence of a header or footer is kept, unless the
     document's ``name`` contains it.
 
     A page is completed after the next four pages are read, because these pages show which lines are repeated. A page
@@ -61,13 +62,21 @@ class PageAssembler:
         if not _has_other_text(page.text, running.spans):
             running = HeadersFooters()  # keep the repeated lines of slides and forms that contain nothing else
         self._previous_edges.append(edges)
-        heading = self._sections.heading(page.page_index, page.text, parsed.headings, running.spans)
-        skip = self._history.lines_to_skip(page.page_index, running).spans
         # A table goes on across all headers and footers, including those that are kept in the text.
         bare = replace(page, skip=running.spans)
+        foot = find_foot_headings(bare, parsed.headings) if self._is_continued() else None
+        heading = self._sections.heading(page.page_index, page.text, parsed.headings, running.spans, foot)
+        skip = self._history.lines_to_skip(page.page_index, running).spans
+        if foot:
+            skip = tuple(sorted((*skip, foot)))
         tables = continue_tables(self._previous, bare) if self._previous else page.tables
         self._previous = replace(bare, tables=tables)
         return replace(page, skip=skip, heading=heading, tables=tables)
+
+    def _is_continued(self) -> bool:
+        """Return whether the next page has text that may belong to a heading at the foot of this page."""
+        following = self._pending[0][0].page.text.lstrip() if self._pending else ""
+        return bool(following) and not following[0].islower()
 
 
 def _has_other_text(text: str, skip: tuple[tuple[int, int], ...]) -> bool:

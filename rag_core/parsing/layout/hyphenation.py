@@ -78,8 +78,8 @@ class Vocabulary:
 def join_hyphenated(parsed: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
     """Return a page without the hyphens that only divide words at line ends.
 
-    ``vocabulary`` contains the words of the document. The offsets of words, headings and table cells are adjusted to the
-    new text.
+    ``vocabulary`` contains the words of the document. The offsets of words, headings and table cells are adjusted to
+    the new text.
     """
     if not parsed.divided:
         return parsed

@@ -21,7 +21,7 @@ _LOOSE = 1.3
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 # Halves of words; one or two letters beside a digit are part of a code.
 _LAST_PART = re.compile(rf"(?<![^\W_])({HYPHENATED_WORD})$")
-_FIRST_PART = re.compile(rf"({HYPHENATED_WORD})(?!(?<!\w\w\w)\d)(?<!^\w(?=\w\d))")
+_FIRST_PART = re.compile(rf"((?>{HYPHENATED_WORD}))(?!(?<!\w\w\w)\d)")
 _LIST_NUMBER = re.compile(r"\d{1,2}[.:)]\s")
 # Words after a hyphen that stands for the rest of a word, as in "pre- and post-war".
 _AND_OR = re.compile(r"(?:and|bis|bzw|oder|or|und)\b")
