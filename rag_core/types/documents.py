@@ -84,8 +84,9 @@ class Page:
     ``width`` and ``height`` are the size of the displayed page in points (1/72 inch). ``heading`` is the section in
     which the page starts, or a heading line on the page. ``confidence`` is the mean of the confidences from 0 to 1 that
     OCR reports for its words; it is ``None`` if OCR did not run. ``skip`` contains the spans ``(start, end)`` of page
-    headers, footers and headings of the next page in ``text``; they do not become part of chunks. ``hidden`` is text that a reader cannot see, for
-    example because it is white on white, outside the page or too small; it is not part of ``text``. ``tables`` are in
+    headers and footers, and of headings of the next page, in ``text``; they do not become part of chunks. ``hidden`` is
+    text that a reader cannot see, for example because it is white on white, outside the page or too small; it is not
+    part of ``text``. ``tables`` are in
     the order of the text. ``boxes`` and ``tables`` are empty if a page is read from the database without them.
     """
 
