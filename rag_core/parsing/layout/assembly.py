@@ -16,6 +16,7 @@ from rag_core.parsing.layout.headers_footers import (
 from rag_core.parsing.layout.headings import Sections, find_foot_headings
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.parsing.tables.continuation import continue_tables
+from rag_core.text.mails import find_mails
 from rag_core.types.documents import Page, PageState, ParsedPage
 
 _AHEAD, _BEHIND = 4, 8
@@ -39,6 +40,7 @@ class PageAssembler:
         self._pending: deque[tuple[ParsedPage, Edges]] = deque()
         self._previous_edges: deque[Edges] = deque(maxlen=_BEHIND)
         self._previous: Page | None = None
+        self._section = self._mail = ""
 
     def add(self, parsed: ParsedPage) -> Iterator[Page]:
         """Take the next page, and yield the pages that can now be completed."""
@@ -66,12 +68,20 @@ class PageAssembler:
         bare = replace(page, skip=running.spans)
         foot = find_foot_headings(bare, parsed.headings) if self._is_continued() else None
         heading = self._sections.heading(page.page_index, page.text, parsed.headings, running.spans, foot)
+        heading = self._add_mail(heading, page.text)
         skip = self._history.lines_to_skip(page.page_index, running).spans
         if foot:
             skip = tuple(sorted((*skip, foot)))
         tables = continue_tables(self._previous, bare) if self._previous else page.tables
         self._previous = replace(bare, tables=tables)
         return replace(page, skip=skip, heading=heading, tables=tables)
+
+    def _add_mail(self, heading: str, text: str) -> str:
+        """Return the heading of a page, which is that of the mail of the page before unless a section begins."""
+        mail = self._mail if heading in ("", self._section) else ""
+        mails = find_mails(text)
+        self._section, self._mail = heading, mails[-1].heading if mails else mail
+        return mail or heading
 
     def _is_continued(self) -> bool:
         """Return whether the next page has text that may belong to a heading at the foot of this page."""

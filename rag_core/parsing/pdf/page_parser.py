@@ -14,6 +14,7 @@ from rag_core.parsing.layout.hyphenation import split_words
 from rag_core.parsing.layout.line_numbers import remove_line_numbers
 from rag_core.parsing.layout.lines import Line
 from rag_core.parsing.layout.page_text import choose_separators, find_hyphenated_words, join_lines
+from rag_core.parsing.layout.quote_marks import begin_paragraphs, remove_quote_marks
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.layout.runs import Run
 from rag_core.parsing.pdf.accents import compose_accents
@@ -67,7 +68,8 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     characters, watermarks = separate_watermarks(reader, characters)
     page_runs = _extract_runs(reader, characters, ocr)
     lines = order_lines(remove_line_numbers(page_runs.runs), written=page_runs.written)
-    separators = choose_separators(lines)
+    lines, quoted = remove_quote_marks(lines)
+    separators = begin_paragraphs(choose_separators(lines), quoted)
     text, boxes, spans = join_lines(lines, separators)
     tables = find_tables(lines, text, boxes)
     text, boxes = append_missing_pairs(text, boxes, find_field_pairs(reader, characters))

@@ -244,3 +244,9 @@ def test_page_of_a_heading_alone_gives_its_heading_to_the_next_page() -> None:
         (["Care of the lamps"], ""),
         ([], "Care of the lamps"),
     ]
+
+
+def test_mail_goes_on_with_its_heading_on_the_next_page() -> None:
+    mail = "From: Ada Holm\nDate: 2 March 2020\n\nThe kiln is cold."
+    pages = assemble_headed((mail, ""), (BENCH, ""), (f"Inventory\n\n{BENCH}", "Inventory"))
+    assert [page.heading for page in pages] == ["", "From: Ada Holm, Date: 2 March 2020", "Inventory"]

@@ -158,6 +158,17 @@ def test_german_compounds_are_closed() -> None:
     assert not Vocabulary(split_words("Die Burg und der Garten")).keeps_hyphen("Burg", "garten", "de")
 
 
+def test_quote_marks_do_not_interrupt_the_sentences_of_a_mail(tmp_path: Path) -> None:
+    written = ("Ada wrote:", "> The kiln is cold and I", "> need two doors.", ">", "> Come soon.", "I come on Monday.")
+    paragraphs = ("Ada wrote:", "> The kiln is cold and I\nneed two doors.", "> Come soon.", "I come on Monday.")
+    assert page_of(tmp_path, lines(*written)).text == "\n\n".join(paragraphs)
+
+
+@pytest.mark.parametrize("written", [("> 50 mg of salt", "> 20 mg of lime"), ("> Open the lid.", "> Press the key.")])
+def test_other_marks_at_line_starts_are_kept(tmp_path: Path, written: tuple[str, ...]) -> None:
+    assert page_of(tmp_path, lines(*written)).text == "\n".join(written)
+
+
 def test_dashes_at_line_ends_are_kept(tmp_path: Path) -> None:
     page = page_of(tmp_path, lines("Net income 12 -", "Net loss 3 -"))
     assert page.text == "Net income 12 -\nNet loss 3 -"
