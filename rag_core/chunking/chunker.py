@@ -103,7 +103,7 @@ class Chunker:
 
     def chunk_page(self, name: str, title: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
         """Return the chunks of one page, numbered from ``first``; the last chunk may continue on page ``following``."""
-        tables, mails = find_headed_tables(page), find_mails(page.text)
+        tables, mails = find_headed_tables(page), find_mails(page.text, is_first=page.page_index == 0)
         spans = []
         for ordinal, (start, end, pieces) in enumerate(self._iter_chunks(page, mails), first):
             mail = find_mail_at(mails, start)

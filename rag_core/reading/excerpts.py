@@ -155,7 +155,7 @@ def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
 def _add_mail_header(excerpt: Excerpt, page_texts: Mapping[PageKey, str]) -> Excerpt:
     """Return an excerpt of a mail with the mail's header before it, which says who wrote it."""
     page_text = page_texts.get(excerpt.passage.page_key, "")
-    header = find_header(page_text, excerpt.start)
+    header = find_header(page_text, excerpt.start, is_first=excerpt.passage.page_index == 0)
     if header is None:
         return excerpt
     above = page_text[slice(*header)] + "\n"
@@ -212,7 +212,7 @@ def _split_page(
                 yield excerpt
     inside = [(max(0, one.start - shift), one.end - shift) for one in on_page]
     # Mails have different authors, so no excerpt contains parts of two.
-    ends = [(mail.start, mail.start) for mail in find_mails(text)]
+    ends = [(mail.start, mail.start) for mail in find_mails(text, is_first=key[1] == 0 and not shift)]
     for start, end in split_windows(text, [*inside, *ends]):
         place = Place(start + shift, end + shift)
         yield Excerpt(passage, rank, text[start:end], ((0, end - start, place),))

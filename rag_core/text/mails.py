@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 # The labels of mail programs in English, German, French and Spanish.
@@ -31,7 +32,7 @@ _ADDRESS = re.compile(r"\s*(?:<[^<>\s]*>|\[mailto:[^\]]*\])")
 _QUOTED, _NEXT_PARAGRAPH = re.compile(r"\s*>"), re.compile(r"\n\s*\n\s*(?=\S)")
 # Most lines between two labelled lines: a long list of recipients goes on there.
 _MAX_BETWEEN = 2
-_LONGEST_HEADING = 80
+_LONGEST_HEADING, _LONGEST_TITLE = 80, 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +48,21 @@ class Mail:
     heading: str
 
 
-def find_mails(text: str) -> list[Mail]:
+# A question looks for the mails of a page once for each excerpt.
+@lru_cache(maxsize=64)
+def find_mails(text: str, *, is_first: bool = False) -> tuple[Mail, ...]:
     """Return the mails of a page in order.
+
+    On the first page of a document, a short title above the first mail belongs to it.
 
     >>> [mail.heading for mail in find_mails("From: Anna Berg <a@b.org>\\nDate: 3 May 2021\\n\\nIt leaks.")]
     ['From: Anna Berg, Date: 3 May 2021']
     """
     attributions = [Mail(match.start(), match.end(), _shorten(match["line"])) for match in _ATTRIBUTION.finditer(text)]
     found = sorted([*_find_headers(text), *attributions], key=lambda mail: mail.start)
+    title = text[: found[0].start] if is_first and found else ""
+    if 0 < len(title.strip()) <= _LONGEST_TITLE:
+        found[0] = replace(found[0], start=len(title) - len(title.lstrip()))
     mails: list[Mail] = []
     outer = ""
     for mail, following in pairwise([*found, Mail(len(text), len(text), "")]):
@@ -64,7 +72,7 @@ def find_mails(text: str) -> list[Mail]:
             mails.append(Mail(end, end, outer))
         elif mail not in attributions:
             outer = mail.heading
-    return mails
+    return tuple(mails)
 
 
 def find_mail_at(mails: Sequence[Mail], place: int) -> Mail | None:
@@ -72,9 +80,9 @@ def find_mail_at(mails: Sequence[Mail], place: int) -> Mail | None:
     return next((mail for mail in reversed(mails) if mail.start <= place), None)
 
 
-def find_header(text: str, place: int) -> tuple[int, int] | None:
+def find_header(text: str, place: int, *, is_first: bool = False) -> tuple[int, int] | None:
     """Return the span of the header above a place in a mail; `None` if the mail has none above it."""
-    mails = find_mails(text)
+    mails = find_mails(text, is_first=is_first)
     mail = find_mail_at(mails, place)
     if mail is not None and mail.start == mail.body and mail.heading:
         mail = next(one for one in mails if one.heading == mail.heading)

@@ -44,7 +44,7 @@ def _quote_sentences(found: FoundAnswer, page_text: str) -> Candidate:
         first = min(first, len(words) - MAX_WORDS)
         start, end = words[first][0], words[first + MAX_WORDS - 1][1]
     marks = ((max(start, place.start), min(end, place.end)),) if place.start < end and start < place.end else ()
-    header = find_header(page_text, start)
+    header = find_header(page_text, start, is_first=found.passage.page_index == 0)
     quotes = (Quote(start, end, marks), *([Quote(*header)] if header else ()))
     return Candidate(found.passage, quotes, found.probability, found.score)
 

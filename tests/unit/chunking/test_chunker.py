@@ -68,9 +68,9 @@ def test_each_mail_begins_a_chunk_and_gives_its_chunks_their_heading() -> None:
     second = "From: Bo Krag\nDate: 1 March 2020\n\nThe kiln is cold."
     spans = chunk(page(f"Letters\n\n{first}\n\n{second}"))
     ada, bo = "From: Ada Holm, Date: 2 March 2020", "From: Bo Krag, Date: 1 March 2020"
-    assert [span.heading for span in spans] == ["", ada, ada, bo]
-    assert spans[1].text.startswith("From: Ada Holm\nDate: 2 March 2020\n\nS0")
-    assert spans[3].text == second
+    assert [span.heading for span in spans] == [ada, ada, bo]
+    assert spans[0].text.startswith("Letters\n\nFrom: Ada Holm\nDate: 2 March 2020\n\nS0")
+    assert spans[2].text == second
 
 
 def test_running_headers_are_left_out_and_separate_chunks() -> None:
