@@ -66,7 +66,7 @@ class PageAssembler:
         self._previous_edges.append(edges)
         # A table goes on across all headers and footers, including those that are kept in the text.
         bare = replace(page, skip=running.spans)
-        foot = find_foot_headings(bare, parsed.headings) if self._is_continued() else None
+        foot = find_foot_headings(bare, parsed.headings) if self._is_continued(page) else None
         heading = self._sections.heading(page.page_index, page.text, parsed.headings, running.spans, foot)
         heading = self._add_mail(heading, page.text)
         skip = self._history.lines_to_skip(page.page_index, running).spans
@@ -83,8 +83,10 @@ class PageAssembler:
         self._section, self._mail = heading, mails[-1].heading if mails else mail
         return mail or heading
 
-    def _is_continued(self) -> bool:
-        """Return whether the next page has text that may belong to a heading at the foot of this page."""
+    def _is_continued(self, page: Page) -> bool:
+        """Return whether the next page has text that may belong to a heading at the foot of a page."""
+        if page.width > page.height:  # each slide is complete
+            return False
         following = self._pending[0][0].page.text.lstrip() if self._pending else ""
         return bool(following) and not following[0].islower()
 

@@ -23,6 +23,7 @@ _NUMBERED = re.compile(
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _BELOW_LABEL = 80
 _TOP_LINES = 6
+_FEW_LINES = 12
 # More headings below one another are a list or an address.
 _MAX_FOOT = 2
 
@@ -34,12 +35,12 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
     """
     if not lines:
         return ()
-    sizes = [size for line in lines for size in [line.size] * max(len(line.text) // 8, 1)]
-    body = median(sizes)
-    bold = sum(len(line.text) for line in lines if line.bold) > 0.5 * sum(len(line.text) for line in lines)
+    body, bold = _measure_style(lines)
     # Numbers of the first and the last line of each heading.
     headings: list[tuple[int, int]] = []
     for number, line in enumerate(lines):
+        if 1 < len(lines) <= _FEW_LINES:  # a heading may be most of the text of a short page
+            body, bold = _measure_style(lines[:number] + lines[number + 1 :])
         if not _is_heading(line, body, bold):
             continue
         continues = headings and number == headings[-1][1] + 1 and _has_same_style(lines[number - 1], line)
@@ -49,6 +50,14 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
             headings.append((number, number))
     ends = [(spans[first][0], spans[last][1]) for first, last in headings]
     return tuple((start, end) for start, end in ends if end - start <= _LONGEST_LINE)
+
+
+def _measure_style(lines: list[Line]) -> tuple[float, bool]:
+    """Return the usual size of the text of lines, and whether most of it is bold."""
+    sizes = [size for line in lines for size in [line.size] * max(len(line.text) // 8, 1)]
+    return median(sizes), sum(len(line.text) for line in lines if line.bold) > 0.5 * sum(
+        len(line.text) for line in lines
+    )
 
 
 def _is_heading(line: Line, body: float, all_bold: bool) -> bool:

@@ -159,6 +159,16 @@ def test_bold_or_large_line_is_a_heading(tmp_path: Path, font: str, size: float)
     assert parsed.page.text.startswith("Liquidity and Capital\n\n")
 
 
+def test_heading_of_a_short_page_is_found(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica-Bold", 14)
+        canvas.drawString(72, 720, "The keepers of the lighthouse")
+        lines("See the list in the hall.", top=690)(canvas)
+
+    parsed = read(make(tmp_path / "page.pdf", draw))
+    assert [parsed.page.text[slice(*span)] for span in parsed.headings] == ["The keepers of the lighthouse"]
+
+
 @pytest.mark.parametrize("text", ["Outlook for 2023", "Phase 2", "Exhibit 14", "Sustainability Report 2022"])
 def test_heading_may_end_in_a_number(tmp_path: Path, text: str) -> None:
     assert headings_of(tmp_path, draw_headings((text, "Helvetica-Bold", 14))) == [text]
