@@ -62,7 +62,9 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     for candidate, citations in zip(selection.excerpts[:SHOWN], cited, strict=False):
         answer.text += "\n\n"
         if candidate.table is None:
-            answer.add_statement(" ".join(citations[0].quote.split()), *citations)
+            # The header of a mail follows its sentences in the citations, and precedes them on the page.
+            quotes = [" ".join(citation.quote.split()) for citation in reversed(citations)]
+            answer.add_statement(" … ".join(quotes), *citations)
         else:
             answer.text += _write_rows(candidate.table, candidate.rows) + "\n\n"
             answer.cite(*citations)

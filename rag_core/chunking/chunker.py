@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from rag_core.chunking.document_titles import extract_title, format_document_label
 from rag_core.chunking.table_heads import find_headed_tables, find_header_lines
 from rag_core.errors import SettingsError
+from rag_core.text.mails import Mail, find_mail_at, find_mails
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.types.arrays import IntArray
 from rag_core.types.chunks import HEADING_SEPARATOR, PAGE_BREAK, ChunkSpan
@@ -102,10 +103,12 @@ class Chunker:
 
     def chunk_page(self, name: str, title: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
         """Return the chunks of one page, numbered from ``first``; the last chunk may continue on page ``following``."""
-        common, common_tokens = self._build_prefix(format_document_label(name, title, page.heading), page.heading)
-        tables = find_headed_tables(page)
+        tables, mails = find_headed_tables(page), find_mails(page.text, is_first=page.page_index == 0)
         spans = []
-        for ordinal, (start, end, pieces) in enumerate(self._iter_chunks(page), first):
+        for ordinal, (start, end, pieces) in enumerate(self._iter_chunks(page, mails), first):
+            mail = find_mail_at(mails, start)
+            heading = (mail and mail.heading) or page.heading
+            common, common_tokens = self._build_prefix(format_document_label(name, title, heading), heading)
             tokens = sum(piece.tokens for piece in pieces)
             room = self._rule.window - self._rule.special - common_tokens - tokens
             head, head_tokens = self._fit_head(find_header_lines(page, tables, start, common), room)
@@ -119,7 +122,7 @@ class Chunker:
                 end=end,
                 text=page.text[start:end],
                 prefix=prefix,
-                heading=page.heading,
+                heading=heading,
                 tokens=tokens + prefix_tokens + self._rule.special,
                 sentences=tuple(firsts),
             )
@@ -152,10 +155,10 @@ class Chunker:
             tokens += counts[first]
         return lines[first:], tokens
 
-    def _iter_chunks(self, page: Page) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
-        """Yield ``(start, end, pieces)`` of each chunk of a page."""
+    def _iter_chunks(self, page: Page, mails: Sequence[Mail]) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
+        """Yield ``(start, end, pieces)`` of each chunk of a page; each mail begins a chunk."""
         offsets = self._offsets([page.text])[0]
-        for body_start, body_end in _body_spans(page):
+        for body_start, body_end in _split_at_mails(_body_spans(page), mails):
             pieces = list(self._iter_pieces(page.text, body_start, body_end, offsets))
             yield from _pack_pieces(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))
 
@@ -253,6 +256,12 @@ def _body_spans(page: Page) -> list[tuple[int, int]]:
     if page.text[position:].strip():
         spans.append((position, len(page.text)))
     return spans
+
+
+def _split_at_mails(bodies: Sequence[tuple[int, int]], mails: Sequence[Mail]) -> Iterator[tuple[int, int]]:
+    for start, end in bodies:
+        places = [start, *(mail.start for mail in mails if start < mail.start < end), end]
+        yield from pairwise(places)
 
 
 def _ends_in_footer(text: str, following: Page) -> bool:

@@ -13,6 +13,7 @@ from rag_core.text.identifiers import (
     contains_only_similar_identifier,
     find_asked_identifiers,
 )
+from rag_core.text.mails import find_header, find_mails
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
 from rag_core.types.documents import PageKey
@@ -128,7 +129,9 @@ def select_excerpts(
             if key in seen or contains_only_similar_identifier(about, identifiers):
                 continue
             seen.add(key)
-            kept = excerpt if excerpt.row else _keep_sentences(excerpt, identifiers)
+            kept = excerpt
+            if not excerpt.row:
+                kept = _add_mail_header(_keep_sentences(excerpt, identifiers), page_texts)
             scored.append(_score(kept, asked, passages, compare))
     scored.sort(key=lambda one: -one.prior)
     best = scored[:MAX_EXCERPTS]
@@ -147,6 +150,17 @@ def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
     start, end = named[0][0], named[-1][1]
     place = Place(excerpt.start + start, excerpt.start + end)
     return replace(excerpt, text=excerpt.text[start:end], parts=((0, end - start, place),))
+
+
+def _add_mail_header(excerpt: Excerpt, page_texts: Mapping[PageKey, str]) -> Excerpt:
+    """Return an excerpt of a mail with the mail's header before it, which says who wrote it."""
+    page_text = page_texts.get(excerpt.passage.page_key, "")
+    header = find_header(page_text, excerpt.start, is_first=excerpt.passage.page_index == 0)
+    if header is None:
+        return excerpt
+    above = page_text[slice(*header)] + "\n"
+    parts = tuple((start + len(above), end + len(above), place) for start, end, place in excerpt.parts)
+    return replace(excerpt, text=above + excerpt.text, parts=parts)
 
 
 def _score(excerpt: Excerpt, asked: Collection[str], passages: Sequence[Passage], compare: Compare) -> Excerpt:
@@ -197,7 +211,9 @@ def _split_page(
             if excerpt is not None and shift <= excerpt.start and excerpt.end <= last:
                 yield excerpt
     inside = [(max(0, one.start - shift), one.end - shift) for one in on_page]
-    for start, end in split_windows(text, inside):
+    # Mails have different authors, so no excerpt contains parts of two.
+    ends = [(mail.start, mail.start) for mail in find_mails(text, is_first=key[1] == 0 and not shift)]
+    for start, end in split_windows(text, [*inside, *ends]):
         place = Place(start + shift, end + shift)
         yield Excerpt(passage, rank, text[start:end], ((0, end - start, place),))
 

@@ -15,7 +15,7 @@ from rag_core.store.file_names import MAX_NAME_CHARS, normalize_name
 from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, page_tables, pages, versions
 from rag_core.store.serialization import page_from_row, unpack_tables
 from rag_core.types.chunks import ChunkRow
-from rag_core.types.documents import DocumentInfo, DocumentStatus, Page, PageKey, VersionRow
+from rag_core.types.documents import DocumentInfo, DocumentStatus, Page, PageKey, VersionRow, blank_spans
 from rag_core.types.tables import Span, Table
 
 # Database columns by field of `DocumentInfo`.
@@ -276,14 +276,23 @@ class DocumentQueries:
         }
 
     def page_contents(self, keys: Sequence[PageKey]) -> dict[PageKey, tuple[str, tuple[Table, ...]]]:
-        """Return the text and the tables of pages by version id and page index, without pages that are not stored."""
+        """Return the text and the tables of pages by version id and page index, without pages that are not stored.
+
+        The text has blanks in place of headers and footers, except those that are parts of tables.
+        """
         is_same = and_(page_tables.c.version_id == pages.c.version_id, page_tables.c.page_index == pages.c.page_index)
-        columns = pages.c.version_id, pages.c.page_index, pages.c.text, page_tables.c.tables
+        columns = pages.c.version_id, pages.c.page_index, pages.c.text, pages.c.skip, page_tables.c.tables
         rows = self._fetch_pages(select(*columns).select_from(pages.outerjoin(page_tables, is_same)), pages, keys)
-        return {
-            (row.version_id, row.page_index): (row.text, unpack_tables(row.tables) if row.tables else ())
-            for row in rows
-        }
+        contents = {}
+        for row in rows:
+            tables = unpack_tables(row.tables) if row.tables else ()
+            outside = [
+                (start, end)
+                for start, end in row.skip
+                if not any(one.start < end and start < one.end for one in tables)
+            ]
+            contents[row.version_id, row.page_index] = blank_spans(row.text, outside), tables
+        return contents
 
     def _fetch_pages(self, query: Select[Any], table: SqlTable, keys: Collection[PageKey]) -> list[AnyRow]:
         key = tuple_(table.c.version_id, table.c.page_index)

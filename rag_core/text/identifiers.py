@@ -21,6 +21,7 @@ _NUMBER = re.compile(
 _NO_CODE = re.compile(r"\dx+$|(?:^|\W)[a-z]{4,}(?:\W|$)|^(?i:fy|cy|[qh][1-4])\W?\d+$|^\d+(?:th|st|nd|rd)\b")
 _RUN = re.compile(r"\d+|[^\W\d_]+")
 _SEPARATORS = re.compile(r"[\W_]")
+_BETWEEN = rf"(?:[{_HYPHENS}/] |[\W_])?"
 
 
 def find_identifiers(text: str) -> frozenset[str]:
@@ -54,17 +55,19 @@ def find_asked_identifiers(question: str) -> frozenset[str]:
 def contains_identifier(text: str, wanted: Collection[str]) -> bool:
     """Return whether a text contains one of these identifiers, possibly divided by blanks, as in "RFC 2119".
 
+    A line end may be after a hyphen of the identifier.
+
     >>> contains_identifier("as RFC 2119 defines", ["rfc2119"]), contains_identifier("RFC 21190", ["rfc2119"])
     (True, False)
     """
     plain = " ".join(normalize_characters(text).split())
     # This search is much faster than the exact ones, and most texts contain no such characters at all.
-    loosely = "|".join(r"[\W_]?".join(map(re.escape, one)) for one in wanted)
+    loosely = "|".join(_BETWEEN.join(map(re.escape, one)) for one in wanted)
     if not wanted or not re.search(loosely, plain, re.IGNORECASE):
         return False
     if find_identifiers(plain) & set(wanted):
         return True
-    divided = (r"[\W_]?".join(map(re.escape, _RUN.findall(one))) for one in wanted)
+    divided = (_BETWEEN.join(map(re.escape, _RUN.findall(one))) for one in wanted)
     return any(re.search(rf"(?<![^\W_]){one}(?![^\W_])", plain, re.IGNORECASE) for one in divided)
 
 

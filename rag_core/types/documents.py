@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -84,8 +84,9 @@ class Page:
     ``width`` and ``height`` are the size of the displayed page in points (1/72 inch). ``heading`` is the section in
     which the page starts, or a heading line on the page. ``confidence`` is the mean of the confidences from 0 to 1 that
     OCR reports for its words; it is ``None`` if OCR did not run. ``skip`` contains the spans ``(start, end)`` of page
-    headers and footers in ``text``; they do not become part of chunks. ``hidden`` is text that a reader cannot see, for
-    example because it is white on white, outside the page or too small; it is not part of ``text``. ``tables`` are in
+    headers and footers, and of headings of the next page, in ``text``; they do not become part of chunks. ``hidden`` is
+    text that a reader cannot see, for example because it is white on white, outside the page or too small; it is not
+    part of ``text``. ``tables`` are in
     the order of the text. ``boxes`` and ``tables`` are empty if a page is read from the database without them.
     """
 
@@ -102,6 +103,13 @@ class Page:
     skip: tuple[tuple[int, int], ...] = ()
     hidden: str = ""
     tables: tuple[Table, ...] = ()
+
+
+def blank_spans(text: str, spans: Iterable[Sequence[int]]) -> str:
+    """Return a text of the same length with blanks in the spans."""
+    for start, end in spans:
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
 
 
 class PageHeading(NamedTuple):

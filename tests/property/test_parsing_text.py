@@ -75,7 +75,7 @@ def test_removed_hyphens_shift_boxes_and_headings(parts: list[tuple[str, bool]])
     page = Page(0, "1", text, PageState.TEXT, boxes=boxes)
     headings = tuple((start, end) for start, end, _ in spans)
     read = ParsedPage(page, headings, tuple(divided), ("well-known", "information"))
-    joined = join_hyphenated(read, Vocabulary())
+    joined = join_hyphenated(read, Vocabulary(read.words))
     joined_text = joined.page.text
     assert joined_text == text.replace("infor-mation", "information")
     pieces = [piece for *_, piece in spans]

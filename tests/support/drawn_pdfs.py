@@ -67,7 +67,8 @@ def read(path: Path, index: int = 0, ocr: str = "off") -> ParsedPage:
     document, fonts = PdfiumDocument(path), Fonts(path, None)
     try:
         with document.open_page(index) as reader:
-            return join_hyphenated(parse_page(reader, index, fonts, ocr), Vocabulary())
+            parsed = parse_page(reader, index, fonts, ocr)
+            return join_hyphenated(parsed, Vocabulary(parsed.words))
     finally:
         fonts.close()
         document.close()

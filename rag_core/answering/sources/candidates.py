@@ -30,7 +30,8 @@ class Candidate:
     passage : Passage
         The best passage that contains it, or else the best one of its page.
     quotes : tuple of Quote
-        Where the page contains it, in the order of the page; one for each row of a table.
+        Where the page contains it: one for each row of a table, in the order of the page, or the sentences, and the
+        header of their mail.
     probability : float
         Probability, by the reading model, that it answers the question.
     score : float
@@ -54,8 +55,13 @@ class Candidate:
     def overlaps(self, other: Candidate) -> bool:
         """Return whether two candidates have a part of a page in common."""
         return self.page == other.page and any(
-            one.start < two.end and two.start < one.end for one in self.quotes for two in other.quotes
+            one.start < two.end and two.start < one.end for one in self.places for two in other.places
         )
+
+    @property
+    def places(self) -> tuple[Quote, ...]:
+        """The quotes without the header of a mail, which several candidates may share."""
+        return self.quotes if self.table else self.quotes[:1]
 
 
 class AnswerSource(Protocol):

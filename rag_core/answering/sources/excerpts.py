@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rag_core.answering.sources.candidates import Candidate, Quote
 from rag_core.reading.answer_finding import FoundAnswer
+from rag_core.text.mails import find_header
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import PageKey
 
@@ -31,7 +32,10 @@ class Excerpts:
 
 
 def _quote_sentences(found: FoundAnswer, page_text: str) -> Candidate:
-    """Return the sentences of an excerpt; of sentences that are too long, the words around the answer."""
+    """Return the sentences of an excerpt, and the header of the mail that contains them.
+
+    Of sentences that are too long, the words around the answer are returned.
+    """
     start, end, place = found.excerpt.start, found.excerpt.end, found.place
     start = _skip_heading(found.passage.heading, page_text, start, place.start)
     words = [match.span() for match in _WORD.finditer(page_text, start, end)]
@@ -40,7 +44,9 @@ def _quote_sentences(found: FoundAnswer, page_text: str) -> Candidate:
         first = min(first, len(words) - MAX_WORDS)
         start, end = words[first][0], words[first + MAX_WORDS - 1][1]
     marks = ((max(start, place.start), min(end, place.end)),) if place.start < end and start < place.end else ()
-    return Candidate(found.passage, (Quote(start, end, marks),), found.probability, found.score)
+    header = find_header(page_text, start, is_first=found.passage.page_index == 0)
+    quotes = (Quote(start, end, marks), *([Quote(*header)] if header else ()))
+    return Candidate(found.passage, quotes, found.probability, found.score)
 
 
 def _skip_heading(heading: str, page_text: str, start: int, answer: int) -> int:

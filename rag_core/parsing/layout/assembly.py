@@ -13,9 +13,10 @@ from rag_core.parsing.layout.headers_footers import (
     find_edges,
     find_headers_footers,
 )
-from rag_core.parsing.layout.headings import Sections
+from rag_core.parsing.layout.headings import Sections, find_foot_headings
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.parsing.tables.continuation import continue_tables
+from rag_core.text.mails import find_mails
 from rag_core.types.documents import Page, PageState, ParsedPage
 
 _AHEAD, _BEHIND = 4, 8
@@ -24,7 +25,8 @@ _AHEAD, _BEHIND = 4, 8
 class PageAssembler:
     """Find headers, footers and the section of each page, and join the words and tables that line and page ends divide.
 
-    Repeated headers and footers are left out of chunks. The first occurrence of a header or footer is kept, unless the
+    Headings at the foot of a page are left out of its chunks, because they are the heading of the next page. Repeated
+    headers and footers are left out of chunks as well. The first occurrence of a header or footer is kept, unless the
     document's ``name`` contains it.
 
     A page is completed after the next four pages are read, because these pages show which lines are repeated. A page
@@ -38,10 +40,11 @@ class PageAssembler:
         self._pending: deque[tuple[ParsedPage, Edges]] = deque()
         self._previous_edges: deque[Edges] = deque(maxlen=_BEHIND)
         self._previous: Page | None = None
+        self._section = self._mail = ""
 
     def add(self, parsed: ParsedPage) -> Iterator[Page]:
         """Take the next page, and yield the pages that can now be completed."""
-        parsed = join_hyphenated(parsed, self._vocabulary)
+        self._vocabulary.add(parsed.words)
         self._pending.append((parsed, find_edges(parsed.page.page_index, parsed.page.text)))
         ahead = 0 if parsed.page.state in (PageState.OCR, PageState.MIXED) else _AHEAD
         while len(self._pending) > ahead:
@@ -53,19 +56,39 @@ class PageAssembler:
             yield self._complete_next()
 
     def _complete_next(self) -> Page:
-        parsed, edges = self._pending.popleft()
+        # Join the words late, because the next pages may contain them inside a line.
+        parsed = join_hyphenated(self._pending.popleft()[0], self._vocabulary)
         page = parsed.page
+        edges = find_edges(page.page_index, page.text)
         running = find_headers_footers(edges, [*self._previous_edges, *(following for _, following in self._pending)])
         if not _has_other_text(page.text, running.spans):
             running = HeadersFooters()  # keep the repeated lines of slides and forms that contain nothing else
         self._previous_edges.append(edges)
-        heading = self._sections.heading(page.page_index, page.text, parsed.headings, running.spans)
-        skip = self._history.lines_to_skip(page.page_index, running).spans
         # A table goes on across all headers and footers, including those that are kept in the text.
         bare = replace(page, skip=running.spans)
+        foot = find_foot_headings(bare, parsed.headings) if self._is_continued(page) else None
+        heading = self._sections.heading(page.page_index, page.text, parsed.headings, running.spans, foot)
+        heading = self._add_mail(heading, page.text)
+        skip = self._history.lines_to_skip(page.page_index, running).spans
+        if foot:
+            skip = tuple(sorted((*skip, foot)))
         tables = continue_tables(self._previous, bare) if self._previous else page.tables
         self._previous = replace(bare, tables=tables)
         return replace(page, skip=skip, heading=heading, tables=tables)
+
+    def _add_mail(self, heading: str, text: str) -> str:
+        """Return the heading of a page, which is that of the mail of the page before unless a section begins."""
+        mail = self._mail if heading in ("", self._section) else ""
+        mails = find_mails(text)
+        self._section, self._mail = heading, mails[-1].heading if mails else mail
+        return mail or heading
+
+    def _is_continued(self, page: Page) -> bool:
+        """Return whether the next page has text that may belong to a heading at the foot of a page."""
+        if page.width > page.height:  # each slide is complete
+            return False
+        following = self._pending[0][0].page.text.lstrip() if self._pending else ""
+        return bool(following) and not following[0].islower()
 
 
 def _has_other_text(text: str, skip: tuple[tuple[int, int], ...]) -> bool:

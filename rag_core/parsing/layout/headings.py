@@ -10,6 +10,7 @@ from statistics import median
 from rag_core.parsing.layout.lines import Line
 from rag_core.text.sentences import SECTION_LABEL
 from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.documents import Page, blank_spans
 
 MAX_HEADING_CHARS = 80
 _LONGEST_LINE = 110
@@ -22,6 +23,9 @@ _NUMBERED = re.compile(
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _BELOW_LABEL = 80
 _TOP_LINES = 6
+_FEW_LINES = 12
+# More headings below one another are a list or an address.
+_MAX_FOOT = 2
 
 
 def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -31,12 +35,12 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
     """
     if not lines:
         return ()
-    sizes = [size for line in lines for size in [line.size] * max(len(line.text) // 8, 1)]
-    body = median(sizes)
-    bold = sum(len(line.text) for line in lines if line.bold) > 0.5 * sum(len(line.text) for line in lines)
+    body, bold = _measure_style(lines)
     # Numbers of the first and the last line of each heading.
     headings: list[tuple[int, int]] = []
     for number, line in enumerate(lines):
+        if 1 < len(lines) <= _FEW_LINES:  # a heading may be most of the text of a short page
+            body, bold = _measure_style(lines[:number] + lines[number + 1 :])
         if not _is_heading(line, body, bold):
             continue
         continues = headings and number == headings[-1][1] + 1 and _has_same_style(lines[number - 1], line)
@@ -46,6 +50,14 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
             headings.append((number, number))
     ends = [(spans[first][0], spans[last][1]) for first, last in headings]
     return tuple((start, end) for start, end in ends if end - start <= _LONGEST_LINE)
+
+
+def _measure_style(lines: list[Line]) -> tuple[float, bool]:
+    """Return the usual size of the text of lines, and whether most of it is bold."""
+    sizes = [size for line in lines for size in [line.size] * max(len(line.text) // 8, 1)]
+    return median(sizes), sum(len(line.text) for line in lines if line.bold) > 0.5 * sum(
+        len(line.text) for line in lines
+    )
 
 
 def _is_heading(line: Line, body: float, all_bold: bool) -> bool:
@@ -116,7 +128,7 @@ class Sections:
         entries = sorted(outline, key=lambda entry: entry[0]) if useful else []
         self._pages = [index for index, _ in entries]
         self._titles = [title for _, title in entries]
-        self._current = ""
+        self._current = self._foot = ""
         self._running: Counter[str] = Counter()
 
     def heading(
@@ -125,17 +137,26 @@ class Sections:
         text: str,
         headings: tuple[tuple[int, int], ...],
         skip: tuple[tuple[int, int], ...],
+        foot: tuple[int, int] | None = None,
     ) -> str:
-        """Return the heading of a page, from the outline, its page header, its first lines, or the page before it."""
-        titles = _heading_texts(text, _headings_outside(headings, skip))
-        before, self._current = self._current, (titles[-1][1] if titles else self._current)
+        """Return the heading of a page, from the outline, its page header, its first lines, or the page before it.
+
+        ``foot`` is the span of the headings at the foot of the page, whose text is on the next page.
+        """
+        all_titles = _heading_texts(text, _headings_outside(headings, skip))
+        titles = [title for title in all_titles if not foot or title[0] < foot[0]]
+        above, self._foot = self._foot, HEADING_SEPARATOR.join(title for _, title in all_titles[len(titles) :])
+        before, self._current = self._current, (all_titles[-1][1] if all_titles else self._current)
         section = self._running_section(text, headings, skip, page_index)
+        is_top = bool(titles) and titles[0][0] <= _find_top_end(text, skip)
+        found = section or before
         if self._pages:
-            return shorten_heading(self._from_outline(page_index))
-        if titles and (section or not before or titles[0][0] <= _find_top_end(text, skip)):
-            first = titles[0][1]
-            return shorten_heading(HEADING_SEPARATOR.join((section, first)) if section else first)
-        return shorten_heading(section or before)
+            found = self._from_outline(page_index, self._foot)
+        elif titles and (section or not before or is_top):
+            found = HEADING_SEPARATOR.join(filter(None, (section, titles[0][1])))
+        if above and above.casefold() not in found.casefold():
+            found = HEADING_SEPARATOR.join((above, found)) if is_top else above
+        return shorten_heading(found)
 
     def _running_section(
         self,
@@ -157,12 +178,38 @@ class Sections:
                 section = line
         return section
 
-    def _from_outline(self, page_index: int) -> str:
+    def _from_outline(self, page_index: int, foot: str) -> str:
+        """Return the first entry on a page, except that of the heading ``foot`` at its foot, or the entry before it."""
         first = bisect_left(self._pages, page_index)
         if first < len(self._pages) and self._pages[first] == page_index:
-            return self._titles[first]
+            is_foot = foot and self._titles[first].rpartition(HEADING_SEPARATOR)[2].casefold() in foot.casefold()
+            return self._titles[first] if not is_foot else self._titles[first - 1] if first else ""
         last = bisect_right(self._pages, page_index) - 1
         return self._titles[last] if last >= 0 else ""
+
+
+def find_foot_headings(page: Page, headings: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
+    """Return the span of the headings, two at most, below the other text of a page; `None` if it has no such headings.
+
+    ``page.skip`` contains the headers and footers. Except on the first page, a heading may be the whole text.
+    """
+    body = blank_spans(page.text, page.skip)
+    foot = last = len(body.rstrip())
+    first = len(headings)
+    while first and headings[first - 1][1] == foot and _names_section(page, headings[first - 1]):
+        first -= 1
+        foot = len(body[: headings[first][0]].rstrip())
+    titles = sum(end - start for start, end in headings)
+    # A cover consists of headings.
+    is_heading = 2 * titles < len(body.strip()) if foot else page.page_index > 0
+    return (headings[first][0], last) if 0 < len(headings) - first <= _MAX_FOOT and is_heading else None
+
+
+def _names_section(page: Page, heading: tuple[int, int]) -> bool:
+    """Return whether a heading is not a row of a table, a list or a table of contents, which ends in a number."""
+    title = _single_line(page.text, heading)
+    in_table = any(table.start < heading[1] and heading[0] < table.end for table in page.tables)
+    return not in_table and (not title[-1].isdigit() or SECTION_LABEL.fullmatch(title) is not None)
 
 
 def _headings_outside(

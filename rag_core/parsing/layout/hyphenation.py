@@ -1,6 +1,7 @@
 """Join words that line ends divide.
 
-The other words of the document decide whether the hyphen stays, as in "long-term", or not, as in "informa-tion".
+The other words of the document decide whether the hyphen stays, as in "long-term", or not, as in "informa-tion". A
+dictionary decides on words that the document does not contain inside a line.
 """
 
 from __future__ import annotations
@@ -12,19 +13,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from rag_core.text.dictionaries import load_words
+from rag_core.text.languages import detect_language
 from rag_core.text.words import HYPHENATED_WORD
 from rag_core.types.documents import ParsedPage, WordBoxes
 
 _WORD = re.compile(HYPHENATED_WORD)
 _MAX_WORDS = 200_000
 
-# First halves that begin a compound far more often than a divided word. They decide if the document gives no evidence.
-_COMPOUND = frozenset(
-    "long short self well high low mid year end full half part cross first second third fourth one two three four five "
-    "six ten market fixed real non anti".split()
-)
-# First halves that begin a divided word, such as "pre-sented", about as often as a compound, such as "pre-tax".
-_PREFIXES = frozenset("multi ex all on off post pre inter co so in".split())
+# First halves that keep their hyphen in names of chemicals, besides single letters, as in "n-butane".
+_LOCANTS = frozenset("alpha beta cis delta gamma meta ortho para sec tert trans".split())
 
 
 def split_words(text: str) -> set[str]:
@@ -33,10 +31,10 @@ def split_words(text: str) -> set[str]:
 
 
 class Vocabulary:
-    """The words of a document, from the pages that are read so far."""
+    """The words of a document, from the pages that are read so far, and counts of its hyphens at line ends."""
 
-    def __init__(self) -> None:
-        self._words: set[str] = set()
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self._words = set(words)
         self._kept = self._closed = 0
 
     def add(self, words: Iterable[str]) -> None:
@@ -44,41 +42,51 @@ class Vocabulary:
         if len(self._words) < _MAX_WORDS:
             self._words.update(words)
 
-    def keeps_hyphen(self, first: str, second: str) -> bool:
+    def keeps_hyphen(self, first: str, second: str, language: str = "") -> bool:
         """Return whether the hyphen at a line end stays, because the two halves of the word are a compound.
 
-        The first of these tests that gives an answer decides:
+        ``language`` is that of the text, as `detect_language` returns it. The first of these tests that gives an answer
+        decides:
 
         1. The document contains the word inside a line, with or without the hyphen, or a half contains another hyphen.
-        2. Both halves are words of the document; a first half in ``_PREFIXES`` counts as a word.
-        3. The first half is in ``_COMPOUND``, or most earlier hyphens of the document stayed. Text that is typeset from
-           HTML never divides words, but books often do.
+        2. A half is a single letter, as in "e-mail".
+        3. Either the dictionary contains the word without the hyphen, or both halves are words. German writes compounds
+           without hyphens, so only the dictionary counts.
+        4. The word is unknown, and it is in capitals or its first half is in ``_LOCANTS``.
+        5. Most earlier hyphens of the document stayed. Text that is typeset from HTML never divides words, but books
+           often do.
         """
+        is_capital = first.isupper()
         first, second = first.casefold(), second.casefold()
-        if f"{first}{second}" in self._words:
-            self._closed += 1
-            return False
-        if "-" in first + second or f"{first}-{second}" in self._words:
-            self._kept += 1
+        closed = f"{first}{second}" in self._words
+        kept = "-" in first + second or f"{first}-{second}" in self._words or min(len(first), len(second)) == 1
+        is_word = False
+        if not closed and not kept:
+            known = load_words(language)
+            is_word = f"{first}{second}" in known
+            is_compound = language != "de" and all(half in known or half in self._words for half in (first, second))
+            closed, kept = is_word and not is_compound, is_compound and not is_word
+        self._closed += closed
+        self._kept += kept and not closed
+        if closed or kept:
+            return not closed
+        if not is_word and (is_capital or first in _LOCANTS):
             return True
-        if second in self._words and (
-            first in _PREFIXES or (first in self._words and min(len(first), len(second)) > 3)
-        ):
-            self._kept += 1
-            return True
-        return first in _COMPOUND or self._kept > 2 + 2 * self._closed
+        return self._kept > 2 + 2 * self._closed
 
 
 def join_hyphenated(parsed: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
-    """Return a page without the hyphens that only divide words at line ends, and add its words to the vocabulary.
+    """Return a page without the hyphens that only divide words at line ends.
 
-    The offsets of words, headings and table cells are adjusted to the new text.
+    ``vocabulary`` contains the words of the document. The offsets of words, headings and table cells are adjusted to
+    the new text.
     """
-    vocabulary.add(parsed.words)
-    hyphens = [offset for offset, first, second in parsed.divided if not vocabulary.keeps_hyphen(first, second)]
+    if not parsed.divided:
+        return parsed
+    page, language = parsed.page, detect_language(parsed.page.text)
+    hyphens = [at for at, first, second in parsed.divided if not vocabulary.keeps_hyphen(first, second, language)]
     if not hyphens:
         return parsed
-    page = parsed.page
     kept = [page.text[start + 1 : end] for start, end in zip([-1, *hyphens], [*hyphens, len(page.text)], strict=True)]
     boxes = page.boxes
     starts, ends = (places - np.searchsorted(hyphens, places).astype(np.int32) for places in (boxes.starts, boxes.ends))

@@ -19,8 +19,12 @@ LINE, PARAGRAPH = "\n", "\n\n"
 DIVIDED = "-"
 _LOOSE = 1.3
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
-_LAST_PART = re.compile(rf"({HYPHENATED_WORD})$")
-_FIRST_PART = re.compile(rf"({HYPHENATED_WORD})")
+# Halves of words; one or two letters beside a digit are part of a code.
+_LAST_PART = re.compile(rf"(?<![^\W_])({HYPHENATED_WORD})$")
+_FIRST_PART = re.compile(rf"((?>{HYPHENATED_WORD}))(?!(?<!\w\w\w)\d)")
+_LIST_NUMBER = re.compile(r"\d{1,2}[.:)]\s")
+# Words after a hyphen that stands for the rest of a word, as in "pre- and post-war".
+_AND_OR = re.compile(r"(?:and|bis|bzw|oder|or|und)\b")
 _UNSPACED_END = re.compile(f"[{UNSPACED_SCRIPTS}]$")
 _UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")
 
@@ -119,34 +123,48 @@ def _body_pitch(lines: list[Line]) -> dict[int, float]:
 
 def _choose_separator(lines: list[Line], number: int, body: dict[int, float]) -> str:
     upper, lower = lines[number - 1], lines[number]
-    separator = _word_separator(upper, lower)
+    right = max(line.box[2] for line in lines[max(number - 3, 0) : number + 3])
+    is_paragraph = _starts_paragraph(upper, lower, body)
+    separator = _word_separator(upper, lower, right, is_paragraph=is_paragraph)
     if separator is not None:
         return separator
-    if _starts_paragraph(upper, lower, body):
+    if is_paragraph:
         return PARAGRAPH
-    full = upper.box[2] > max(line.box[2] for line in lines[max(number - 3, 0) : number + 3]) - 2 * upper.size
+    full = upper.box[2] > right - 2 * upper.size
     if full and not upper.tabular and _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
         return ""
     return LINE
 
 
-def _word_separator(upper: Line, lower: Line) -> str | None:
-    """Return the text between two lines if the line end is inside a word, otherwise `None`."""
+def _word_separator(upper: Line, lower: Line, right: float, *, is_paragraph: bool) -> str | None:
+    """Return the text between two lines if the line end is inside a word, otherwise `None`.
+
+    ``right`` is the right end of the lines around them.
+    """
     literal = upper.text.endswith(("-", "\u2010")) and len(upper.text) > 1 and upper.text[-2].isalnum()
     if not (upper.hyphen or literal) or abs(upper.size - lower.size) > 2.0:
         return None
-    if literal:
-        # ``text`` does not contain hyphens that divide words, so this hyphen belongs to the word, as before a digit.
-        return "" if lower.text[:1].isalnum() and not upper.tabular else None
-    # If the next line does not begin with the second half of the word, keep the hyphen and the line end.
-    return DIVIDED if _word_halves(upper, lower) else "-" + LINE
+    # The text does not contain hyphens that divide words.
+    hyphen, goes_on = "" if literal else "-", lower.text[:1].isalnum() and not _AND_OR.match(lower.text)
+    if goes_on and not literal and _word_halves(upper, lower):
+        return DIVIDED
+    # Otherwise, the hyphen is part of a code, a number or a name, or it is a dash at the end of a short line.
+    first = lower.runs[0].line_boxes[0]
+    fits = lower.text[:1].isupper() and upper.box[2] + float(first[2] - first[0]) < right
+    is_row = not literal and any(sum(run.cells for run in line.runs) > 1 for line in (upper, lower))
+    if goes_on and not (upper.tabular or is_row or is_paragraph or fits or _LIST_NUMBER.match(lower.text)):
+        return hyphen
+    return None if literal else hyphen + LINE
 
 
 def _word_halves(upper: Line, lower: Line) -> tuple[str, str] | None:
     """Return the halves of the word that the line end divides; `None` if the second line does not continue the word."""
     first = _LAST_PART.search(upper.text.rstrip("-\u2010"))
     second = _FIRST_PART.match(lower.text)
-    return (first[1], second[1]) if first and second and second[1][0].islower() else None
+    if not first or not second:
+        return None
+    is_continued = second[1][0].islower() or (first[1].isupper() and second[1].isupper())
+    return (first[1], second[1]) if is_continued else None
 
 
 def _starts_paragraph(upper: Line, lower: Line, body: dict[int, float]) -> bool:

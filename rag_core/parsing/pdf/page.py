@@ -117,6 +117,10 @@ class PdfPage:
         """Return whether the font of a character is bold according to its name."""
         return self._text.is_bold(index)
 
+    def angle(self, number: int) -> float:
+        """Return the angle of a character in radians; it is 0 for upright characters."""
+        return self._text.angle(number)
+
     def text_objects(self, numbers: Sequence[int] | range) -> list[int]:
         """Return the address of the text object that draws each character; 0 if there is no object."""
         return self._text.text_objects(numbers)

@@ -14,6 +14,7 @@ from rag_core.parsing.layout.hyphenation import split_words
 from rag_core.parsing.layout.line_numbers import remove_line_numbers
 from rag_core.parsing.layout.lines import Line
 from rag_core.parsing.layout.page_text import choose_separators, find_hyphenated_words, join_lines
+from rag_core.parsing.layout.quote_marks import begin_paragraphs, remove_quote_marks
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.layout.runs import Run
 from rag_core.parsing.pdf.accents import compose_accents
@@ -25,6 +26,7 @@ from rag_core.parsing.pdf.hidden_text import remove_hidden_text
 from rag_core.parsing.pdf.page import PdfPage
 from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
+from rag_core.parsing.pdf.watermarks import separate_watermarks
 from rag_core.parsing.tables.finder import find_tables
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import Page, PageState, ParsedPage
@@ -63,14 +65,16 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
         return decode_glyphs(unmapped, partial(fonts.glyph_names, page_index))
 
     characters, hidden = remove_hidden_text(reader, compose_accents(reader.characters(decode)))
+    characters, watermarks = separate_watermarks(reader, characters)
     page_runs = _extract_runs(reader, characters, ocr)
     lines = order_lines(remove_line_numbers(page_runs.runs), written=page_runs.written)
-    separators = choose_separators(lines)
+    lines, quoted = remove_quote_marks(lines)
+    separators = begin_paragraphs(choose_separators(lines), quoted)
     text, boxes, spans = join_lines(lines, separators)
     tables = find_tables(lines, text, boxes)
     text, boxes = append_missing_pairs(text, boxes, find_field_pairs(reader, characters))
-    # Notes have no place in the text of the page, so they follow it.
-    text = "\n\n".join([text, *reader.notes]) if text.strip() else "\n\n".join(reader.notes)
+    # Notes and watermarks have no place in the text of the page, so they follow it.
+    text = "\n\n".join([*([text] if text.strip() else []), *reader.notes, *watermarks])
     state = page_runs.state if text.strip() or page_runs.state is PageState.FAILED else PageState.EMPTY
     page = Page(
         page_index=page_index,

@@ -25,6 +25,7 @@ _loose_box = bind_function("FPDFText_GetLooseCharBox", INT, POINTER, INT, POINTE
 _origin = bind_function("FPDFText_GetCharOrigin", INT, POINTER, INT, POINTER, POINTER)
 _text_matrix = bind_function("FPDFText_GetMatrix", INT, POINTER, INT, POINTER)
 _font_size = bind_function("FPDFText_GetFontSize", ctypes.c_double, POINTER, INT)
+_angle = bind_function("FPDFText_GetCharAngle", ctypes.c_float, POINTER, INT)
 _lacks_letter = bind_function("FPDFText_HasUnicodeMapError", INT, POINTER, INT)
 _code = bind_function("FPDFText_GetUnicode", ctypes.c_uint, POINTER, INT)
 _font = bind_function("FPDFTextObj_GetFont", POINTER, POINTER)
@@ -136,6 +137,10 @@ class TextPage:
                 known[item] = (item, *page_objects.read_style(item))
             rows.append(known[item])
         return np.array(rows, np.int64).reshape(-1, 6)
+
+    def angle(self, number: int) -> float:
+        """Return the angle of a character in radians; it is 0 for upright characters."""
+        return float(_angle(self._handle, number))
 
     def is_bold(self, index: int) -> bool:
         """Return whether the font of a character is bold according to its name."""

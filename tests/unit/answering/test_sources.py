@@ -47,6 +47,18 @@ def test_short_sentences_are_quoted_whole() -> None:
     assert [text[quote.start : quote.end] for quote in one.quotes] == ["It is 88 metres long."]
 
 
+def test_sentences_of_a_mail_are_quoted_with_its_header() -> None:
+    header = "From: Ada Holm\nDate: 2 March 2020"
+    text = f"{header}\n\nThe kiln is cold. It needs two new doors."
+    start = text.index("It needs")
+    one, other = (
+        next(Excerpts().propose([found(first, last, (first, first + 2))], {KEY: text}))
+        for first, last in ((start, len(text)), (len(header) + 2, start))
+    )
+    assert [text[quote.start : quote.end] for quote in one.quotes] == ["It needs two new doors.", header]
+    assert not one.overlaps(other)
+
+
 @pytest.mark.parametrize(("answer", "quoted"), [((19, 21), "It has 12 arches."), ((0, 10), None)])
 def test_heading_of_the_section_is_left_out(answer: tuple[int, int], quoted: str | None) -> None:
     text = "The bridge\nIt has 12 arches."

@@ -63,6 +63,16 @@ def test_prefix_has_the_title_of_the_first_page() -> None:
     assert len(words([span.prefix])[0]) == DOCUMENT_TOKENS + 3
 
 
+def test_each_mail_begins_a_chunk_and_gives_its_chunks_their_heading() -> None:
+    first = f"From: Ada Holm\nDate: 2 March 2020\n\n{sentences(4)}"
+    second = "From: Bo Krag\nDate: 1 March 2020\n\nThe kiln is cold."
+    spans = chunk(page(f"Letters\n\n{first}\n\n{second}"))
+    ada, bo = "From: Ada Holm, Date: 2 March 2020", "From: Bo Krag, Date: 1 March 2020"
+    assert [span.heading for span in spans] == [ada, ada, bo]
+    assert spans[0].text.startswith("Letters\n\nFrom: Ada Holm\nDate: 2 March 2020\n\nS0")
+    assert spans[2].text == second
+
+
 def test_running_headers_are_left_out_and_separate_chunks() -> None:
     text = "ACME Corp annual report\nFirst part of it.\nPage 7 of 9\nSecond part of it."
     header, footer = (0, 24), (text.index("Page"), text.index("Second"))

@@ -159,6 +159,16 @@ def test_bold_or_large_line_is_a_heading(tmp_path: Path, font: str, size: float)
     assert parsed.page.text.startswith("Liquidity and Capital\n\n")
 
 
+def test_heading_of_a_short_page_is_found(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica-Bold", 14)
+        canvas.drawString(72, 720, "The keepers of the lighthouse")
+        lines("See the list in the hall.", top=690)(canvas)
+
+    parsed = read(make(tmp_path / "page.pdf", draw))
+    assert [parsed.page.text[slice(*span)] for span in parsed.headings] == ["The keepers of the lighthouse"]
+
+
 @pytest.mark.parametrize("text", ["Outlook for 2023", "Phase 2", "Exhibit 14", "Sustainability Report 2022"])
 def test_heading_may_end_in_a_number(tmp_path: Path, text: str) -> None:
     assert headings_of(tmp_path, draw_headings((text, "Helvetica-Bold", 14))) == [text]
@@ -196,3 +206,57 @@ def test_label_is_joined_with_the_title_below() -> None:
     assert sections.heading(1, body, (), ()) == "NOTE 2 › Loans and Receivables"
     far = f"Exhibit 3\n{body * 3}\nStores"
     assert sections.heading(2, far, ((0, 9), (len(far) - 6, len(far))), ()) == "Exhibit 3"
+
+
+BENCH = "The bench in the yard is painted green.\nIt was a present of the school.\nNobody sits on it in winter."
+
+
+def assemble_headed(*pages: tuple[str, str]) -> list[Page]:
+    """Assemble pages of a text and the heading in it."""
+    assembler = PageAssembler(Sections())
+    done: list[Page] = []
+    for index, (text, heading) in enumerate(pages):
+        spans = ((text.index(heading), text.index(heading) + len(heading)),) if heading else ()
+        done += assembler.add(ParsedPage(Page(index, str(index + 1), text, PageState.TEXT), spans))
+    return done + list(assembler.flush())
+
+
+@pytest.mark.parametrize(
+    ("foot", "following", "left_out", "section"),
+    [
+        ("Care of the lamps", (BENCH, ""), ["Care of the lamps"], "Care of the lamps"),
+        (
+            "Chapter 4 Light",
+            (f"The lamps\n\n{BENCH}", "The lamps"),
+            ["Chapter 4 Light"],
+            "Chapter 4 Light › The lamps",
+        ),
+        ("Gross total of lamps 12", (BENCH, ""), [], "Gross total of lamps 12"),
+        ("Care of the lamps", ("goes on with this list\nof lamps.", ""), [], "Care of the lamps"),
+    ],
+)
+def test_heading_at_the_foot_belongs_to_the_next_page(
+    foot: str, following: tuple[str, str], left_out: list[str], section: str
+) -> None:
+    first, second = assemble_headed((f"{BENCH}\n\n{foot}", foot), following)
+    assert skipped(first) == left_out
+    assert second.heading == section
+    assert first.heading != foot or not left_out
+
+
+def test_heading_at_the_foot_of_the_last_page_is_kept() -> None:
+    assert [skipped(page) for page in assemble_headed((f"{BENCH}\n\nThe lamps", "The lamps"))] == [[]]
+
+
+def test_page_of_a_heading_alone_gives_its_heading_to_the_next_page() -> None:
+    pages = assemble_headed((BENCH, ""), ("Care of the lamps", "Care of the lamps"), (BENCH, ""))
+    assert [(skipped(page), page.heading) for page in pages[1:]] == [
+        (["Care of the lamps"], ""),
+        ([], "Care of the lamps"),
+    ]
+
+
+def test_mail_goes_on_with_its_heading_on_the_next_page() -> None:
+    mail = "From: Ada Holm\nDate: 2 March 2020\n\nThe kiln is cold."
+    pages = assemble_headed((mail, ""), (BENCH, ""), (f"Inventory\n\n{BENCH}", "Inventory"))
+    assert [page.heading for page in pages] == ["", "From: Ada Holm, Date: 2 March 2020", "Inventory"]

@@ -112,9 +112,31 @@ def test_hyphenated_word_is_joined_with_a_box_for_each_half(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("upper", "lower", "joined"),
+    [
+        ("The pump has the seal QT-", "55A of the older kind.", "the seal QT-55A of"),
+        ("Please ring the number 030-", "224466 before noon.", "number 030-224466 before"),
+        ("The flask contains 1,2-", "dibromoethane and water.", "1,2-dibromoethane"),
+        ("The wax is made of n-", "hexadecanol and tert-butyl ether.", "of n-hexadecanol"),
+        ("The foundation of Anne Breit-", "Lindenfels is in Kassel.", "Anne Breit-Lindenfels is"),
+        ("THE SECOND DIVI-", "SION OF THE COURT", "DIVISION OF"),
+        ("The customs of the pre-", "and post-war years.", "pre-\nand post-war"),
+    ],
+)
+def test_hyphen_of_code_number_or_name_stays_without_a_blank(
+    tmp_path: Path, upper: str, lower: str, joined: str
+) -> None:
+    assert joined in page_of(tmp_path, lines("These notes tell of the years of the firm", upper, lower)).text
+
+
+@pytest.mark.parametrize(
     ("first", "second", "kept"),
     [
         ("informa", "tion", False),
+        ("year", "book", False),
+        ("cost", "based", True),
+        ("BAT", "ICA", True),
+        ("tert", "butyl", True),
         ("long", "term", True),
         ("fran", "chise", False),
         ("franchise", "owned", True),
@@ -130,6 +152,21 @@ def test_vocabulary_decides_on_hyphen_at_line_end(first: str, second: str, kept:
     vocabulary = Vocabulary()
     vocabulary.add(split_words("A franchise owned by people in e-commerce, in mixed company and fashion mode."))
     assert vocabulary.keeps_hyphen(first, second) is kept
+
+
+def test_german_compounds_are_closed() -> None:
+    assert not Vocabulary(split_words("Die Burg und der Garten")).keeps_hyphen("Burg", "garten", "de")
+
+
+def test_quote_marks_do_not_interrupt_the_sentences_of_a_mail(tmp_path: Path) -> None:
+    written = ("Ada wrote:", "> The kiln is cold and I", "> need two doors.", ">", "> Come soon.", "I come on Monday.")
+    paragraphs = ("Ada wrote:", "> The kiln is cold and I\nneed two doors.", "> Come soon.", "I come on Monday.")
+    assert page_of(tmp_path, lines(*written)).text == "\n\n".join(paragraphs)
+
+
+@pytest.mark.parametrize("written", [("> 50 mg of salt", "> 20 mg of lime"), ("> Open the lid.", "> Press the key.")])
+def test_other_marks_at_line_starts_are_kept(tmp_path: Path, written: tuple[str, ...]) -> None:
+    assert page_of(tmp_path, lines(*written)).text == "\n".join(written)
 
 
 def test_dashes_at_line_ends_are_kept(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ def test_number_resembles_only_codes_with_as_many_digits_first(text: str, asked:
     [
         ("Certificate 27\n480 120 belongs to Weber.", "certificate 27 480 120", True),
         ("Certificate 27\n480 121 belongs to Weber.", "certificate 27 480 120", False),
+        ("Ask for the pump KV-\n3318 at the desk.", "pump KV-3318", True),
+        ("Ask for the pump KV. 3318 litres fit.", "pump KV-3318", False),
     ],
 )
 def test_number_is_found_over_a_line_break(text: str, asked: str, contains: bool) -> None:

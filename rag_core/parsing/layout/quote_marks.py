@@ -1,0 +1,65 @@
+"""Remove the marks ">" at the beginning of the lines of a quoted mail, which would interrupt its sentences.
+
+The first line of each quoted paragraph keeps its mark, so that a reader knows where the quotation ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from rag_core.parsing.layout.lines import Line
+from rag_core.parsing.layout.page_text import PARAGRAPH
+from rag_core.parsing.layout.runs import Run
+
+_MARKS = re.compile(r"(?:>\s*)+")
+
+
+def remove_quote_marks(lines: list[Line]) -> tuple[list[Line], frozenset[int]]:
+    """Return the lines of a page without most marks, and the indices of the lines that begin a paragraph."""
+    kept: list[Line] = []
+    firsts: set[int] = set()
+    for is_quoted, group in groupby(lines, key=lambda line: line.text.startswith(">")):
+        block = list(group)
+        # Lines of a list with ">" do not continue in the next line, and limits such as "> 50 mg" have no words.
+        continues = any(_MARKS.sub("", line.text)[:1].islower() for line in block[1:])
+        if not is_quoted or not continues:
+            kept += block
+            continue
+        depth = 0
+        for line in block:
+            marks = _MARKS.match(line.text)
+            here = marks[0].count(">") if marks else 0
+            rest = _remove_marks(line)
+            if here != depth and rest is not None:
+                firsts.add(len(kept))
+            kept += [line] if here != depth and rest is not None else [rest] if rest is not None else []
+            depth = here if rest is not None else 0
+        firsts.add(len(kept))
+    return kept, frozenset(firsts)
+
+
+def begin_paragraphs(separators: Sequence[str], firsts: frozenset[int]) -> list[str]:
+    """Return the separators of lines, with a blank line before each line whose index is in ``firsts``."""
+    return [PARAGRAPH if number in firsts else separator for number, separator in enumerate(separators, 1)]
+
+
+def _remove_marks(line: Line) -> Line | None:
+    runs: list[Run] = []
+    for run in line.runs:
+        first = 0
+        while not runs and first < len(run.words) and not run.words[first].strip(">"):
+            first += 1
+        if first == len(run.words):
+            continue
+        words = run.words[first:]
+        if not runs:
+            words = [words[0].lstrip(">"), *words[1:]]
+        boxes = run.line_boxes[first:]
+        box = (float(boxes[0, 0]), run.box[1], run.box[2], run.box[3])
+        runs.append(
+            replace(run, words=words, spaced=run.spaced[first:], rects=run.rects[first:], line_boxes=boxes, box=box)
+        )
+    return Line(runs) if runs else None

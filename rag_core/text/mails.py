@@ -1,0 +1,149 @@
+"""Printed mails in the text of a page: their header lines, and lines such as "On 3 May 2021, Anna Berg wrote:"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+
+# The labels of mail programs in English, German, French and Spanish.
+_KINDS = {
+    "from": ("from", "von", "de"),
+    "when": ("date", "datum", "fecha", "sent", "gesendet", "envoyé", "enviado el", "enviado"),
+    "subject": ("subject", "betreff", "objet", "asunto"),
+    "": ("to", "an", "à", "para", "cc", "bcc", "copie", "kopie"),
+}
+_LABELLED = re.compile(
+    rf"[>|* \t]*(?P<label>{'|'.join(label for labels in _KINDS.values() for label in labels)})"
+    r"[* \t\u00a0]*:[* \t]*(?P<value>[^\n]*)",
+    re.IGNORECASE,
+)
+# The sender and the date in one line, as in printed pages of a web mailer.
+_SENDER = re.compile(r"[^\n<>:]{2,60}<[^<>\s]+@[^<>\s]+>[^\n<>]*\d[^\n<>]*")
+_ATTRIBUTION = re.compile(
+    r"^[> \t]*(?P<line>(?:On|Am|Le|El)\s(?=[^:]*\d)[^\n]{4,160}?(?:\n[^\n]{1,100}?)?"
+    r"\b(?:wrote|schrieb|a écrit|escribió)\b[^\n:]{0,80})\s?:[ \t]*$",
+    re.MULTILINE,
+)
+_LINE = re.compile(r"[^\n]+")
+_ADDRESS = re.compile(r"\s*(?:<[^<>\s]*>|\[mailto:[^\]]*\])")
+_QUOTED, _NEXT_PARAGRAPH = re.compile(r"\s*>"), re.compile(r"\n\s*\n\s*(?=\S)")
+# Most lines between two labelled lines: a long list of recipients goes on there.
+_MAX_BETWEEN = 2
+_LONGEST_HEADING, _LONGEST_TITLE = 80, 120
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A mail, or a part of one, in the text of a page.
+
+    It ends before the next one. ``body`` is the end of its header, and ``heading`` says who wrote it and when; it is
+    empty if this page does not say so.
+    """
+
+    start: int
+    body: int
+    heading: str
+
+
+# A question looks for the mails of a page once for each excerpt.
+@lru_cache(maxsize=64)
+def find_mails(text: str, *, is_first: bool = False) -> tuple[Mail, ...]:
+    """Return the mails of a page in order.
+
+    On the first page of a document, a short title above the first mail belongs to it.
+
+    >>> [mail.heading for mail in find_mails("From: Anna Berg <a@b.org>\\nDate: 3 May 2021\\n\\nIt leaks.")]
+    ['From: Anna Berg, Date: 3 May 2021']
+    """
+    attributions = [Mail(match.start(), match.end(), _shorten(match["line"])) for match in _ATTRIBUTION.finditer(text)]
+    found = sorted([*_find_headers(text), *attributions], key=lambda mail: mail.start)
+    title = text[: found[0].start] if is_first and found else ""
+    if 0 < len(title.strip()) <= _LONGEST_TITLE:
+        found[0] = replace(found[0], start=len(title) - len(title.lstrip()))
+    mails: list[Mail] = []
+    outer = ""
+    for mail, following in pairwise([*found, Mail(len(text), len(text), "")]):
+        mails.append(mail)
+        end = _find_quote_end(text, mail.body, following.start) if mail in attributions else None
+        if end is not None:
+            mails.append(Mail(end, end, outer))
+        elif mail not in attributions:
+            outer = mail.heading
+    return tuple(mails)
+
+
+def find_mail_at(mails: Sequence[Mail], place: int) -> Mail | None:
+    """Return the mail that contains a place in the text of the page."""
+    return next((mail for mail in reversed(mails) if mail.start <= place), None)
+
+
+def find_header(text: str, place: int, *, is_first: bool = False) -> tuple[int, int] | None:
+    """Return the span of the header above a place in a mail; `None` if the mail has none above it."""
+    mails = find_mails(text, is_first=is_first)
+    mail = find_mail_at(mails, place)
+    if mail is not None and mail.start == mail.body and mail.heading:
+        mail = next(one for one in mails if one.heading == mail.heading)
+    if mail is None or mail.start == mail.body or mail.start >= place:
+        return None
+    return mail.start, min(mail.body, place)
+
+
+@dataclass(slots=True)
+class _HeaderLine:
+    """A line of a mail's header; ``kind`` is empty for recipients, and ``label`` if the line has no label."""
+
+    start: int
+    end: int
+    kind: str
+    label: str
+    value: str
+
+
+def _find_headers(text: str) -> Iterator[Mail]:
+    block: list[_HeaderLine] = []
+    between = 0
+    for match in _LINE.finditer(text):
+        line = _parse_line(match)
+        if line is None and block and between < _MAX_BETWEEN:
+            between += 1
+            if not block[-1].value:  # the value is in the line below its label
+                block[-1].value, block[-1].end = match[0].strip(), match.end()
+            continue
+        if line is None or line.kind == "from":
+            yield from _build_mail(block)
+            block = []
+        block += [line] if line is not None else []
+        between = 0
+    yield from _build_mail(block)
+
+
+def _parse_line(line: re.Match[str]) -> _HeaderLine | None:
+    if match := _LABELLED.fullmatch(line[0]):
+        kind = next((kind for kind, labels in _KINDS.items() if match["label"].casefold() in labels), "")
+        return _HeaderLine(line.start(), line.end(), kind, match["label"], match["value"].strip())
+    return _HeaderLine(line.start(), line.end(), "from", "", line[0]) if _SENDER.fullmatch(line[0]) else None
+
+
+def _build_mail(block: Sequence[_HeaderLine]) -> Iterator[Mail]:
+    values = {line.kind: line for line in reversed(block) if line.kind and line.value}
+    is_mail = len(values) > 1 or any("@" in line.value for line in block)
+    if len(block) > 1 and "from" in values and is_mail:
+        named = [values[kind] for kind in ("from", "when") if kind in values]
+        heading = ", ".join(f"{line.label}: {line.value}" if line.label else line.value for line in named)
+        yield Mail(block[0].start, block[-1].end, _shorten(heading))
+
+
+def _find_quote_end(text: str, start: int, end: int) -> int | None:
+    """Return where the paragraphs with ">" after a place end; `None` if no such paragraph follows."""
+    if not _QUOTED.match(text, start):
+        return None
+    paragraphs = (match.end() for match in _NEXT_PARAGRAPH.finditer(text, start, end))
+    return next((place for place in paragraphs if start < place and not _QUOTED.match(text, place)), None)
+
+
+def _shorten(line: str) -> str:
+    line = " ".join((_ADDRESS.sub("", line) if _ADDRESS.sub("", line).strip(" :") else line).split())
+    return line if len(line) <= _LONGEST_HEADING else line[: _LONGEST_HEADING - 1].rstrip() + "…"
