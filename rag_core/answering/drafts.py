@@ -29,7 +29,7 @@ _EMPHASIS = re.compile(r"\*+|__+|`+")
 _LIMIT = re.compile(
     r"\b(?:up to|at (?:least|most)|(?:more|less|fewer|later) than|over|under|about|around|approx\.|approximately|"
     r"nearly|almost|first|second|third|fourth|last|mindestens|höchstens|bis zu|über|unter|rund|etwa|ca\.|"
-    r"au (?:moins|plus)|plus de|moins de|jusqu['’]à|environ|ersten|zweiten|dritten|letzten|premier|deuxième|dernier) \Z",
+    r"au (?:moins|plus)|(?:plus|moins) de|jusqu['’]à|environ|ersten|zweiten|dritten|letzten|premier|dernier) \Z",
     re.IGNORECASE,
 )
 _PERIOD = re.compile(r" (?:(?:(?:of|for|in) )?(?:each|every)|per|pro|par|im|de chaque) \w+")
