@@ -25,6 +25,14 @@ QUOTED_INSTEAD = "Quoted from the documents instead."
 SHORT_PROBABILITY, SHORT_SPAN = 0.5, 0.0
 # Signs for bold, italic and code in Markdown.
 _EMPHASIS = re.compile(r"\*+|__+|`+")
+# What stands directly before and after a value, and changes its meaning.
+_LIMIT = re.compile(
+    r"\b(?:up to|at (?:least|most)|(?:more|less|fewer|later) than|over|under|about|around|approx\.|approximately|"
+    r"nearly|almost|first|second|third|fourth|last|mindestens|höchstens|bis zu|über|unter|rund|etwa|ca\.|"
+    r"au (?:moins|plus)|(?:plus|moins) de|jusqu['’]à|environ|ersten|zweiten|dritten|letzten|premier|dernier) \Z",
+    re.IGNORECASE,
+)
+_PERIOD = re.compile(r" (?:(?:(?:of|for|in) )?(?:each|every)|per|pro|par|im|de chaque) \w+")
 # A first statement with at most this many words is the value itself, which the prompt asks for first. The reading model
 # finds no answer in it, because it is no sentence.
 MAX_VALUE_WORDS = 6
@@ -113,10 +121,18 @@ def find_short_answer(
 
 
 def _complete_words(text: str, start: int, end: int) -> str:
-    """Return the text of a span, extended to whole words, without punctuation around it."""
+    """Return the text of a span, extended to whole words and to what limits its value, without punctuation around it.
+
+    Of "at least eleven" and "the first Monday of each month", the reading model marks "eleven" and "Monday".
+    """
     first = text.rfind(" ", 0, start + 1) + 1
     last = text.find(" ", end)
-    return text[first : last if last >= 0 else len(text)].strip(" .,;:!?()“”\"'")
+    last = last if last >= 0 else len(text)
+    if after := _PERIOD.match(text, last):
+        last = after.end()
+    if before := _LIMIT.search(text, 0, first):
+        first = before.start()
+    return text[first:last].strip(" .,;:!?()“”\"'")
 
 
 def _contains(passage: Passage, short: str) -> bool:

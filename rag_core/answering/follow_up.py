@@ -79,10 +79,13 @@ class FollowUps:
         if rewriting.text:
             yield Rewritten(rewriting.text)
         elapsed_ms = 1000 * (time.perf_counter() - started)
+        searched = self._searcher.normalize_question(rewriting.text or text)
         events = self._answerer.ask(rewriting.text or text, scope, top_k, history, configuration, writer, asked)
         with closing(events):
             for event in events:
                 if isinstance(event, Answer):
+                    if event.question != searched:  # its spelling was corrected
+                        rewriting = replace(rewriting, text=event.question)
                     answer = _restore_question(event, question, rewriting, elapsed_ms)
                     yield add_cited_tables(answer, self._stores)
                 else:

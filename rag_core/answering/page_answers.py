@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from rag_core.answering.agent_prompt import TOOLS
@@ -38,7 +39,9 @@ from rag_core.llm.prompts import build_continuation, format_name
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.tool_calls import ToolCall
 from rag_core.runtime.stores import Stores
+from rag_core.text.abbreviations import find_abbreviations
 from rag_core.text.languages import languages_differ
+from rag_core.text.words import ALPHANUMERIC
 from rag_core.types.answers import REFUSAL, Answer, AskEvent, Restart, Stage
 from rag_core.types.conversations import Message
 from rag_core.types.documents import PageKey
@@ -49,6 +52,8 @@ from rag_core.types.searches import Query, SearchOutcome
 MAX_LOOKS = 2
 # Most documents without a source whose names are in the prompt, and most documents of a library that is listed.
 MAX_NAMES, MAX_LISTED = 20, 200
+# Most abbreviations that a prompt explains.
+MAX_ABBREVIATIONS = 10
 # Tokens that are kept for the list of documents: at most so many, and this share of what the rest of the prompt leaves.
 _LIST_TOKENS, _LIST_SHARE = 400, 0.25
 # Fewest tokens of the sources, enough for a chunk.
@@ -209,6 +214,7 @@ class PageAnswerer:
             turns,
             documents=self._describe_documents(context, query),
             partial=context.partial,
+            abbreviations=self._find_abbreviations(question, context),
             findings=findings,
             instructions=wishes,
             can_search=can_search,
@@ -216,6 +222,15 @@ class PageAnswerer:
         if parts := pictures.build_parts(drawn):
             messages[-1]["content"] = [build_text_part(messages[-1]["content"]), *parts]
         return messages, context
+
+    def _find_abbreviations(self, question: str, context: PageContext) -> dict[str, str]:
+        """Return the abbreviations in the question and the sources that only other pages of the documents define."""
+        known = self._stores.word_index.list_abbreviations({one.version_id for one in context.sources})
+        text = "\n".join(one.text for one in context.sources)
+        used = set(ALPHANUMERIC.findall(f"{question}\n{text}"))
+        defined = {short for short, _ in find_abbreviations(text)}
+        missing = {short: long for short, long in known.items() if short in used - defined}
+        return dict(islice(missing.items(), MAX_ABBREVIATIONS))
 
     def _describe_documents(self, context: PageContext, query: Query) -> list[str]:
         """Return a line on each document of the sources, and one with the names of others."""

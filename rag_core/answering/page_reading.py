@@ -9,6 +9,7 @@ from rag_core.finance.measures import find_statement_pages
 from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
 from rag_core.reading.similarity import PageSimilarity, skip_comparison
+from rag_core.reading.title_names import read_with_forms
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
@@ -52,7 +53,8 @@ class PageReader:
         """
         texts, tables = self._load_contents(passages)
         compare = self._create_similarity(outcome, passages).compare
-        found = find_answers(question, passages, texts, tables, self._models.answerability_model(), compare)
+        read = read_with_forms(self._models.answerability_model(), outcome.ranked.forms)
+        found = find_answers(question, passages, texts, tables, read, compare)
         return found, _join_passages([one for one in passages if one.page_key not in texts]) | texts
 
     def find_answers_inside(self, question: str, passage: Passage) -> list[FoundAnswer]:
@@ -62,10 +64,10 @@ class PageReader:
 
     def _create_similarity(self, outcome: SearchOutcome, passages: Sequence[Passage]) -> PageSimilarity:
         """Return the comparison of the question with the pages of passages, by the token vectors of their chunks."""
-        pages = dict.fromkeys(one.page_key for one in passages)
+        questions = {one.page_key: outcome.ranked.get_question(int(one.chunk_id)) for one in reversed(passages)}
         rows = [
             row
-            for version_id, page in pages
+            for version_id, page in questions
             for row in self._stores.documents.chunk_rows(version_id, page)
             if row.page_index == page
         ]
@@ -73,7 +75,7 @@ class PageReader:
         vectors = {**known, **self._stores.embeddings.read_tokens([row.id for row in rows if row.id not in known])}
         tokens = load_passage_tokens(rows, vectors, outcome.ranked.embedder)
         chunks = [((row.version_id, row.page_index), row.start, tokens[row.id]) for row in rows if row.id in tokens]
-        return PageSimilarity(outcome.ranked.question, outcome.ranked.token_weights, chunks)
+        return PageSimilarity(questions, chunks)
 
     def _load_contents(self, passages: Sequence[Passage]) -> tuple[dict[PageKey, str], dict[PageKey, Sequence[Table]]]:
         """Return the texts and the tables of the pages of passages."""

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from rag_core.answering.question_forms import QuestionForms
 from rag_core.answering.question_mapping import apply_adapter
 from rag_core.answering.question_searches import QuestionSearches
 from rag_core.errors import IndexMismatch
@@ -31,8 +32,9 @@ from rag_core.runtime.models import LocalModels
 from rag_core.runtime.pool import SearchPool
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
+from rag_core.text.abbreviations import add_forms
 from rag_core.text.names import annotate, find_document_names, find_lowercase_names
-from rag_core.text.words import STOP_WORDS
+from rag_core.text.words import STOP_WORDS, replace_words
 from rag_core.types.arrays import FloatArray
 from rag_core.types.chunks import ChunkRow
 from rag_core.types.protocols import LookupPlan, QuestionEmbedder
@@ -109,29 +111,34 @@ class Ranker:
         loader = ChunkLoader(view, embeddings, generation.embedder, tasks, self._on_demand)
         plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None
         versions, embedded_versions = self._select_versions(query, generation.generation_id)
+        forms = self._stores.word_index.find_forms(query.text, versions)
+        asked = QuestionForms(query, forms, generation.embedder, self._stores.word_index.idf)
+        expanded = add_forms(query.text, forms)
+        if forms and not hypothesis:
+            hypothesis = replace_words(query.text, {form: others[0] for form, others in forms.items()})
         searches = QuestionSearches(generation, loader, tasks, self._guards)
         available = self._stores.list_retrievers(generation.fingerprint, with_optional=configuration.sparse)
         retrievers = self._select_retrievers(rank_by, available, generation)
         for retriever in retrievers:
             if retriever.reads != "embedding":
                 scope = versions if retriever.reads == "text" else embedded_versions
-                searches.start(retriever, build_unembedded_question(query.text), candidates, scope)
+                searches.start(retriever, build_unembedded_question(expanded), candidates, scope)
         if plan:
             searches.start_lookup(self._stores.word_index, plan.text, LOOKUP_CHUNKS, versions)
         with timer.measure("embed"):
-            question = generation.embedder.embed_question(query.text)
+            other = tasks.submit(asked.embed, hypothesis) if hypothesis else None
+            question, weights = asked.embed(query.text)
             mapped = searched = apply_adapter(query, question, generation.embedder)
-            if hypothesis:
-                searched = _mean_embedding(mapped, generation.embedder.embed_question(hypothesis).dense)
+            if other is not None:
+                searched = _mean_embedding(mapped, other.result()[0].dense)
         for retriever in retrievers:
             if retriever.reads == "embedding":
                 searches.start(retriever, searched, candidates, embedded_versions)
         lookup = tasks.submit(self._embed_lookup, plan, generation.embedder) if plan else None
-        weights = compute_token_weights(question, self._stores.word_index.idf, STOP_WORDS)
 
         def rerank(chunk_ids: Sequence[int]) -> list[Hit]:
             loader.prefetch_rows(chunk_ids)
-            return rerank_chunks(mapped, weights, loader.vectors, chunk_ids)
+            return asked.rerank(loader, chunk_ids)
 
         hits, problems = searches.collect([one.score.name for one in available], rerank, timer)
         if hits.found.get(rank_by) == []:
@@ -162,6 +169,8 @@ class Ranker:
             lookup=embedded_lookup,
             one_document=one_document,
             problems=problems,
+            forms=forms,
+            chosen_forms=asked.chosen,
         )
 
     def _select_retrievers(

@@ -8,11 +8,13 @@ from dataclasses import replace
 
 from rag_core.answering.question_mapping import score_unmapped
 from rag_core.answering.ranking import Ranker
+from rag_core.answering.spelling_correction import correct_spelling
 from rag_core.errors import QuestionError, StoreUnavailable
 from rag_core.gate.calibration import PASSAGES_SCORED, apply_threshold, load_calibration
 from rag_core.gate.features import score_answerability
 from rag_core.gate.presuppositions import list_name_forms
 from rag_core.parsing.formats.accepted import ACCEPTED
+from rag_core.reading.title_names import read_with_forms
 from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
 from rag_core.retrieval.near_duplicates import fold_near_duplicates
 from rag_core.retrieval.on_demand import OnDemandEmbeddings
@@ -24,7 +26,9 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
+from rag_core.text.abbreviations import describe_forms
 from rag_core.text.normalize import normalize_characters
+from rag_core.text.spelling import is_ordinary_word
 from rag_core.types.answers import EMPTY_SNAPSHOT, NO_DOCUMENTS
 from rag_core.types.chunks import ChunkRow, ChunkVectors
 from rag_core.types.conversations import Scope
@@ -83,6 +87,7 @@ class Searcher:
 
     def warm_up(self) -> None:
         """Run one search to fill caches and open connections, then load the token vectors into memory."""
+        is_ordinary_word("", "")
         self.search(Query(WARM_QUESTION, None, self._preferences.top_k, DEFAULT_CONFIGURATION), Timer())
         self._stores.embeddings.warm_up()
 
@@ -99,14 +104,16 @@ class Searcher:
         if scope:
             ids = [*library.find_ids(scope.documents), *library.ids_in_collections(scope.collections)]
             document_ids = tuple(dict.fromkeys(ids))
+        question, notices = correct_spelling(self.normalize_question(text), self._stores.word_index)
         return Query(
-            self.normalize_question(text),
+            question,
             document_ids,
             top_k or configuration.top_k or self._preferences.top_k,
             configuration,
             as_of=self._stores.snapshots.find(scope.as_of) if scope.as_of else None,
             writer=Writer(writer.model, self._preferences.add_instructions(writer.instructions)),
             adapter=self._preferences.adapters.select(configuration.adapter),
+            notices=notices,
         )
 
     def search(self, query: Query, timer: Timer) -> SearchOutcome:
@@ -143,7 +150,7 @@ class Searcher:
             tokens = load_passage_tokens(scored_rows, ranked.vectors, ranked.embedder)
             contains = self._contains_word(query.text, {row.version_id for row in scored_rows})
             closeness = score_unmapped(ranked, list(tokens))
-            read = self._models.answerability_model()
+            read = read_with_forms(self._models.answerability_model(), ranked.forms)
             passages = score_answerability(passages, tokens, ranked, closeness, contains, read)
         score_name, default = self._preferences.find_gate(query.writer.model)
         threshold = default if query.configuration.threshold is None else query.configuration.threshold
@@ -151,7 +158,9 @@ class Searcher:
         notices = self._notices(query, ranked.embedder)
         if not passages and (nothing := _describe_empty_scope(query, self._stores)):
             notices = (nothing, *notices)
-        notices = *ranked.problems, *notices
+        if any(int(one.chunk_id) in ranked.chosen_forms for one in passages[: query.top_k]):
+            notices = *describe_forms(ranked.forms), *notices
+        notices = *query.notices, *ranked.problems, *notices
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices, as_of=query.as_of_label)
         return SearchOutcome(result, ranked, passages, tokens)
 

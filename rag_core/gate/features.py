@@ -10,6 +10,7 @@ import numpy as np
 
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, compute_log_odds, load_calibration
 from rag_core.gate.presuppositions import find_uncovered_by_document, find_unmet_by_passage
+from rag_core.text.abbreviations import choose_forms
 from rag_core.text.names import contains_document_name, find_document_names
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkVectors
@@ -70,8 +71,10 @@ def score_answerability(
         if int(passage.chunk_id) in tokens and passage.scores.get("rerank") is not None
     ]
     passage_tokens = [tokens[int(passage.chunk_id)] for passage in first]
+    asked = [ranked.get_question(int(passage.chunk_id)) for passage in first]
     best = [
-        score_best_sentence(ranked.question.tokens, chunk.vectors, ranked.token_weights) for chunk in passage_tokens
+        score_best_sentence(question.tokens, chunk.vectors, weights)
+        for (question, weights), chunk in zip(asked, passage_tokens, strict=True)
     ]
     places = [
         (passage.text, chunk.offsets, chunk.vectors.sentences, sentence)
@@ -83,10 +86,10 @@ def score_answerability(
     lacking = _find_missing(ranked, first, [_join_neighbours(*place) for place in places], has_lines, cache(contains))
     readings = [*(one.probability for one in pending), *[None] * len(first[PASSAGES_READ:])]
     scored: dict[str, Passage] = {}
-    for passage, chunk, (score, _), (other, missing), lines, reading, log_odds in zip(
-        first, passage_tokens, best, lacking, has_lines, readings, compute_log_odds(readings), strict=True
+    for passage, (question, _), chunk, (score, _), (other, missing), lines, reading, log_odds in zip(
+        first, asked, passage_tokens, best, lacking, has_lines, readings, compute_log_odds(readings), strict=True
     ):
-        topic = compute_topic_similarity(ranked.question.tokens, chunk.vectors)
+        topic = compute_topic_similarity(question.tokens, chunk.vectors)
         close = closeness[int(passage.chunk_id)]
         probability = load_calibration().compute_probability(close, score, topic, log_odds, len(missing))
         if other:
@@ -120,11 +123,12 @@ def _find_missing(
     optional = _find_optional_names(ranked, first)
     for passage, text, lines, others in zip(first, around, has_lines, optional, strict=True):
         row = ranked.rows[int(passage.chunk_id)]
-        missing = find_unmet_by_passage(question, text, row.prefix_text)
+        asked = choose_forms(question, f"{row.prefix_text}{text}", ranked.forms)
+        missing = find_unmet_by_passage(asked, text, row.prefix_text)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
         title, in_version = (row.prefix_text, row.document_label), partial(contains, row.version_id)
-        results.append((find_uncovered_by_document(question, passage.text, *title, in_version, others), missing))
+        results.append((find_uncovered_by_document(asked, passage.text, *title, in_version, others), missing))
     return results
 
 

@@ -11,7 +11,8 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,8 +21,10 @@ from sqlalchemy import Connection, text
 from rag_core.index.retriever import ChunkBatch, Retriever
 from rag_core.settings import Settings
 from rag_core.store.database import Database
-from rag_core.text.normalize import STROKES, SUPERSCRIPT_DIGITS
-from rag_core.text.words import ALPHANUMERIC, STOP_WORDS
+from rag_core.text.abbreviations import build_form_key, find_abbreviations, is_same_kind, list_form_keys
+from rag_core.text.normalize import STROKES, SUPERSCRIPT_DIGITS, normalize
+from rag_core.text.spelling import count_typing_errors, list_variants
+from rag_core.text.words import ALPHANUMERIC, LETTERS, STOP_WORDS, stem
 from rag_core.types.chunks import Fingerprint
 from rag_core.types.retrieval import Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
 
@@ -29,8 +32,13 @@ MAX_TERMS = 64
 # Maximum number of rows that FTS5 scores for one question. If the terms of the question occur in more rows, the most
 # frequent terms are not searched. The reranker still uses them.
 MAX_POSTINGS = 50_000
+# Maximum number of long forms of one abbreviation, or of short forms of one name, that a question gets.
+MAX_FORMS = 3
 # Maximum number of cached document frequencies.
 MAX_CACHED_WORDS = 20_000
+# Letters at the beginning of a word that a second typing error leaves as they are, and rows that are read to find how a
+# word is written.
+_BEGINNING, _ROWS_READ = 4, 20
 # Superscript digits are replaced by spaces, because the tokenizer treats them as part of a word, so "sales" would not
 # find "sales²". Letters with a stroke are replaced by plain ones, because the tokenizer removes only accents.
 _REPLACED = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ") | STROKES
@@ -105,6 +113,19 @@ class WordIndex:
                     "prefix, body, version UNINDEXED, tokenize = 'porter unicode61 remove_diacritics 2')"
                 )
             )
+            connection.execute(text("CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab(words, row)"))
+            if not connection.execute(text("SELECT 1 FROM sqlite_master WHERE name = 'forms'")).first():
+                connection.execute(
+                    text(
+                        "CREATE TABLE forms(key TEXT, form TEXT, other TEXT, chunk INTEGER, version TEXT, "
+                        "PRIMARY KEY (key, other, chunk)) WITHOUT ROWID"
+                    )
+                )
+                connection.execute(text("CREATE INDEX forms_of_chunk ON forms(chunk)"))
+                connection.execute(text("CREATE INDEX forms_of_version ON forms(version)"))
+                rows = connection.execute(text("SELECT rowid, body, version FROM words"))
+                for batch in rows.partitions(1000):
+                    _add_forms(connection, [(int(row[0]), str(row[1]), str(row[2])) for row in batch])
 
     def add(self, chunks: ChunkBatch) -> None:
         """Add chunks, or overwrite chunks with the same ids."""
@@ -126,6 +147,9 @@ class WordIndex:
                     ),
                     values,
                 )
+                _delete_forms(connection, chunks.chunk_ids)
+                bodies = [body for _, body in chunks.texts]
+                _add_forms(connection, zip(chunks.chunk_ids, bodies, chunks.versions, strict=True))
             self._counts = _Counts()
 
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
@@ -139,11 +163,10 @@ class WordIndex:
         terms = query_terms(question.text)
         if not terms or (versions is not None and not versions):
             return []
-        version_ids, among = (versions.versions, False) if isinstance(versions, Excluding) else (versions or (), True)
-        scope = "" if versions is None else "AND (version IN (SELECT value FROM json_each(:versions))) = :among "
+        scope, restriction = _restrict(versions)
         statement = (
             "SELECT rowid, -bm25(words) AS score FROM words "  # noqa: S608 - constants
-            f"WHERE words MATCH :match {scope}ORDER BY score DESC, rowid LIMIT :k"
+            f"WHERE words MATCH :match {scope} ORDER BY score DESC, rowid LIMIT :k"
         )
         with self._db.read() as connection:
             # If only some versions are searched, terms in more than half of all chunks are searched as well, because
@@ -152,10 +175,75 @@ class WordIndex:
             # The words of the question are counted in the same statement, because the reranker needs the counts.
             self._document_frequencies(connection, [*terms, *ALPHANUMERIC.findall(question.text.lower())])
             match = _fts_query(self._select_terms(connection, terms, enough))
-            values = {"match": match, "k": k, "versions": json.dumps(list(version_ids)), "among": among}
+            values = {"match": match, "k": k, **restriction}
             return [
                 Hit(chunk_id, float(score)) for chunk_id, score in connection.execute(text(statement), values).all()
             ]
+
+    def find_forms(self, question: str, versions: VersionFilter | None = None) -> dict[str, list[str]]:
+        """Return the other forms of the abbreviations in a question, by the form in the question.
+
+        Only definitions in these ``versions`` are read.
+        """
+        spans = list_form_keys(question)
+        scope, values = _restrict(versions)
+        query = text(
+            "SELECT key, other FROM forms WHERE key IN (SELECT value FROM json_each(:keys)) "  # noqa: S608 - constants
+            f"{scope} GROUP BY key, other ORDER BY count(*) DESC"
+        )
+        with self._db.read() as connection:
+            found = connection.execute(query, {"keys": json.dumps(list(spans)), **values}).all()
+        forms: dict[str, list[str]] = {}
+        known, taken = set(spans), set[int]()
+        # Of "Local Water Panel" and "Water Panel", the longer one is meant.
+        for key, other in sorted(found, key=lambda row: spans[row.key][0] - spans[row.key][1]):
+            form = question[slice(*spans[key])]
+            is_free = form in forms or taken.isdisjoint(range(*spans[key]))
+            if is_free and build_form_key(other) not in known and is_same_kind(form, other, question):
+                known.add(build_form_key(other))
+                taken.update(range(*spans[key]))
+                forms.setdefault(form, []).append(other)
+        return {form: others[:MAX_FORMS] for form, others in forms.items()}
+
+    def list_abbreviations(self, versions: Iterable[str]) -> dict[str, str]:
+        """Return the long form of each abbreviation that only has one in these versions."""
+        query = text(
+            "SELECT form, other FROM forms WHERE version IN (SELECT value FROM json_each(:versions)) "
+            "AND length(form) < length(other) GROUP BY form HAVING min(key) = max(key) AND count(DISTINCT other) = 1"
+        )
+        with self._db.read() as connection:
+            rows = connection.execute(query, {"versions": json.dumps(list(versions))})
+            return {str(short): str(long) for short, long in rows}
+
+    def find_similar_word(self, word: str) -> str:
+        """Return the only word of the index that a typing error turns into this one; empty if there is none.
+
+        Its first letter is the same, in the same case.
+        """
+        variants = list_variants(word)
+        beginning = normalize(word)[:_BEGINNING]
+        with self._db.read() as connection:
+            query = text(
+                "SELECT variant.key FROM json_each(:matches) AS variant "
+                "WHERE EXISTS (SELECT 1 FROM words WHERE words MATCH variant.value)"
+            )
+            found = connection.execute(query, {"matches": json.dumps([_fts_query([one]) for one in variants])})
+            stems = {stem(variants[place]) for place in found.scalars()}
+            query = text("SELECT term FROM vocabulary WHERE term >= :first AND term < :last")
+            values = {"first": beginning, "last": f"{beginning}{chr(0x10FFFF)}"}
+            terms = connection.execute(query, values).scalars()
+            stems |= {term for term in terms if count_typing_errors(stem(normalize(word)), term) is not None}
+            query = text("SELECT prefix || char(10) || body FROM words WHERE words MATCH :match LIMIT :rows")
+            written = Counter(
+                one
+                for term in stems
+                for row in connection.execute(query, {"match": _fts_query([term]), "rows": _ROWS_READ}).scalars()
+                for one in LETTERS.findall(row)
+                if one[0] == word[0] and count_typing_errors(word, one) is not None and not one.isupper()
+            )
+        errors = {one: count_typing_errors(word, one) or 0 for one in written}
+        closest = [one for one, _ in written.most_common() if errors[one] == min(errors.values())]
+        return closest[0] if len({stem(normalize(one)) for one in closest}) == 1 else ""
 
     def find_words(
         self, words: Sequence[tuple[str, str]], ranges: Mapping[str, tuple[int, int]]
@@ -196,6 +284,11 @@ class WordIndex:
             total = self._total(connection)
             frequencies = self._document_frequencies(connection, words)
         return {word: max(0.0, math.log((total + 1) / (frequency + 0.5))) for word, frequency in frequencies.items()}
+
+    def count_chunks(self, words: Sequence[str]) -> dict[str, int]:
+        """Return the number of chunks with each word."""
+        with self._db.read() as connection:
+            return self._document_frequencies(connection, words)
 
     def _select_terms(self, connection: Connection, terms: Sequence[str], enough: int) -> list[str]:
         """Return the rarest of these terms, so that they occur in at most `MAX_POSTINGS` rows in total.
@@ -248,6 +341,7 @@ class WordIndex:
                 text("DELETE FROM words WHERE rowid IN (SELECT value FROM json_each(:ids))"),
                 {"ids": json.dumps(list(chunk_ids))},
             )
+            _delete_forms(connection, chunk_ids)
         self._counts = _Counts()
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
@@ -272,6 +366,32 @@ class WordIndex:
 
     def close(self) -> None:
         self._db.close()
+
+
+def _restrict(versions: VersionFilter | None) -> tuple[str, dict[str, str | bool]]:
+    """Return a condition that restricts a statement to versions, and its values."""
+    if versions is None:
+        return "", {}
+    ids, among = (versions.versions, False) if isinstance(versions, Excluding) else (versions, True)
+    condition = "AND (version IN (SELECT value FROM json_each(:versions))) = :among"
+    return condition, {"versions": json.dumps(list(ids)), "among": among}
+
+
+def _add_forms(connection: Connection, chunks: Iterable[tuple[int, str, str]]) -> None:
+    """Store the abbreviations that chunks define, each under both of its forms; a chunk is (id, text, version)."""
+    values = [
+        {"key": build_form_key(form), "form": form, "other": other, "chunk": chunk_id, "version": version}
+        for chunk_id, body, version in chunks
+        for short, long in find_abbreviations(body)
+        for form, other in ((short, long), (long, short))
+    ]
+    if values:
+        connection.execute(text("INSERT OR IGNORE INTO forms VALUES (:key, :form, :other, :chunk, :version)"), values)
+
+
+def _delete_forms(connection: Connection, chunk_ids: Sequence[int]) -> None:
+    query = text("DELETE FROM forms WHERE chunk IN (SELECT value FROM json_each(:ids))")
+    connection.execute(query, {"ids": json.dumps(list(chunk_ids))})
 
 
 class WordRetriever(Retriever):

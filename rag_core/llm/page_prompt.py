@@ -7,7 +7,7 @@ A reply is text, and lines that begin with a control word: ``NOT STATED:`` begin
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_core.llm.prompts import escape_markup, format_exchanges, format_instructions, format_name, quote_text
@@ -91,6 +91,7 @@ def build_page_messages(
     *,
     documents: Sequence[str] = (),
     partial: Collection[int] = (),
+    abbreviations: Mapping[str, str] | None = None,
     findings: Sequence[str] = (),
     instructions: str = "",
     can_search: bool = False,
@@ -108,6 +109,8 @@ def build_page_messages(
         A line on each document of the sources: its name, title, date and pages.
     partial : collection of int
         Ranks of the sources that are only a part of their page.
+    abbreviations : mapping of str to str, optional
+        The long forms of abbreviations that the sources do not define.
     findings : sequence of str
         What earlier requests of the model found, such as ``COMPUTE: 2 + 2 = 4``.
     instructions : str
@@ -117,6 +120,9 @@ def build_page_messages(
     """
     messages = [{"role": "system", "content": RULES}, *format_exchanges(history)]
     parts = ["\n".join(["Documents:", *documents])] if documents else []
+    if abbreviations:
+        lines = (f"- {short}: {format_name(long)}" for short, long in abbreviations.items())
+        parts.append("\n".join(["Abbreviations that other pages of these documents define:", *lines]))
     parts += [format_source(source, is_part=source.rank in partial) for source in sources]
     parts += ["\n".join(["Found for your requests:", *findings])] if findings else []
     parts += [format_instructions(instructions)] if instructions else []

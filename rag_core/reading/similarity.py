@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -28,20 +28,22 @@ class PageSimilarity:
 
     Parameters
     ----------
-    question : Question
-    weights : FloatArray, shape (m,)
-        Weights of the question's tokens; their sum is 1.
+    questions : mapping of PageKey to (Question, FloatArray)
+        The question for each page, and the weights of its tokens, whose sum is 1.
     chunks : sequence of (PageKey, int, PassageTokens)
         The page of each chunk, its start in the text of the page, and its tokens.
     """
 
     def __init__(
-        self, question: Question, weights: FloatArray, chunks: Sequence[tuple[PageKey, int, PassageTokens]]
+        self,
+        questions: Mapping[PageKey, tuple[Question, FloatArray]],
+        chunks: Sequence[tuple[PageKey, int, PassageTokens]],
     ) -> None:
         self._pages: dict[PageKey, tuple[IntArray, FloatArray]] = {}
-        if not len(question.tokens):
-            return
         for page in dict.fromkeys(page for page, *_ in chunks):
+            question, weights = questions[page]
+            if not len(question.tokens):
+                continue
             spans, cosines = [], []
             for _, start, tokens in (one for one in chunks if one[0] == page):
                 is_text = tokens.offsets[:, 1] > np.maximum(tokens.offsets[:, 0], 0)

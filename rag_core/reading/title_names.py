@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from rag_core.text.abbreviations import choose_forms
 from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.languages import detect_language
@@ -38,11 +39,23 @@ def read_titled_texts(question: str, texts: Sequence[str], titles: Sequence[str]
         Arguments: question, texts. Returns an iterator over the readings of the texts.
     """
     questions = [replace_title_names(question, text, title) for text, title in zip(texts, titles, strict=True)]
+    return list(read_each(questions, texts, read))
+
+
+def read_with_forms(read: ReadTexts, forms: Mapping[str, Sequence[str]]) -> ReadTexts:
+    """Return a function that reads each text with the form of an abbreviation of the question that the text has."""
+    if not forms:
+        return read
+    return lambda question, texts: read_each([choose_forms(question, text, forms) for text in texts], texts, read)
+
+
+def read_each(questions: Sequence[str], texts: Sequence[str], read: ReadTexts) -> Iterator[Reading]:
+    """Return an iterator over the readings of texts, each with its own question."""
     groups = {one: [at for at, other in enumerate(questions) if other == one] for one in dict.fromkeys(questions)}
     # All calls are made before the first result is awaited, so that the model reads the groups at the same time.
     running = [(places, read(one, [texts[at] for at in places])) for one, places in groups.items()]
     readings = {at: reading for places, found in running for at, reading in zip(places, found, strict=True)}
-    return [readings[at] for at in range(len(questions))]
+    return (readings[at] for at in range(len(questions)))
 
 
 def replace_title_names(question: str, text: str, title: str) -> str:

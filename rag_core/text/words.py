@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -88,6 +89,18 @@ def find_content_stems(text: str) -> set[str]:
     ['mill', 'town']
     """
     return {word.stem for word in tokenize(text) if word.content}
+
+
+def replace_words(text: str, replacements: Mapping[str, str]) -> str:
+    """Return a text with other words instead of the given words or phrases.
+
+    >>> replace_words("The IT of an ITEM", {"IT": "computers"})
+    'The computers of an ITEM'
+    """
+    if not replacements:
+        return text
+    written = "|".join(map(re.escape, replacements))
+    return re.sub(rf"(?<!\w)(?:{written})(?!\w)", lambda match: replacements[match[0]], text)
 
 
 @lru_cache(maxsize=50_000)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rag_core.types.answers import Citation
 from rag_core.types.arrays import FloatArray, IntArray
@@ -91,6 +91,11 @@ class RankedChunks:
         Whether a look-up ran and only one document was searched.
     problems : tuple of str
         For each retriever that failed: what was not searched, and why.
+    forms : mapping of str to sequence of str
+        The other forms of the abbreviations in the question, by the form in the question.
+    chosen_forms : mapping of int to (Question, FloatArray)
+        The question with the form that a chunk contains, and the weights of its tokens, by chunk id; only of chunks
+        that lack the form in the question.
     """
 
     question: Question
@@ -103,6 +108,12 @@ class RankedChunks:
     lookup: EmbeddedLookup | None = None
     one_document: bool = False
     problems: tuple[str, ...] = ()
+    forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    chosen_forms: Mapping[int, tuple[Question, FloatArray]] = field(default_factory=dict)
+
+    def get_question(self, chunk_id: int) -> tuple[Question, FloatArray]:
+        """Return the question with the form of its abbreviations that a chunk contains, and its token weights."""
+        return self.chosen_forms.get(chunk_id, (self.question, self.token_weights))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +127,8 @@ class Query:
     passages are ranked, but the scores that only the gate needs are not computed. ``writer`` contains all instructions,
     those for every conversation first. If ``text`` is only a part of the question, ``asked`` is the whole question,
     which may define the figure that it asks for. ``adapter`` maps the vectors of the question; without it, they are
-    those of the embedder. ``as_of`` names the snapshots to search instead of the present documents.
+    those of the embedder. ``as_of`` names the snapshots to search instead of the present documents. ``notices`` has a
+    sentence about each word of the question that was replaced.
     """
 
     text: str
@@ -130,6 +142,7 @@ class Query:
     asked: str = ""
     adapter: QuestionAdapter | None = None
     as_of: AsOf | None = None
+    notices: tuple[str, ...] = ()
 
     @property
     def as_of_label(self) -> str:

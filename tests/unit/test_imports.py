@@ -34,7 +34,7 @@ LAYERS = (
 HEAVY = {
     *("torch", "sentence_transformers", "transformers", "tokenizers", "chromadb", "pypdfium2", "pypdf"),
     *("openai", "tiktoken", "fsspec", "rapidocr", "openvino", "safetensors", "xllamacpp"),
-    *("ir_measures", "vl_convert", "psycopg", "networkx"),
+    *("ir_measures", "vl_convert", "psycopg", "networkx", "spellchecker"),
 }
 
 

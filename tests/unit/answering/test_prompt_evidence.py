@@ -60,6 +60,7 @@ def short_of(text: str, wanted: str, *statements: Claim, probability: float = 0.
         ("In that year, net sales were **2,400** [1].", "2,400", "2,400"),
         ("In that year, net sales were 2,401 [1].", "2,401", ""),
         ("In that year, the plant was worth 640 [1].", "640", ""),
+        ("In that year, net sales were at least 2,400 [1].", "2,400", ""),
         ("In that year, net sales fell to nothing [1].", "nothing", ""),
         ("2,400 [1].", "-", "2,400"),
         ("**2,400** net [1].", "-", "2,400 net"),
@@ -69,6 +70,23 @@ def short_of(text: str, wanted: str, *statements: Claim, probability: float = 0.
 )
 def test_short_answer_is_in_the_cited_passage(text: str, wanted: str, expected: str) -> None:
     assert short_of(text, wanted) == expected
+
+
+@pytest.mark.parametrize(
+    ("statement", "marked", "expected"),
+    [
+        ("The choir needs at least eleven singers for the mass.", "eleven", "at least eleven"),
+        ("The fine that they pay is up to 400 crowns for each day.", "400 crowns", "up to 400 crowns for each day"),
+        ("They always meet on the first Monday of each month.", "Monday", "first Monday of each month"),
+        ("Die Gebühr des Vereins beträgt höchstens 12 Euro im Monat.", "12 Euro", "höchstens 12 Euro im Monat"),
+        ("The organ was built by Dr. Mina Raptis of Elmfield.", "Dr. Mina Raptis", "Dr. Mina Raptis"),
+    ],
+)
+def test_short_answer_keeps_what_limits_its_value(statement: str, marked: str, expected: str) -> None:
+    source = passage(1, statement)
+    text = f"{statement} [1]"
+    answer = VerifiedAnswer(text, (Citation.of(source, 0, len(statement)),), claims(text, statement))
+    assert find_short_answer("What is asked?", answer, [source], reading_of(marked)) == expected
 
 
 def test_short_answer_is_probable_and_in_a_supported_statement() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sqlite3
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -244,3 +245,44 @@ def test_digit_groups_are_one_number(empty_index: WordIndex, written: str, asked
 def test_decimals_and_versions_are_no_digit_groups(text: str) -> None:
     digits = re.sub(r"\D", "", text)
     assert digits not in query_terms(text)
+
+
+def test_abbreviations_are_found_in_both_forms_until_their_chunk_is_deleted(empty_index: WordIndex) -> None:
+    index = empty_index
+    add(
+        index, "The Lighthouse Keepers Guild (LKG) met.", "The Guild of Local Keepers (GLK) and the Keepers Guild (KG)."
+    )
+    assert index.find_forms("Who leads the LKG?", ["v"]) == {"LKG": ["Lighthouse Keepers Guild"]}
+    assert index.find_forms("who leads the lighthouse keepers guild?") == {"lighthouse keepers guild": ["LKG"]}
+    assert index.find_forms("Who leads the LKG?", ["other"]) == index.find_forms("Who leads it?") == {}
+    index.delete([1])
+    assert index.find_forms("Who leads the LKG?") == {}
+
+
+def test_index_of_an_earlier_version_gets_its_abbreviations(tmp_path: Path) -> None:
+    index = WordIndex(tmp_path / "words.sqlite")
+    add(index, "The Lighthouse Keepers Guild (LKG) met.")
+    index.close()
+    with sqlite3.connect(tmp_path / "words.sqlite") as connection:
+        connection.execute("DROP TABLE forms")
+    connection.close()
+    index = WordIndex(tmp_path / "words.sqlite")
+    assert index.find_forms("Who leads the LKG?") == {"LKG": ["Lighthouse Keepers Guild"]}
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("Orsolay", "Orsolya"),
+        ("Orsoya", "Orsolya"),
+        ("Vanderbusk", "Vandenbosk"),
+        ("orsolay", ""),  # a word in lower case is no name
+        ("Marrin", ""),  # both names differ from it by one letter
+        ("Ursolya", ""),
+        ("Orsal", ""),
+    ],
+)
+def test_similar_word_is_found_if_it_is_the_only_one(empty_index: WordIndex, written: str, meant: str) -> None:
+    add(empty_index, "Orsolya Vandenbosk met Martin and Marvin.", "Orsolya left.")
+    assert empty_index.find_similar_word(written) == meant

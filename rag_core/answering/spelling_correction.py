@@ -1,0 +1,29 @@
+"""Replace misspelt words of a question by words that the documents contain."""
+
+from __future__ import annotations
+
+from rag_core.index.words import WordIndex
+from rag_core.text.languages import detect_language
+from rag_core.text.spelling import is_ordinary_word, list_spelled_words
+from rag_core.text.words import replace_words
+
+# Most unknown words of a question; with more, its language is probably one without a dictionary.
+MAX_UNKNOWN = 2
+
+
+def correct_spelling(question: str, index: WordIndex) -> tuple[str, tuple[str, ...]]:
+    """Return a question without typing errors, and a notice for each word that was replaced.
+
+    A word is replaced if the documents do not contain it, it is in no dictionary, and exactly one word of the documents
+    differs from it by a typing error. So a rare word that the documents lack, such as "salmon", does not become the
+    name "Salomon".
+    """
+    spans = {question[slice(*span)]: span for span in list_spelled_words(question)}
+    language = detect_language(question)
+    frequencies = index.count_chunks(list(spans))
+    unknown = [word for word in spans if not frequencies[word] and not is_ordinary_word(word, language)]
+    if len(unknown) > MAX_UNKNOWN:
+        return question, ()
+    corrected = {word: similar for word in unknown if (similar := index.find_similar_word(word))}
+    notices = (f"Searched for “{similar}” instead of “{word}”." for word, similar in corrected.items())
+    return replace_words(question, corrected), tuple(notices)
