@@ -18,8 +18,9 @@ REMOVED = "[removed]"
 # "none" or "ollama", which occur in ordinary text.
 SHORTEST_SECRET = 8
 # Characters that would be markup are escaped in quotes. In a model's text, only the characters that ``_LINK_MARKUP``
-# matches are escaped: emphasis and lists stay, but links, images and HTML do not. A number in brackets, such as ``[1]``,
-# is markup only before a bracket or a colon; an underscore only at the edge of a word, and a tilde only beside another.
+# matches are escaped: emphasis and lists stay, but links, images and HTML do not. A number in brackets, such as
+# ``[1]``, is markup only before a bracket or a colon; an underscore only at the edge of a word, and a tilde only beside
+# another.
 _NUMBER = r"(\[\d+\](?![\[(:]))"
 _MARKUP = re.compile(rf"{_NUMBER}|([\\`*\[\]<>|$]|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~|&(?=#?\w+;))")
 # A dash, or a number with its full stop, begins a list; in "4.1 Scope" there is no list to escape.

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from string import ascii_lowercase
-from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import DamerauLevenshtein
 
+from rag_core.text.dictionaries import load_words
 from rag_core.text.normalize import normalize
 from rag_core.text.words import LETTERS
-
-if TYPE_CHECKING:
-    from spellchecker import SpellChecker
 
 # Fewest letters of a word that can be a typing error, and of one that can contain two.
 _MIN_LETTERS, _MIN_LETTERS_OF_TWO = 5, 9
@@ -39,14 +35,7 @@ def list_spelled_words(question: str) -> list[tuple[int, int]]:
 
 def is_ordinary_word(word: str, language: str) -> bool:
     """Return whether a word is in the dictionary of English, or of ``language`` (a code; may be empty)."""
-    return any(word.lower() in _load_dictionary(one) for one in ("en", language) if one)
-
-
-@cache
-def _load_dictionary(language: str) -> SpellChecker:
-    from spellchecker import SpellChecker
-
-    return SpellChecker(language=language)
+    return any(word.lower() in load_words(one) for one in dict.fromkeys(("", language)))
 
 
 def list_variants(word: str) -> list[str]:
