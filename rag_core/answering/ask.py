@@ -8,11 +8,13 @@ from dataclasses import replace
 
 from rag_core.answering.answer_building import build_answer
 from rag_core.answering.drafts import Draft, check_text, join_quotes
-from rag_core.answering.excerpt_answers import answer_with_excerpts
+from rag_core.answering.excerpt_answers import ExcerptAnswer, answer_with_excerpts
 from rag_core.answering.extractive_summary import ExtractiveSteps, ExtractiveSummarizer
 from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.page_answers import PageAnswerer, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
+from rag_core.answering.places.finding import PlaceFinder
+from rag_core.answering.places.quotes import quote_places
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.search import LIBRARY_IS_EMPTY, Searcher
 from rag_core.answering.strategies.registry import Strategies
@@ -68,6 +70,8 @@ class Answerer:
         self._extracts = extracts
         self._models = models
         self._reader = reader
+        self._stores = stores
+        self._places = PlaceFinder(stores)
         self._pages = PageAnswerer(stores, searcher, reader)
 
     def ask(
@@ -88,10 +92,16 @@ class Answerer:
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
         strategy = self._strategies.select(query)
         if known := self.library.answer(query):
-            result = SearchResult(query.text, (), Gate("library", 1.0, 0.0, answerable=True, overruled=True), {})
+            result = _build_known_result(query, answerable=True)
             yield result
             yield Delta(known)
             yield build_answer(query, result, VerifiedAnswer(known), "extractive", trace)
+            return
+        query, missing = self._places.resolve(query)
+        if missing:
+            refusal = VerifiedAnswer(missing, refused=True)
+            yield Delta(missing)
+            yield build_answer(query, _build_known_result(query, answerable=False), refusal, "extractive", trace)
             return
         if self._models.active(writer.model) is None:
             # Excerpts are looked for on the pages of more passages than the answer lists.
@@ -149,7 +159,7 @@ class Answerer:
             gate = result.gate
             if draft.problem:
                 gate = self._searcher.decide_on_quotes(outcome.passages, query.configuration.threshold)
-            quotes = answer_with_excerpts(outcome, gate, self._reader)
+            quotes = self._quote(outcome, gate)
             if not answer.text:
                 result = replace(result, gate=quotes.gate)
                 if writer is None and not quotes.gate.answerable:
@@ -165,6 +175,13 @@ class Answerer:
         yield Stage("generate", WRITING, done=True)
         generator = writer.name if writer is not None and draft.answer.text else "extractive"
         yield replace(build_answer(query, result, answer, generator, trace), interrupted=draft.problem)
+
+    def _quote(self, outcome: SearchOutcome, gate: Gate) -> ExcerptAnswer:
+        """Return the excerpts that may answer, or the text of the places that a question asks for."""
+        if outcome.places is None or not outcome.places.is_whole:
+            return answer_with_excerpts(outcome, gate, self._reader)
+        answer, passages = quote_places(outcome.places, self._stores)
+        return ExcerptAnswer(answer, passages, gate)
 
     def _write_from_pages(
         self,
@@ -231,3 +248,9 @@ class Answerer:
         encode = create_text_encoder(outcome.ranked.embedder)
         answer = check_text(text, question, evidence.sources, encode, self._reader.read, trace.notices)
         return Draft(cite_operands(answer, evidence.fact) if evidence.fact else answer, problem)
+
+
+def _build_known_result(query: Query, *, answerable: bool) -> SearchResult:
+    """Return the result of a question that is answered, or refused, by what is known of the documents."""
+    gate = Gate("library", float(answerable), 0.0, answerable=answerable, overruled=True)
+    return SearchResult(query.text, (), gate, {}, as_of=query.as_of_label)

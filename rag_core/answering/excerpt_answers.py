@@ -14,7 +14,11 @@ from rag_core.answering.sources.selection import SHOWN, Selection, select
 from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.text.identifiers import contains_identifier, find_asked_identifiers
+from rag_core.text.place_requests import find_asked_kind
+from rag_core.text.sections import find_heading_before
 from rag_core.types.answers import CLOSEST_PASSAGES, Citation
+from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.places import Place, PlaceKind
 from rag_core.types.retrieval import Gate, Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import Table, TableRow
@@ -51,6 +55,8 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
     answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome)
     candidates = [candidate for source in SOURCES for candidate in source.propose(answers, page_texts)]
+    if outcome.places:
+        candidates = [one for one in candidates if any(_is_in(one, place) for place in outcome.places.places)]
     selection = select(candidates, gate, page_texts)
     if _asks_for_unknown_code(outcome):
         selection = replace(selection, gate=replace(selection.gate, answerable=False))
@@ -58,16 +64,33 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
         return ExcerptAnswer(_refuse(selection), outcome.result.passages, selection.gate)
     found = _add_passages(outcome, selection, reader)
     cited = [_cite(one, found, page_texts[one.page]) for one in selection.excerpts]
+    asked_kind = find_asked_kind(outcome.result.question)
     answer = AnswerBuilder(INTRODUCTION)
     for candidate, citations in zip(selection.excerpts[:SHOWN], cited, strict=False):
         answer.text += "\n\n"
+        if asked_kind and (name := _name_place(asked_kind, candidate, page_texts[candidate.page])):
+            answer.text += f"{name}: "
         if candidate.table is None:
             answer.add_statement(" ".join(citations[0].quote.split()), *citations)
         else:
-            answer.text += _write_rows(candidate.table, candidate.rows) + "\n\n"
+            answer.text += write_rows(candidate.table, candidate.rows) + "\n\n"
             answer.cite(*citations)
     more = tuple(citation for citations in cited[SHOWN:] for citation in citations)
     return ExcerptAnswer(replace(answer.build(), more=more), found, selection.gate)
+
+
+def _is_in(candidate: Candidate, place: Place) -> bool:
+    version_id, page = candidate.page
+    return any(place.overlaps(version_id, page, quote.start, quote.end) for quote in candidate.quotes)
+
+
+def _name_place(kind: PlaceKind, candidate: Candidate, page_text: str) -> str:
+    """Return the page or the heading of the section that contains an excerpt; empty if it has none."""
+    if kind == "page":
+        return f"Page {candidate.passage.page_label}"
+    first = candidate.quotes[0]
+    place = first.marks[0][0] if first.marks else first.start
+    return find_heading_before(page_text, place, kind) or candidate.passage.heading.split(HEADING_SEPARATOR)[-1]
 
 
 def _asks_for_unknown_code(outcome: SearchOutcome) -> bool:
@@ -77,7 +100,7 @@ def _asks_for_unknown_code(outcome: SearchOutcome) -> bool:
     return bool(codes) and not any(contains_identifier(chunk.text, codes) for chunk in chunks)
 
 
-def _write_rows(table: Table, rows: Sequence[TableRow]) -> str:
+def write_rows(table: Table, rows: Sequence[TableRow]) -> str:
     """Return rows of a table below its header, in Markdown without blanks around the cells."""
     width = len(table.columns)
     lines = [[table.column_header(column) for column in range(width)], ["---"] * width]
