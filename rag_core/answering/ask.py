@@ -17,6 +17,7 @@ from rag_core.answering.places.finding import PlaceFinder
 from rag_core.answering.places.quotes import quote_places
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.search import LIBRARY_IS_EMPTY, Searcher
+from rag_core.answering.set_answers import describe_unread, find_required_stems
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
@@ -137,7 +138,8 @@ class Answerer:
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage
-        if in_pages and not result.gate.answerable and may_be_on_topic(outcome):
+        may_answer = may_be_on_topic(outcome) or find_required_stems(outcome, has_model=True)
+        if in_pages and not result.gate.answerable and may_answer:
             result = replace(result, gate=result.gate.overrule())
             outcome = replace(outcome, result=result)
         if not result.gate.answerable and writer is not None:
@@ -154,6 +156,9 @@ class Answerer:
             if draft.answer.text:
                 # The passages keep their numbers if quotes follow the text.
                 outcome, result = evidence.outcome, evidence.outcome.result
+        if draft.answer.text and not draft.answer.refused and (unread := describe_unread(outcome, result.passages)):
+            trace.notices.append(unread)
+            draft = replace(draft, answer=replace(draft.answer, short=""))
         answer = draft.answer
         if (draft.problem or draft.nothing_found or writer is None) and not (query.strict and writer):
             gate = result.gate

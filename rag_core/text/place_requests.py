@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_core.text.numbers import parse_numbers
+from rag_core.text.words import tokenize
 from rag_core.types.places import PlaceKind, PlaceRequest
 
 # The nouns for places in English, German, French and Spanish, as regular expressions. "paragraph" and "§" are sections.
@@ -35,17 +36,17 @@ _POSITIONS = {
 _CONTENT_WORDS = frozenset(
     "a about all an and are at be can content contents cover covered covers contain contained contains could deal "
     "deals discuss discussed discusses describe described describes display do does for found full give given has "
-    "have in is it list listed me of on or out please print printed provide provides quote read reads regulate "
-    "regulated regulates report reported said say says set show shown shows stand stands state stated states s t tell "
-    "text that the there this to up us what whole which wording would written you summary summarise summarize "
-    "summarised summarized summarising overview short brief briefly outline sum key main points point your my our am "
-    "auf aus behandelt bitte das dem den der des die diesem dieser du ein eine enthält es fasse für geht gib ich hat "
-    "haben im inhalt ist kannst kurz lautet mir mit regelt sagt sich steht um und uns vom von was welche welcher wird "
-    "wovon worum zeig zeige zeigt zu zum zur zusammen zusammenfassung geregelt besagt wortlaut au aux ce cette "
-    "contient contenu contenue d dans de dit donne en est et fait figure il l la le les montre moi parle prévoit qu "
-    "que quel quelle quoi résume résumé résumez sur texte traite trouve un une y al como con contenido contiene cuál "
-    "del dice el esta este establece habla hay tiene tienen las lo los muestra prevé qué regula resume resumen se "
-    "sobre trata una".split()
+    "have in is it list listed me mention mentioned mentions of on or out please print printed provide provides "
+    "quote read reads regulate regulated regulates report reported said say says set show shown shows stand stands "
+    "state stated states s t tell text that the there this to up us what whole which wording would written you "
+    "summary summarise summarize summarised summarized summarising overview short brief briefly outline sum key main "
+    "points point your my our am auf aus behandelt bitte das dem den der des die diesem dieser du ein eine enthält "
+    "erwähnt es fasse für geht gib ich hat haben im inhalt ist kannst kurz lautet mir mit regelt sagt sich steht um "
+    "und uns vom von was welche welcher wird wovon worum zeig zeige zeigt zu zum zur zusammen zusammenfassung "
+    "geregelt besagt wortlaut au aux ce cette contient contenu contenue d dans de dit donne en est et fait figure il "
+    "l la le les mentionne mentionné montre moi parle prévoit qu que quel quelle quoi résume résumé résumez sur "
+    "texte traite trouve un une y al como con contenido contiene cuál del dice el esta este establece habla hay "
+    "tiene tienen las lo los muestra prevé qué regula resume resumen se sobre trata una".split()
 )
 _LABEL = r"\d+(?:\.\d+)*[a-z]?(?![\w%])(?![.,]\d)|(?-i:[IVXLC]{1,7}|[ivx]{2,7}|[A-Z](?:\.\d+)*)(?![\w'’&])"
 _WORD = r"[^\W\d_]+"
@@ -126,6 +127,16 @@ def asks_only_for_content(rest: str) -> bool:
     return all(
         word.casefold() in _CONTENT_WORDS or word.isdigit() or _is_place_noun(word) for word in _TOKEN.findall(rest)
     )
+
+
+def find_place_topic(question: str) -> frozenset[str]:
+    """Return the stems of the words about which a question asks in which place they are.
+
+    >>> sorted(find_place_topic("In which section are guests mentioned?"))
+    ['guest']
+    """
+    words = [word for word in tokenize(question) if word.content and not asks_only_for_content(word.text)]
+    return frozenset(word.stem for word in words)
 
 
 def _kind(match: re.Match[str]) -> PlaceKind:

@@ -88,13 +88,13 @@ def list_sections(texts: Mapping[int, str], skipped: Mapping[int, Sequence[Span]
     lines = [line for page in sorted(texts) for line in _find_first_lines(page, texts[page], skipped.get(page, ()))]
     repeated = {(line.kind, line.label) for line in lines if not line.is_contents}
     lines = [line for line in lines if not line.is_contents or (line.kind, line.label) not in repeated]
-    return [_build_section(line, lines[place + 1 :], texts) for place, line in enumerate(lines)]
+    return [_build_section(line, lines[place + 1 :], texts, skipped) for place, line in enumerate(lines)]
 
 
-def find_sections(sections: Sequence[Section], kind: PlaceKind, label: str) -> list[Section]:
-    """Return the sections that a noun and a label mean.
+def find_sections(sections: Sequence[Section], kind: PlaceKind, label: str) -> tuple[int, list[Section]]:
+    """Return the sections that a noun and a label mean, and how far they are from what is asked for.
 
-    Those with the noun come first, then those with a number alone, then those with another noun for sections.
+    The distance is 0 for sections with the noun, 1 for those with a number alone, and 2 for those with another noun.
     """
     wanted = label.casefold()
     found = [one for one in sections if one.label.casefold() == wanted]
@@ -103,8 +103,8 @@ def find_sections(sections: Sequence[Section], kind: PlaceKind, label: str) -> l
         others: dict[PlaceKind, tuple[PlaceKind, ...]] = {"section": ("article", "chapter", "item")}
         choices.append([one for one in found if one.kind is None])
         choices.append([one for one in found if one.kind in others.get(kind, ("section",))])
-    chosen = next(filter(None, choices), [])
-    return [one for one in chosen if one.is_apart] or chosen
+    distance, chosen = next((choice for choice in enumerate(choices) if choice[1]), (0, []))
+    return distance, [one for one in chosen if one.is_apart] or chosen
 
 
 def find_heading_before(text: str, start: int, kind: PlaceKind) -> str:
@@ -114,6 +114,21 @@ def find_heading_before(text: str, start: int, kind: PlaceKind) -> str:
         line for line in lines if line.kind in UNNAMED
     ]
     return lines[-1].name if lines else ""
+
+
+def remove_spans(span: Span, removed: Sequence[Span]) -> list[Span]:
+    """Return what is left of a span without others, in order.
+
+    >>> remove_spans((0, 9), [(0, 2), (5, 6)])
+    [(2, 5), (6, 9)]
+    """
+    left = []
+    position, last = span
+    for start, end in sorted(removed):
+        if position < end and start < last:
+            left.append((position, start))
+            position = end
+    return [(start, end) for start, end in [*left, (position, last)] if start < end]
 
 
 def _find_first_lines(page: int, text: str, skipped: Sequence[Span]) -> list[_Line]:
@@ -127,7 +142,7 @@ def _find_first_lines(page: int, text: str, skipped: Sequence[Span]) -> list[_Li
             continue
         heading = " ".join(match[0].split())
         label = match["label"] or match["number"]
-        is_contents = bool(_CONTENTS_END.search(match[0]))
+        is_contents = bool(title and _CONTENTS_END.search(title))
         is_apart = _is_apart(text, match.start())
         found.append(_Line(page, match.start(), match.end(), kind, label, heading, is_contents, is_apart))
     return found
@@ -135,12 +150,16 @@ def _find_first_lines(page: int, text: str, skipped: Sequence[Span]) -> list[_Li
 
 def _may_be_heading(text: str, match: re.Match[str], kind: PlaceKind | None, title: str) -> bool:
     """Return whether a line that begins with a number is the first of a section rather than in the middle of prose."""
-    if title[:1].islower():
+    before = text[: match.start()].rstrip(" \t")
+    is_apart = not before or before.endswith("\n\n")
+    last = before.rstrip("\n").rpartition("\n")[2]
+    # "… in accordance with\nSchedule 3."
+    goes_on = not is_apart and (last[-1:].islower() or last.endswith(",")) and (not title or len(last) > _MAX_HEADING)
+    if title[:1].islower() or goes_on:
         return False
     if kind is not None:
         return True
-    is_marked = bool(match["stop"]) or "." in match["number"] or _is_apart(text, match.start())
-    return is_marked and title[:1].isalpha()
+    return (is_apart or bool(match["stop"]) or "." in match["number"]) and title[:1].isalpha()
 
 
 def _is_apart(text: str, start: int) -> bool:
@@ -148,7 +167,9 @@ def _is_apart(text: str, start: int) -> bool:
     return not before or before.endswith("\n\n")
 
 
-def _build_section(line: _Line, following: Sequence[_Line], texts: Mapping[int, str]) -> Section:
+def _build_section(
+    line: _Line, following: Sequence[_Line], texts: Mapping[int, str], skipped: Mapping[int, Sequence[Span]]
+) -> Section:
     if line.kind in _CAPTIONED:
         end = texts[line.page].find("\n\n", line.end)
         last_page, last = line.page, len(texts[line.page]) if end < 0 else end
@@ -160,7 +181,11 @@ def _build_section(line: _Line, following: Sequence[_Line], texts: Mapping[int, 
         for page in sorted(texts)
         if line.page <= page <= last_page
     }
-    kept = {page: (start, end) for page, (start, end) in spans.items() if texts[page][start:end].strip()}
+    kept = {
+        page: span
+        for page, span in spans.items()
+        if any(texts[page][start:end].strip() for start, end in remove_spans(span, skipped.get(page, ())))
+    }
     return Section(line.kind, line.label, line.heading, line.name, kept, line.is_apart)
 
 

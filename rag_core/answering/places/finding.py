@@ -70,7 +70,9 @@ class PlaceFinder:
         if len(documents) > MAX_TITLES:
             return query, _ask_for_name(request, documents) if is_whole else ""
         contents = [self._read(one, request.kind) for one in documents]
-        places = [place for one in contents for place in self._find(one, request)]
+        found = [self._find(one, request) for one in contents]
+        nearest = min((distance for distance, places in found if places), default=0)
+        places = [place for distance, places in found if distance == nearest for place in places]
         if not named and _belongs_to_name(query.text, request, places):
             return query, ""
         if not places:
@@ -89,26 +91,26 @@ class PlaceFinder:
         )
         return _Contents(document, pages, sections)
 
-    def _find(self, contents: _Contents, request: PlaceRequest) -> list[Place]:
+    def _find(self, contents: _Contents, request: PlaceRequest) -> tuple[int, list[Place]]:
+        """Return the places of a document, and the distance of `find_sections`."""
         if request.kind == "page":
-            return self._find_pages(contents, request)
+            return 0, self._find_pages(contents, request)
+        distance = 0
         if request.title:
             found = _find_titled(contents, request.title)
         else:
-            found = [
-                one
-                for label in request.labels
-                for one in _prefer_headings(find_sections(contents.sections, request.kind, label), contents.pages)
-            ]
+            choices = [find_sections(contents.sections, request.kind, label) for label in request.labels]
+            distance = max(one for one, _ in choices)
+            found = [one for _, sections in choices for one in _prefer_headings(sections, contents.pages)]
         # "Schedule 3" is not "Annex 3" of the same document.
         found = [one for one in found if one.heading.casefold().startswith(request.noun.casefold())] or found
         labels = {one.page_index: one.page_label for one in contents.pages}
         info = contents.document
         places = (Place(one.name, info.name, info.document_id, info.version_id, one.spans, labels) for one in found)
         if request.kind != "table":
-            return [one for one in places if one.spans]
+            return distance, [one for one in places if one.spans]
         with_table = [self._add_table(one, contents.sections) for one in places]
-        return [place for place, is_found in with_table if is_found] or [place for place, _ in with_table]
+        return 0, [place for place, is_found in with_table if is_found] or [place for place, _ in with_table]
 
     def _find_pages(self, contents: _Contents, request: PlaceRequest) -> list[Place]:
         pages = contents.pages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.cited_sentences import CitedText
@@ -12,13 +12,14 @@ from rag_core.answering.sources.excerpts import MAX_ROWS, MAX_WORDS
 from rag_core.answering.sources.selection import SHOWN
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.stores import Stores
+from rag_core.text.sections import remove_spans
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.types.answers import Citation
 from rag_core.types.chunks import ChunkRow
 from rag_core.types.formatting import format_count
 from rag_core.types.places import NamedPlaces, Place
 from rag_core.types.retrieval import Passage
-from rag_core.types.tables import Table
+from rag_core.types.tables import Span, Table
 from rag_core.verification.verified_answer import VerifiedAnswer
 
 
@@ -58,9 +59,10 @@ def _quote_place(answer: CitedText, place: Place, most: int, stores: Stores) -> 
     keys = [(place.version_id, page) for page in place.spans]
     contents, margins = stores.documents.page_contents(keys), stores.documents.page_texts(keys)
     parts = [
-        one
-        for one in _split(place, {page: content for (_, page), content in contents.items()})
-        if not any(start <= one.start < end for start, end in margins[place.version_id, one.page][1])
+        part
+        for page, span in place.spans.items()
+        for left in remove_spans(span, margins[place.version_id, page][1])
+        for part in _split(page, left, *contents[place.version_id, page])
     ]
     shown = parts[:most]
     if not shown or not rows:
@@ -81,18 +83,15 @@ def _quote_place(answer: CitedText, place: Place, most: int, stores: Stores) -> 
             answer.cite(citation)
 
 
-def _split(place: Place, contents: dict[int, tuple[str, tuple[Table, ...]]]) -> Iterator[_Part]:
-    """Yield parts of the usual size of excerpts, and tables."""
-    for page, (first, last) in place.spans.items():
-        text, tables = contents[page]
-        position = first
-        for table in sorted(tables, key=lambda one: one.start):
-            if position <= table.start and table.end <= last and table.end - table.start > 0:
-                yield from _split_prose(page, text, position, table.start)
-                is_cut = len(table.rows) - table.header_rows > MAX_ROWS
-                yield _Part(page, table.start, table.end, table, is_cut)
-                position = table.end
-        yield from _split_prose(page, text, position, min(last, len(text)))
+def _split(page: int, span: Span, text: str, tables: Sequence[Table]) -> Iterator[_Part]:
+    """Yield parts of a span of a page that have the usual size of excerpts, and tables."""
+    position, last = span[0], min(span[1], len(text))
+    for table in sorted(tables, key=lambda one: one.start):
+        if position <= table.start < table.end <= last:
+            yield from _split_prose(page, text, position, table.start)
+            yield _Part(page, table.start, table.end, table, len(table.rows) - table.header_rows > MAX_ROWS)
+            position = table.end
+    yield from _split_prose(page, text, position, last)
 
 
 def _split_prose(page: int, text: str, first: int, last: int) -> Iterator[_Part]:
