@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_core.text.numbers import parse_numbers
-from rag_core.text.words import tokenize
+from rag_core.text.words import ALPHANUMERIC, LETTERS, tokenize
 from rag_core.types.places import PlaceKind, PlaceRequest
 
 # The nouns for places in English, German, French and Spanish, as regular expressions. "paragraph" and "§" are sections.
@@ -49,10 +49,12 @@ _CONTENT_WORDS = frozenset(
     "tiene tienen las lo los muestra prevé qué regula resume resumen se sobre trata una".split()
 )
 _LABEL = r"\d+(?:\.\d+)*[a-z]?(?![\w%])(?![.,]\d)|(?-i:[IVXLC]{1,7}|[ivx]{2,7}|[A-Z](?:\.\d+)*)(?![\w'’&])"
-_WORD = r"[^\W\d_]+"
+_WORD = LETTERS.pattern
 _RANGE = r"(?:\s*[-–]\s*|\s+(?:to|through|and|bis|und|à|et|a|y)\s+)"
 _OPENING, _CLOSING = "\"“„«‘'", "\"”“»’'"
 _ANY = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in NOUNS.items() if kind != "title")
+# "Which part", "which figure" and "which item" ask for something else more often.
+_ASKED = "|".join(f"(?P<{kind}>{NOUNS[kind]})" for kind in ("page", "section", "article", "chapter", "annex"))
 _NAMED = re.compile(
     rf"(?<![\w.§-])(?:{_ANY})\s*(?:(?:no|nr|number|nummer)\b\.?\s*|n[º°]\s*)?"
     rf"(?:(?P<label>{_LABEL})(?:{_RANGE}(?:(?:{NOUNS['page']}|§)\s*)?(?P<last>{_LABEL}))?|"
@@ -68,9 +70,8 @@ _ORDERED = re.compile(
 )
 _TITLE = re.compile(rf"(?<!\w)(?P<title>{NOUNS['title']})(?!\w)", re.IGNORECASE)
 _WHICH = re.compile(
-    rf"(?<!\w)(?:which|what|welche[mnrs]?|quel(?:le)?s?|qu[ée]|cu[áa]l)\s+(?:{_ANY})(?!\w)", re.IGNORECASE
+    rf"(?<!\w)(?:which|what|welche[mnrs]?|quel(?:le)?s?|qu[ée]|cu[áa]l)\s+(?:{_ASKED})(?!\w)", re.IGNORECASE
 )
-_TOKEN = re.compile(r"[^\W_]+")
 # Most pages or sections of a range.
 _MOST = 20
 
@@ -125,7 +126,8 @@ def find_asked_kind(question: str) -> PlaceKind | None:
 def asks_only_for_content(rest: str) -> bool:
     """Return whether the words beside the name of a place ask for nothing but its text."""
     return all(
-        word.casefold() in _CONTENT_WORDS or word.isdigit() or _is_place_noun(word) for word in _TOKEN.findall(rest)
+        word.casefold() in _CONTENT_WORDS or word.isdigit() or _is_place_noun(word)
+        for word in ALPHANUMERIC.findall(rest)
     )
 
 
@@ -140,7 +142,8 @@ def find_place_topic(question: str) -> frozenset[str]:
 
 
 def _kind(match: re.Match[str]) -> PlaceKind:
-    return next(kind for kind in NOUNS if kind != "title" and match[kind])
+    groups = match.groupdict()
+    return next(kind for kind in NOUNS if kind != "title" and groups.get(kind))
 
 
 def _is_place_noun(word: str) -> bool:
