@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 from typing import Literal
 
-from rag_core.text.grammar import AUXILIARIES, FUNCTION_WORDS, Token, split_tokens
+from rag_core.text.grammar import AUXILIARIES, FUNCTION_WORDS, PREPOSITIONS, SUBORDINATORS, Token, split_tokens
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import find_content_stems, stem, tokenize
 
@@ -28,7 +28,8 @@ _ALL = re.compile(
 )
 # "which" at the beginning of the question or of its main clause, where it is no relative pronoun.
 _WHICH = re.compile(
-    r"(?P<comma>[,:]\s+|^\W*)(?:(?:in|on|for|at|to|from|of|with|by|about|under)\s+)?which\s+", re.IGNORECASE
+    r"(?P<comma>[,:]\s+|^\W*)(?:(?:in|on|for|at|to|from|of|with|by|about|under)\s+)?which\s+(?:of\s+(?:the|our|my|these)\s+)?",
+    re.IGNORECASE,
 )
 _COUNT = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien d(?:e\s|['’])|\bcu[áa]nt[oa]s\b", re.IGNORECASE)
 _MOST = re.compile(
@@ -44,6 +45,8 @@ _ONE_OF = re.compile(r"\b(?:one|some) of the (?:\w+est|most|best|least|worst)\b"
 _TIMES = frozenset(
     "year quarter month week day night hour minute time jahr monat tag woche an mois jour año mes día".split()
 )
+# "until all seats are taken" is a condition of what is asked.
+_ADVERBIAL = (PREPOSITIONS | SUBORDINATORS) - {"of", "for", "by", "from", "to"}
 _ORDERS = frozenset(
     map(stem, "name list give tell show enumerate find overview please complete full liste nenne".split())
 )
@@ -140,7 +143,8 @@ def parse_set_question(question: str) -> SetQuestion | None:
         return _build("most", question, tokens, superlative.end, superlative.word)
     for match in _ALL.finditer(question):
         noun = _find_noun(tokens, match.end())
-        if noun is not None and noun.word in _TIMES:
+        before = next((token.word for token in reversed(tokens) if token.end <= match.start()), "")
+        if before in _ADVERBIAL or (noun is not None and noun.word in _TIMES):
             continue
         return _build("all", question, tokens, match.end())
     match = _WHICH.search(question)
@@ -179,7 +183,8 @@ def _find_superlative(question: str, tokens: list[Token]) -> Token | None:
         text = f"{match[0].casefold()} {following.word if following else ''}".strip()
         return Token(match[0], text, *match.span())
     for token in tokens:
-        if token.word.endswith("est") and token.text.islower() and _is_superlative(token.word):
+        # "best" is above; "west" and "rest" are no adjectives.
+        if token.word.endswith("est") and len(token.word) > 5 and token.text.islower() and _is_superlative(token.word):
             return token
     return None
 

@@ -1,4 +1,4 @@
-"""Questions for all things of a kind say that the answer may be incomplete, and are refused if there are no such things."""
+"""Answers to questions for all things of a kind say that they may be incomplete; missing things are refused."""
 
 from __future__ import annotations
 

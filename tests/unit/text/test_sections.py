@@ -12,7 +12,10 @@ RULES = (
     "1 Moorings\n\nA ship has six lines.\n\n2 Fees\n\nFees are due on Monday in accordance with\nSection 3.\n\n"
     "2.1 Boats\n\nA boat pays:\n\n1. ten crowns,\n\n2. or a crate of fish."
 )
-END = "2.2 Ships\n\nA ship pays 420 crowns.\n\n3 Ice\n\nShips wait for the icebreaker.\n\nAnnex A Buoys\n\nNine buoys.\n\nTable 1: Depths"
+END = (
+    "2.2 Ships\n\nA ship pays 420 crowns.\n\n3 Ice\n\nShips wait for the icebreaker.\n\n"
+    "Annex A Buoys\n\nNine buoys.\n\nTable 1: Depths"
+)
 LAW = "§ 1 Name\n\nDer Verein heißt Auwiese.\n\n§ 2 Sitz\n\nEr sitzt in Lohnau. Nach\n§ 1 heißt er so."
 
 
