@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
 
 from rag_core.answering.answer_building import build_answer
@@ -13,11 +14,12 @@ from rag_core.answering.extractive_summary import ExtractiveSteps, ExtractiveSum
 from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.page_answers import PageAnswerer, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
-from rag_core.answering.places.finding import PlaceFinder
+from rag_core.answering.places.finding import MAX_PLACES, PlaceFinder
 from rag_core.answering.places.quotes import quote_places
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.search import LIBRARY_IS_EMPTY, Searcher
 from rag_core.answering.set_answers import describe_unread, find_required_stems
+from rag_core.answering.strategies.base import SearchStrategy
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
@@ -27,7 +29,7 @@ from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_connection import explain_missing_model
 from rag_core.runtime.stores import Stores
-from rag_core.types.answers import Answer, AskEvent, Delta, Restart, Stage
+from rag_core.types.answers import NOT_IN_PLACES, Answer, AskEvent, Delta, Restart, Stage
 from rag_core.types.conversations import Message, Scope
 from rag_core.types.retrieval import Gate, RetrievalConfig, SearchResult
 from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Query, SearchOutcome, Writer
@@ -98,13 +100,21 @@ class Answerer:
             yield Delta(known)
             yield build_answer(query, result, VerifiedAnswer(known), "extractive", trace)
             return
+        question = query.text
         query, missing = self._places.resolve(query)
         if missing:
             refusal = VerifiedAnswer(missing, refused=True)
             yield Delta(missing)
             yield build_answer(query, _build_known_result(query, answerable=False), refusal, "extractive", trace)
             return
-        if self._models.active(writer.model) is None:
+        with closing(self._answer(query, strategy, history, trace)) as events:
+            for event in events:
+                yield replace(event, question=question) if isinstance(event, SearchResult | Answer) else event
+
+    def _answer(
+        self, query: Query, strategy: SearchStrategy, history: Sequence[Message], trace: AnswerTrace
+    ) -> Generator[AskEvent, None, None]:
+        if self._models.active(query.writer.model) is None:
             # Excerpts are looked for on the pages of more passages than the answer lists.
             query = replace(query, depth=max(query.depth, WHOLE_PAGES))
             if strategy.summarizes_without_model and (
@@ -224,7 +234,12 @@ class Answerer:
     ) -> Generator[AskEvent, None, None]:
         """Yield a refusal with the true reason; ``closest`` is the one with the closest passages."""
         refusal = closest
-        if LIBRARY_IS_EMPTY in result.notices:
+        if query.places is not None:
+            titles = [one.title for one in query.places.places]
+            more = f" and {len(titles) - MAX_PLACES} more" if len(titles) > MAX_PLACES else ""
+            missing = NOT_IN_PLACES.format(places=f"{'; '.join(titles[:MAX_PLACES])}{more}")
+            refusal = VerifiedAnswer(missing, refused=True)
+        elif LIBRARY_IS_EMPTY in result.notices:
             refusal = VerifiedAnswer(LIBRARY_IS_EMPTY, refused=True)
         elif not has_model and asks_for_summary(result.question):
             missing = explain_missing_model(_TOPIC_SUMMARY, _ALTERNATIVE, quotes_only=query.writer.model == "")

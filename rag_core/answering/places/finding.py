@@ -30,6 +30,7 @@ _OF = re.compile(
     r"(?P<name>[\w.&'’/-]+(?:\s+[\w.&'’/-]+){0,5})",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"\b(?:the|der|die|das|dem|den|la|le|el)\s+$", re.IGNORECASE)
 _NEXT_WORD, _WORD_BEFORE = re.compile(r"\s+([\w.'’-]+)"), re.compile(r"([\w.'’-]+)\s+$")
 _DO = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 
@@ -57,7 +58,8 @@ class PlaceFinder:
     def resolve(self, query: Query) -> tuple[Query, str]:
         """Return the query with the places that it names, and a refusal if it asks only for a place that is missing.
 
-        If a question asks for more than a place, and no document has the place, the query does not change.
+        If it asks for something in the places, its text asks it of "the text", and ``asked`` is the whole question. If
+        no document has a place in which something is asked for, the query does not change.
         """
         request = parse_place(query.text)
         if request is None:
@@ -70,15 +72,16 @@ class PlaceFinder:
         if len(documents) > MAX_TITLES:
             return query, _ask_for_name(request, documents) if is_whole else ""
         contents = [self._read(one, request.kind) for one in documents]
-        found = [self._find(one, request) for one in contents]
-        nearest = min((distance for distance, places in found if places), default=0)
-        places = [place for distance, places in found if distance == nearest for place in places]
+        choices = [self._find(one, request) for one in contents]
+        nearest = min((distance for distance, found in choices if found), default=0)
+        places = [place for distance, found in choices if distance == nearest for place in found]
         if not named and _belongs_to_name(query.text, request, places):
             return query, ""
         if not places:
             return query, _describe_missing(request, contents) if is_whole else ""
         ids = tuple(dict.fromkeys(one.document_id for one in places))
-        return replace(query, documents=ids, places=NamedPlaces(tuple(places), is_whole)), ""
+        restricted = replace(query, documents=ids, places=NamedPlaces(tuple(places), is_whole))
+        return (restricted if is_whole else _ask_of_text(restricted, request, named)), ""
 
     def _read(self, document: DocumentInfo, kind: PlaceKind) -> _Contents:
         pages = self._stores.documents.page_headings(document.version_id)
@@ -190,6 +193,17 @@ def _asks_for_text(question: str, request: PlaceRequest, named: bool) -> bool:
         after = question[match.end() :] if len(match["name"].split()) < 3 else _skip_name(match["name"])
     rest = re.sub(r"[\w().-]*\w\.[a-z]{2,4}\b", " ", f"{before} {after}", flags=re.IGNORECASE)
     return asks_only_for_content(rest)
+
+
+def _ask_of_text(query: Query, request: PlaceRequest, named: bool) -> Query:
+    """Return a query for what "the text" states, because the text of a place does not contain the name of the place."""
+    question = query.text
+    after = question[request.end :]
+    if named and (match := _OF.match(question, request.end)):
+        after = f"{_skip_name(match['name'])}{question[match.end() :]}"
+    before = _ARTICLE.sub("", question[: request.start])
+    text = re.sub(r"\s+(?=[,?.!])", "", " ".join(f"{before} the text {after}".split()))
+    return replace(query, text=text, asked=query.asked or question)
 
 
 def _skip_name(name: str) -> str:

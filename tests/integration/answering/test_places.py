@@ -104,6 +104,13 @@ def test_missing_place_is_refused_with_those_that_exist(engine: Engine, question
     assert (answer.state, answer.text) == (AnswerState.ABSTAINED, text)
 
 
+def test_what_a_place_does_not_state_is_refused_with_its_name(engine: Engine) -> None:
+    question = "What does page 3 of harbour-rules.pdf say about visitors?"
+    answer = engine.answer(question)
+    assert (answer.state, answer.question) == (AnswerState.ABSTAINED, question)
+    assert answer.text.startswith("Not stated in harbour-rules.pdf, page 3.")
+
+
 @pytest.mark.parametrize(
     "question",
     [
