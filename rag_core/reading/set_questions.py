@@ -43,7 +43,8 @@ _MOST = re.compile(
 _ONE_OF = re.compile(r"\b(?:one|some) of the (?:\w+est|most|best|least|worst)\b", re.IGNORECASE)
 # "each year" says how often something happens.
 _TIMES = frozenset(
-    "year quarter month week day night hour minute time jahr monat tag woche an mois jour año mes día".split()
+    "term season session year quarter month week day night hour minute time "
+    "jahr monat tag woche an mois jour año mes día".split()
 )
 # "until all seats are taken" is a condition of what is asked.
 _ADVERBIAL = (PREPOSITIONS | SUBORDINATORS) - {"of", "for", "by", "from", "to"}

@@ -241,9 +241,12 @@ def _find_titled(contents: _Contents, title: str) -> list[Section]:
 
 
 def _prefer_headings(sections: Sequence[Section], pages: Sequence[PageHeading]) -> list[Section]:
-    """Return the sections whose first line is a heading of a page, if there are any; otherwise all."""
-    headings = {_normalize(part) for one in pages for part in one.heading.split(HEADING_SEPARATOR) if one.heading}
-    return [one for one in sections if _normalize(one.heading) in headings] or list(sections)
+    """Return the sections whose first line is the heading of their page, if there are any; otherwise all."""
+    headings = {
+        (one.page_index, _normalize(part)) for one in pages for part in one.heading.split(HEADING_SEPARATOR) if part
+    }
+    titled = [one for one in sections if one.spans and (min(one.spans), _normalize(one.heading)) in headings]
+    return titled or list(sections)
 
 
 def _normalize(heading: str) -> str:
