@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
 
 from rag_core.answering.answer_building import build_answer
 from rag_core.answering.drafts import Draft, check_text, join_quotes
-from rag_core.answering.excerpt_answers import answer_with_excerpts
+from rag_core.answering.excerpt_answers import ExcerptAnswer, answer_with_excerpts
 from rag_core.answering.extractive_summary import ExtractiveSteps, ExtractiveSummarizer
 from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.page_answers import PageAnswerer, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
+from rag_core.answering.places.finding import MAX_PLACES, PlaceFinder
+from rag_core.answering.places.quotes import quote_places
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.search import LIBRARY_IS_EMPTY, Searcher
+from rag_core.answering.set_answers import describe_unread, find_required_stems
+from rag_core.answering.strategies.base import SearchStrategy
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
@@ -24,7 +29,7 @@ from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_connection import explain_missing_model
 from rag_core.runtime.stores import Stores
-from rag_core.types.answers import Answer, AskEvent, Delta, Restart, Stage
+from rag_core.types.answers import NOT_IN_PLACES, Answer, AskEvent, Delta, Restart, Stage
 from rag_core.types.conversations import Message, Scope
 from rag_core.types.retrieval import Gate, RetrievalConfig, SearchResult
 from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Query, SearchOutcome, Writer
@@ -68,6 +73,8 @@ class Answerer:
         self._extracts = extracts
         self._models = models
         self._reader = reader
+        self._stores = stores
+        self._places = PlaceFinder(stores)
         self._pages = PageAnswerer(stores, searcher, reader)
 
     def ask(
@@ -88,12 +95,26 @@ class Answerer:
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
         strategy = self._strategies.select(query)
         if known := self.library.answer(query):
-            result = SearchResult(query.text, (), Gate("library", 1.0, 0.0, answerable=True, overruled=True), {})
+            result = _build_known_result(query, answerable=True)
             yield result
             yield Delta(known)
             yield build_answer(query, result, VerifiedAnswer(known), "extractive", trace)
             return
-        if self._models.active(writer.model) is None:
+        question = query.text
+        query, missing = self._places.resolve(query)
+        if missing:
+            refusal = VerifiedAnswer(missing, refused=True)
+            yield Delta(missing)
+            yield build_answer(query, _build_known_result(query, answerable=False), refusal, "extractive", trace)
+            return
+        with closing(self._answer(query, strategy, history, trace)) as events:
+            for event in events:
+                yield replace(event, question=question) if isinstance(event, SearchResult | Answer) else event
+
+    def _answer(
+        self, query: Query, strategy: SearchStrategy, history: Sequence[Message], trace: AnswerTrace
+    ) -> Generator[AskEvent, None, None]:
+        if self._models.active(query.writer.model) is None:
             # Excerpts are looked for on the pages of more passages than the answer lists.
             query = replace(query, depth=max(query.depth, WHOLE_PAGES))
             if strategy.summarizes_without_model and (
@@ -127,7 +148,8 @@ class Answerer:
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage
-        if in_pages and not result.gate.answerable and may_be_on_topic(outcome):
+        may_answer = may_be_on_topic(outcome) or find_required_stems(outcome, has_model=True)
+        if in_pages and not result.gate.answerable and may_answer:
             result = replace(result, gate=result.gate.overrule())
             outcome = replace(outcome, result=result)
         if not result.gate.answerable and writer is not None:
@@ -144,12 +166,15 @@ class Answerer:
             if draft.answer.text:
                 # The passages keep their numbers if quotes follow the text.
                 outcome, result = evidence.outcome, evidence.outcome.result
+        if draft.answer.text and not draft.answer.refused and (unread := describe_unread(outcome, result.passages)):
+            trace.notices.append(unread)
+            draft = replace(draft, answer=replace(draft.answer, short=""))
         answer = draft.answer
         if (draft.problem or draft.nothing_found or writer is None) and not (query.strict and writer):
             gate = result.gate
             if draft.problem:
                 gate = self._searcher.decide_on_quotes(outcome.passages, query.configuration.threshold)
-            quotes = answer_with_excerpts(outcome, gate, self._reader)
+            quotes = self._quote(outcome, gate)
             if not answer.text:
                 result = replace(result, gate=quotes.gate)
                 if writer is None and not quotes.gate.answerable:
@@ -165,6 +190,13 @@ class Answerer:
         yield Stage("generate", WRITING, done=True)
         generator = writer.name if writer is not None and draft.answer.text else "extractive"
         yield replace(build_answer(query, result, answer, generator, trace), interrupted=draft.problem)
+
+    def _quote(self, outcome: SearchOutcome, gate: Gate) -> ExcerptAnswer:
+        """Return the excerpts that may answer, or the text of the places that a question asks for."""
+        if outcome.places is None or not outcome.places.is_whole:
+            return answer_with_excerpts(outcome, gate, self._reader)
+        answer, passages = quote_places(outcome.places, self._stores)
+        return ExcerptAnswer(answer, passages, gate)
 
     def _write_from_pages(
         self,
@@ -202,7 +234,12 @@ class Answerer:
     ) -> Generator[AskEvent, None, None]:
         """Yield a refusal with the true reason; ``closest`` is the one with the closest passages."""
         refusal = closest
-        if LIBRARY_IS_EMPTY in result.notices:
+        if query.places is not None:
+            titles = [one.title for one in query.places.places]
+            more = f" and {len(titles) - MAX_PLACES} more" if len(titles) > MAX_PLACES else ""
+            missing = NOT_IN_PLACES.format(places=f"{'; '.join(titles[:MAX_PLACES])}{more}")
+            refusal = VerifiedAnswer(missing, refused=True)
+        elif LIBRARY_IS_EMPTY in result.notices:
             refusal = VerifiedAnswer(LIBRARY_IS_EMPTY, refused=True)
         elif not has_model and asks_for_summary(result.question):
             missing = explain_missing_model(_TOPIC_SUMMARY, _ALTERNATIVE, quotes_only=query.writer.model == "")
@@ -231,3 +268,9 @@ class Answerer:
         encode = create_text_encoder(outcome.ranked.embedder)
         answer = check_text(text, question, evidence.sources, encode, self._reader.read, trace.notices)
         return Draft(cite_operands(answer, evidence.fact) if evidence.fact else answer, problem)
+
+
+def _build_known_result(query: Query, *, answerable: bool) -> SearchResult:
+    """Return the result of a question that is answered, or refused, by what is known of the documents."""
+    gate = Gate("library", float(answerable), 0.0, answerable=answerable, overruled=True)
+    return SearchResult(query.text, (), gate, {}, as_of=query.as_of_label)

@@ -19,6 +19,7 @@ from rag_core.types.arrays import FloatArray
 from rag_core.types.chunks import ChunkRow
 from rag_core.types.retrieval import Passage
 from rag_core.types.searches import PassageTokens
+from rag_core.types.tables import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,11 @@ class Sentence:
     def text(self) -> str:
         """The sentence without line breaks."""
         return " ".join(self.row.text[self.start : self.end].split())
+
+    @property
+    def page_span(self) -> Span:
+        """The place of the sentence in the text of its page."""
+        return self.row.start + self.start, self.row.start + self.end
 
 
 class SentenceReader:
@@ -117,9 +123,10 @@ class CitedText(AnswerBuilder):
         self.text += "" if not self.text or self.text.endswith("\n") else " "
         self.add_statement(text)
         for row, start, end in spans:
-            self.cite(Citation.of(self._find_passage(row), start, end))
+            self.cite(Citation.of(self.find_passage(row), start, end))
 
-    def _find_passage(self, row: ChunkRow) -> Passage:
+    def find_passage(self, row: ChunkRow) -> Passage:
+        """Return the passage of a chunk, which is added if the text has not cited it yet."""
         passage = next((one for one in self.passages if one.chunk_id == str(row.id)), None)
         if passage is None:
             passage = build_passage(len(self.passages) + 1, row, {})

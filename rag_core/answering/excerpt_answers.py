@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.answer_text import AnswerBuilder
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
+from rag_core.answering.set_answers import find_required_stems, introduce_excerpts
 from rag_core.answering.sources import SOURCES
-from rag_core.answering.sources.candidates import Candidate
+from rag_core.answering.sources.candidates import Candidate, Quote
 from rag_core.answering.sources.selection import SHOWN, Selection, select
 from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.text.identifiers import contains_identifier, find_asked_identifiers
+from rag_core.text.place_requests import find_asked_kind
+from rag_core.text.sections import find_heading_before
+from rag_core.text.words import find_content_stems
 from rag_core.types.answers import CLOSEST_PASSAGES, Citation
+from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.documents import PageKey
+from rag_core.types.places import Place, PlaceKind
 from rag_core.types.retrieval import Gate, Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import Table, TableRow
@@ -22,7 +29,6 @@ from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
 # A passage is close to the question if it is on the topic with at least this probability.
 MIN_TOPIC_OF_CLOSEST = 0.3
-INTRODUCTION = "These passages may answer your question."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +57,65 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
     answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome)
     candidates = [candidate for source in SOURCES for candidate in source.propose(answers, page_texts)]
+    if outcome.places:
+        candidates = [kept for one in candidates for place in outcome.places.places if (kept := _clip(one, place))]
     selection = select(candidates, gate, page_texts)
     if _asks_for_unknown_code(outcome):
         selection = replace(selection, gate=replace(selection.gate, answerable=False))
+    elif required := find_required_stems(outcome, has_model=False):
+        related = [one for one in candidates if required <= find_content_stems(_quote(one, page_texts))]
+        if related and not (selection.gate.answerable and selection.excerpts[0] in related):
+            selection = select(related, gate, page_texts)
+            selection = replace(selection, gate=selection.gate.overrule())
     if not selection.gate.answerable:
         return ExcerptAnswer(_refuse(selection), outcome.result.passages, selection.gate)
     found = _add_passages(outcome, selection, reader)
     cited = [_cite(one, found, page_texts[one.page]) for one in selection.excerpts]
-    answer = AnswerBuilder(INTRODUCTION)
+    asked_kind = find_asked_kind(outcome.result.question)
+    best, shown = selection.excerpts[0], min(len(selection.excerpts), SHOWN)
+    answer = AnswerBuilder(introduce_excerpts(outcome, shown, "" if best.table else _quote(best, page_texts)))
     for candidate, citations in zip(selection.excerpts[:SHOWN], cited, strict=False):
         answer.text += "\n\n"
+        if asked_kind and (name := _name_place(asked_kind, candidate, page_texts[candidate.page])):
+            answer.text += f"{name}: "
         if candidate.table is None:
             # The header of a mail follows its sentences in the citations, and precedes them on the page.
             quotes = [" ".join(citation.quote.split()) for citation in reversed(citations)]
             answer.add_statement(" … ".join(quotes), *citations)
         else:
-            answer.text += _write_rows(candidate.table, candidate.rows) + "\n\n"
+            answer.text += write_rows(candidate.table, candidate.rows) + "\n\n"
             answer.cite(*citations)
     more = tuple(citation for citations in cited[SHOWN:] for citation in citations)
     return ExcerptAnswer(replace(answer.build(), more=more), found, selection.gate)
+
+
+def _quote(candidate: Candidate, page_texts: Mapping[PageKey, str]) -> str:
+    return " ".join(page_texts[candidate.page][one.start : one.end] for one in candidate.quotes)
+
+
+def _clip(candidate: Candidate, place: Place) -> Candidate | None:
+    """Return what a place contains of a candidate; ``None`` if it contains nothing."""
+    version_id, page = candidate.page
+    first, last = place.spans.get(page, (0, 0))
+    quotes = tuple(
+        Quote(
+            max(one.start, first),
+            min(one.end, last),
+            tuple((start, end) for start, end in one.marks if first <= start and end <= last),
+        )
+        for one in candidate.quotes
+        if place.overlaps(version_id, page, one.start, one.end)
+    )
+    return replace(candidate, quotes=quotes) if quotes else None
+
+
+def _name_place(kind: PlaceKind, candidate: Candidate, page_text: str) -> str:
+    """Return the page or the heading of the section that contains an excerpt; empty if it has none."""
+    if kind == "page":
+        return f"Page {candidate.passage.page_label}"
+    first = candidate.quotes[0]
+    place = first.marks[0][0] if first.marks else first.start
+    return find_heading_before(page_text, place, kind) or candidate.passage.heading.split(HEADING_SEPARATOR)[-1]
 
 
 def _asks_for_unknown_code(outcome: SearchOutcome) -> bool:
@@ -79,7 +125,7 @@ def _asks_for_unknown_code(outcome: SearchOutcome) -> bool:
     return bool(codes) and not any(contains_identifier(chunk.text, codes) for chunk in chunks)
 
 
-def _write_rows(table: Table, rows: Sequence[TableRow]) -> str:
+def write_rows(table: Table, rows: Sequence[TableRow]) -> str:
     """Return rows of a table below its header, in Markdown without blanks around the cells."""
     width = len(table.columns)
     lines = [[table.column_header(column) for column in range(width)], ["---"] * width]

@@ -8,8 +8,9 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from rag_core.answering.answer_building import WrittenSummary
-from rag_core.answering.cited_sentences import CitedText, SentenceReader
+from rag_core.answering.cited_sentences import CitedText, Sentence, SentenceReader
 from rag_core.answering.named_documents import NamedDocuments
+from rag_core.answering.places.restriction import list_rows
 from rag_core.llm.context_budget import spread_evenly
 from rag_core.reading.key_sentences import rank_sentences, select_sentences
 from rag_core.reading.summary_requests import is_kind_of_document, parse_summary_request
@@ -19,6 +20,7 @@ from rag_core.types.answers import Citation, Stage
 from rag_core.types.conversations import Message
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.formatting import format_count
+from rag_core.types.places import Place
 from rag_core.types.retrieval import Gate, Passage, SearchResult
 from rag_core.types.searches import Query
 from rag_core.verification.verified_answer import VerifiedAnswer
@@ -61,6 +63,8 @@ class ExtractiveSummarizer:
         words = parse_summary_request(query.text)
         if words is None and query.configuration.strategy != "summary":
             return None
+        if query.places is not None:
+            return (yield from self._summarize_places(query, query.places.places[:MAX_DOCUMENTS]))
         documents = self._select_documents(words or [], query, history)
         if not documents:
             return None
@@ -74,7 +78,11 @@ class ExtractiveSummarizer:
         for document in documents:
             label = f"Reading {document.name}"
             yield Stage(document.document_id, label)
-            self._add_document(summary, document, len(documents))
+            rows = self._stores.documents.chunk_rows(document.version_id)
+            [numbers] = spread_evenly([len(rows)], MAX_CHUNKS)
+            sentences = self._sentences.read_whole([rows[number] for number in numbers])
+            summary.begin(f"{document.name} ({format_count(document.pages, 'page')})")
+            _add_sentences(summary, sentences, len(documents), first_page=0)
             yield Stage(document.document_id, label, done=True)
         if summary.citations:
             return WrittenSummary(_build_result(query, summary.passages, answerable=True), summary.build())
@@ -96,22 +104,38 @@ class ExtractiveSummarizer:
             return [one for one in known.documents if one.document_id in cited] or known.documents
         return known.documents
 
-    def _add_document(self, summary: CitedText, document: DocumentInfo, number: int) -> None:
-        rows = self._stores.documents.chunk_rows(document.version_id)
-        [places] = spread_evenly([len(rows)], MAX_CHUNKS)
-        sentences = self._sentences.read_whole([rows[place] for place in places])
-        summary.begin(f"{document.name} ({format_count(document.pages, 'page')})")
-        if not sentences:
-            summary.text += "No whole sentences were found in it."
-            return
-        vectors = np.stack([one.vector for one in sentences])
-        ranks = rank_sentences(vectors)
-        ranks = ranks * np.array([1.0 if one.row.page_index else _FIRST_PAGE_WEIGHT for one in sentences], np.float32)
-        words = [len(one.text.split()) for one in sentences]
-        chosen = select_sentences(vectors, ranks, words, _WORDS.get(number, _WORDS_EACH))
-        for position in chosen:
-            one = sentences[position]
-            summary.add(one.row, one.start, one.end)
+    def _summarize_places(self, query: Query, places: Sequence[Place]) -> ExtractiveSteps:
+        """Return the key sentences of places; ``None`` if they have no whole sentences, so that they are quoted."""
+        summary = CitedText()
+        for place in places:
+            label = f"Reading {place.title}"
+            yield Stage(place.title, label)
+            sentences = [
+                one
+                for one in self._sentences.read_whole(list_rows(place, self._stores)[:MAX_CHUNKS])
+                if place.overlaps(one.row.version_id, one.row.page_index, *one.page_span)
+            ]
+            if sentences:
+                summary.begin(place.title)
+                _add_sentences(summary, sentences, len(places), first_page=min(place.spans))
+            yield Stage(place.title, label, done=True)
+        if not summary.citations:
+            return None
+        return WrittenSummary(_build_result(query, summary.passages, answerable=True), summary.build())
+
+
+def _add_sentences(summary: CitedText, sentences: Sequence[Sentence], number: int, *, first_page: int) -> None:
+    """Add the key sentences of one of some documents or places."""
+    if not sentences:
+        summary.text += "No whole sentences were found in it."
+        return
+    vectors = np.stack([one.vector for one in sentences])
+    weights = [_FIRST_PAGE_WEIGHT if one.row.page_index == first_page else 1.0 for one in sentences]
+    ranks = rank_sentences(vectors) * np.array(weights, np.float32)
+    words = [len(one.text.split()) for one in sentences]
+    for position in select_sentences(vectors, ranks, words, _WORDS.get(number, _WORDS_EACH)):
+        one = sentences[position]
+        summary.add(one.row, one.start, one.end)
 
 
 def _find_last_citations(history: Sequence[Message]) -> Sequence[Citation]:

@@ -13,11 +13,15 @@ from typing import Literal
 import numpy as np
 
 from rag_core.answering.named_documents import NamedDocuments
+from rag_core.chunking.document_titles import SEPARATOR
 from rag_core.embedding.embedder import Embedder
 from rag_core.parsing.formats.accepted import ACCEPTED
-from rag_core.reading.summary_requests import asks_for_summary
+from rag_core.reading.summary_requests import asks_for_summary, is_generic_document_word, is_kind_of_document
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
+from rag_core.text.grammar import split_tokens
+from rag_core.text.names import contains_document_name
+from rag_core.text.place_requests import asks_only_for_content, parse_title_request
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.formatting import format_count
@@ -105,6 +109,14 @@ MARGIN = 0.05
 # A question with more words is not about the library alone.
 _MAX_WORDS = 14
 _MAX_LISTED = 20
+# How the question begins or ends that asks for the number of pages of a document; nothing else but its name is in it.
+_ASKED_PAGES = re.compile(
+    r"how many pages (?:has|have|does|do)\b|wie viele seiten (?:hat|haben)\b|combien de pages\b|"
+    r"cu[aá]ntas p[aá]ginas tienen?\b",
+    re.IGNORECASE,
+)
+# Characters of a document without a title that are quoted.
+_BEGINNING = 120
 _TEXTS: Mapping[Kind, str] = {
     "greeting": "Hello. Ask a question about your documents, and I show the page behind each sentence of the answer.",
     "thanks": "You are welcome.",
@@ -132,6 +144,8 @@ class LibraryAnswerer:
 
     def answer(self, query: Query) -> str:
         """Return the answer to a question about the application or its library; empty for any other question."""
+        if about_named := self._answer_about_named(query):
+            return about_named
         kind = self.classify(query.text)
         if kind is None:
             return ""
@@ -141,7 +155,33 @@ class LibraryAnswerer:
         if kind == "documents":
             return _list_documents(library.documents)
         named = library.documents if len(library.documents) == 1 else library.find_file_names(query.text)
-        return "\n".join(f"{one.name} has {format_count(one.pages, 'page')}." for one in named)
+        return "\n".join(map(_state_pages, named))
+
+    def _answer_about_named(self, query: Query) -> str:
+        """Return the titles, or the numbers of pages, of the documents that a question names by words or file names."""
+        request = parse_title_request(query.text)
+        asked = _ASKED_PAGES.search(query.text)
+        if request is None and asked is None:
+            return ""
+        start, end = (request.start, request.end) if request else asked.span() if asked else (0, 0)
+        library = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
+        named = library.find_file_names(query.text)
+        rest = _FILE_NAME.sub(" ", f"{query.text[:start]} {query.text[end:]}")
+        words = [one.text for one in split_tokens(rest) if not asks_only_for_content(one.text)]
+        words = [one for one in words if not (is_generic_document_word(one) or is_kind_of_document(one))]
+        if words:
+            named = [one for one in library.documents if all(contains_document_name(one.all_names, w) for w in words)]
+        named = named or ([] if words else library.documents)
+        write = self._state_title if request else _state_pages
+        return "\n".join(map(write, named)) if len(named) <= _MAX_LISTED else ""
+
+    def _state_title(self, document: DocumentInfo) -> str:
+        rows = self._stores.documents.chunk_rows(document.version_id, 0)
+        _, _, title = (rows[0].document_label if rows else "").partition(SEPARATOR)
+        if title:
+            return f"The title of {document.name} is “{title}”."
+        beginning = " ".join(rows[0].text.split())[:_BEGINNING].rstrip() if rows else ""
+        return f"No title was recognized in {document.name}" + (f". It begins: “{beginning}…”" if beginning else ".")
 
     def is_small_talk(self, text: str) -> bool:
         """Return whether a text is a greeting or thanks, which refers to no earlier question."""
@@ -168,6 +208,10 @@ def _embed_examples(embedder: Embedder) -> FloatArray:
         examples = [one for examples in EXAMPLES.values() for one in examples]
         _VECTORS[weights] = np.stack([embedder.embed_question(one).dense for one in examples])
     return _VECTORS[weights]
+
+
+def _state_pages(document: DocumentInfo) -> str:
+    return f"{document.name} has {format_count(document.pages, 'page')}."
 
 
 def _list_documents(documents: Sequence[DocumentInfo]) -> str:

@@ -123,10 +123,13 @@ class PageSelector:
         return _build_context(chosen, spent)
 
     def _list_pages(self, outcome: SearchOutcome, best: dict[PageKey, ChunkRow], budget: int) -> Iterator[PageKey]:
-        """Yield the pages in the order in which they are wanted; a page may occur several times."""
+        """Yield the pages in the order in which they are wanted; a page may occur several times.
+
+        If the question names places, only pages of these are wanted.
+        """
         ranked = list(best)
         yield from ranked[:FIRST_PAGES]
-        if ranked:
+        if ranked and outcome.places is None:
             version_id = ranked[0][0]
             plan = outcome.ranked.lookup.plan if outcome.ranked.lookup else None
             if plan is not None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from rag_core.answering.places.restriction import keep_places
 from rag_core.answering.question_mapping import score_unmapped
 from rag_core.answering.ranking import Ranker
 from rag_core.answering.spelling_correction import correct_spelling
@@ -155,6 +156,8 @@ class Searcher:
         score_name, default = self._preferences.find_gate(query.writer.model)
         threshold = default if query.configuration.threshold is None else query.configuration.threshold
         gate = apply_threshold(passages[:PASSAGES_SCORED], threshold, score_name)
+        if query.places and query.places.is_whole:
+            gate = gate.overrule()
         notices = self._notices(query, ranked.embedder)
         if not passages and (nothing := _describe_empty_scope(query, self._stores)):
             notices = (nothing, *notices)
@@ -162,7 +165,7 @@ class Searcher:
             notices = *describe_forms(ranked.forms), *notices
         notices = *query.notices, *ranked.problems, *notices
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices, as_of=query.as_of_label)
-        return SearchOutcome(result, ranked, passages, tokens)
+        return SearchOutcome(result, ranked, passages, tokens, places=query.places)
 
     def _contains_word(self, question: str, version_ids: Collection[str]) -> Callable[[str, str, str], bool]:
         """Return a function that takes a version id, a word and a prefix.
@@ -209,6 +212,10 @@ class Searcher:
         question (HyDE; Gao et al., "Precise zero-shot dense retrieval without relevance labels", ACL 2023). Word search
         and the reranker use only the question.
         """
+        ranked = self._rank_repeatedly(query, timer, hypothesis)
+        return keep_places(ranked, query.places, self._stores) if query.places else ranked
+
+    def _rank_repeatedly(self, query: Query, timer: Timer, hypothesis: str) -> RankedChunks:
         for _ in range(TRIES - 1):
             generation = self._generations.active()
             try:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from rag_core.answering.answer_building import WrittenSummary
 from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.extractive_summary import LEAST_SUPPORTED, SUPPORTED_SCORE
+from rag_core.answering.places.restriction import list_rows
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError
@@ -76,7 +77,9 @@ class Summarizer:
     def summary(
         self, query: Query, trace: AnswerTrace, passages: Sequence[Passage] | None = None
     ) -> Generator[AskEvent, None, WrittenSummary | None]:
-        """Yield the events of writing a summary of ``passages``, by default of the documents; return the summary.
+        """Yield the events of writing a summary of ``passages``; return the summary.
+
+        By default, the places that the query names are summarized, or else the documents.
 
         If the endpoint fails or the limits are too low, add a notice and return ``None``; the caller then runs a plain
         search.
@@ -98,6 +101,9 @@ class Summarizer:
         self, model: LanguageModel, query: Query, trace: AnswerTrace, given: Sequence[Passage] | None
     ) -> Generator[AskEvent, None, WrittenSummary]:
         capacity, calls = self._plan_calls(model, query)
+        if given is None and query.places is not None:
+            rows = [row for place in query.places.places for row in list_rows(place, self._stores)]
+            given = [build_passage(rank, row, {}) for rank, row in enumerate(rows, 1)]
         if given is None:
             view = self._stores.view(query.as_of)
             passages, total = _read_passages(

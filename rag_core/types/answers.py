@@ -16,6 +16,7 @@ from rag_core.types.usage import Usage
 # The answers if the documents do not answer a question.
 REFUSAL = "I don't know: the documents don't say."
 CLOSEST_PASSAGES = "Not stated. Closest passages: {pages}."
+NOT_IN_PLACES = "Not stated in {places}. Nothing else was searched, because the question names this place."
 # The answers if there is nothing to search.
 NO_DOCUMENTS = "There are no documents to search. Add {formats}, then ask again."
 EMPTY_SNAPSHOT = "The snapshot contains no document that can be searched."

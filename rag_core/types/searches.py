@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rag_core.types.answers import Citation
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkRow, ChunkVectors
+from rag_core.types.places import NamedPlaces
 from rag_core.types.protocols import LookupPlan, QuestionAdapter, QuestionEmbedder
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
 from rag_core.types.snapshots import AsOf
@@ -128,7 +129,8 @@ class Query:
     those for every conversation first. If ``text`` is only a part of the question, ``asked`` is the whole question,
     which may define the figure that it asks for. ``adapter`` maps the vectors of the question; without it, they are
     those of the embedder. ``as_of`` names the snapshots to search instead of the present documents. ``notices`` has a
-    sentence about each word of the question that was replaced.
+    sentence about each word of the question that was replaced. ``places`` are the pages or sections that the question
+    names; nothing else is searched.
     """
 
     text: str
@@ -143,6 +145,7 @@ class Query:
     adapter: QuestionAdapter | None = None
     as_of: AsOf | None = None
     notices: tuple[str, ...] = ()
+    places: NamedPlaces | None = None
 
     @property
     def as_of_label(self) -> str:
@@ -157,6 +160,7 @@ class SearchOutcome:
     ``passages`` contains the passages of the result, and after them passages with lower ranks. ``tokens`` maps chunk
     ids to the tokens of the highest-ranked passages, which the gate and the extractive reader use. ``computed`` is the
     text of the values that were computed for the question, in pieces, each with the citations of its operands.
+    ``places`` are those of the query.
     """
 
     result: SearchResult
@@ -164,3 +168,4 @@ class SearchOutcome:
     passages: tuple[Passage, ...]
     tokens: Mapping[int, PassageTokens]
     computed: tuple[tuple[str, tuple[Citation, ...]], ...] = ()
+    places: NamedPlaces | None = None

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rag_core.answering.excerpt_answers import INTRODUCTION
+from rag_core.answering.set_answers import INTRODUCTION
 from rag_core.embedding import bundled
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine

@@ -45,7 +45,10 @@ def asked(request, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[E
         ("Vielen Dank", "You are welcome.", ""),
         ("What can you do?", "I answer questions from your documents", "language model"),
         ("Which documents do you have?", "3 documents with 3 pages:", "- mine.pdf (1 page)"),
+        ("Which documents do I have?", "3 documents with 3 pages:", "- mine.pdf (1 page)"),
         ("How many pages has bridge.pdf?", "bridge.pdf has 1 page.", ""),
+        ("How many pages does the mine document have?", "mine.pdf has 1 page.", ""),
+        ("What is the title of birds.pdf?", "No title was recognized in birds.pdf. It begins: “A colony of", ""),
     ],
 )
 def test_question_is_answered_without_documents_and_model(asked, question: str, begins: str, contains: str) -> None:

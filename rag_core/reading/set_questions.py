@@ -1,0 +1,213 @@
+"""Recognize questions about all things of a kind: "list all …", "how many …", "which …s" and "the oldest …".
+
+One passage can hardly answer such a question, and nothing says that no further passage belongs to the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import dropwhile, takewhile
+from typing import Literal
+
+from rag_core.text.dictionaries import load_words
+from rag_core.text.grammar import AUXILIARIES, FUNCTION_WORDS, PREPOSITIONS, SUBORDINATORS, Token, split_tokens
+from rag_core.text.numbers import parse_numbers
+from rag_core.text.words import find_content_stems, stem, tokenize
+
+# Closed classes of English, German, French and Spanish: words for all things of a kind, and questions for their number.
+_ALL = re.compile(
+    r"(?<!\bat )(?<!\bafter )(?<!\babove )(?<!\bin )\ball\b(?! right\b| but\b)(?=\s)|\b(?:each|every)\b(?! other\b)|"
+    r"\b(?:everyone|everybody)\b(?! else\b)|^\W*who (?:are|were)(?= the \w+s\b)|"
+    r"^\W*(?:please\s+)?(?:list|enumerate)\b|\blist of\b|"
+    r"\b(?:alle[rn]?|jede[rsmn]?|sämtliche[rn]?)\b|^\W*liste\b|"
+    r"\bwelche(?= \w+ (?:sind|waren|haben|hatten|werden|wurden|können|dürfen|müssen|sollen|gibt)\b)|"
+    r"\b(?:tous|toutes) les\b|\bchaque\b|^\W*(?:quels|quelles)\b|\b(?:todos|todas) (?:los|las)\b|\bcada\b|"
+    r"\bcuáles\b|\bqué (?=\w+s (?:hay|son|están|tienen)\b)",
+    re.IGNORECASE,
+)
+# "which" at the beginning of the question or of its main clause, where it is no relative pronoun.
+_WHICH = re.compile(
+    r"(?P<comma>[,:]\s+|^\W*)(?:(?:in|on|for|at|to|from|of|with|by|about|under)\s+)?which\s+(?:of\s+(?:the|our|my|these)\s+)?",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien d(?:e\s|['’])|\bcu[áa]nt[oa]s\b", re.IGNORECASE)
+_MOST = re.compile(
+    r"(?<!\bat )(?<!\bits )(?<!\btheir )\b(?-i:most|least)\b(?! (?:of|often|recent|an?|\w+ly)\b)|"
+    r"(?<!to the )\b(?-i:best|worst)\b(?! before\b)|"
+    r"\b(?:der|die|das|den|dem|des|am|im|zum|zur) (?!erst|letzt|nächst|best)(?-i:[a-zäöüß]+(?:st|ßt)e[nrms]?)\b|"
+    r"\b(?:der|die|das|am) best\w*|\b(?:le|la|les) (?:plus|moins|meilleure?s?|pires?)\b|"
+    r"\b(?:el|la|los|las) (?:\w+ )?(?:más|menos|mejor|peor)(?:es)?\b",
+    re.IGNORECASE,
+)
+_ONE_OF = re.compile(r"\b(?:one|some) of the (?:\w+est|most|best|least|worst)\b", re.IGNORECASE)
+# "each year" says how often something happens.
+_TIMES = frozenset(
+    "term season session year quarter month week day night hour minute time "
+    "jahr monat tag woche an mois jour año mes día".split()
+)
+# "until all seats are taken" is a condition of what is asked.
+_ADVERBIAL = (PREPOSITIONS | SUBORDINATORS) - {"of", "for", "by", "from", "to"}
+_ORDERS = frozenset(
+    map(stem, "name list give tell show enumerate find overview please complete full liste nenne".split())
+)
+# Function words beside these quantifiers in the other languages.
+_OTHER_FUNCTION_WORDS = frozenset(
+    map(
+        stem,
+        "wie viele gibt es sind haben hat wir alle aller die der das dem den in im am von welche "
+        "combien de des les le la y il sont tous toutes quels quelles "
+        "cuántos cuántas hay los las el en son todos todas".split(),
+    )
+)
+_EACH = frozenset(("all", "each", "every"))
+# Share of the words of a question for a number that a passage contains if it is one of several that count.
+_COVERED = 2 / 3
+# Most words between a number and its noun, as in "nine regional managers".
+_BETWEEN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SetQuestion:
+    """A question about all things of a kind.
+
+    Attributes
+    ----------
+    kind : str
+        ``all``, ``count`` or ``most``.
+    noun : str
+        Stem of the noun of the things; empty if there is none.
+    topic : frozenset of str
+        Stems of the content words of the question.
+    superlative : str
+        The superlative in lower case, as in "oldest"; empty if there is none.
+    """
+
+    kind: Literal["all", "count", "most"]
+    noun: str
+    topic: frozenset[str]
+    superlative: str = ""
+
+    def is_related(self, text: str) -> bool:
+        """Return whether a text mentions the things.
+
+        A question for a number may ask for a figure that one text states, so the text must contain most of its words.
+        """
+        # To find the stems of a long text takes a tenth of a millisecond.
+        if not self.noun or self.noun[:3] not in text.casefold():
+            return False
+        stems = find_content_stems(text)
+        least = _COVERED * len(self.topic) if self.kind == "count" else 0
+        return self.noun in stems and len(self.topic & stems) >= least
+
+    def is_covered(self, texts: Iterable[str]) -> bool:
+        """Return whether at least two texts contain every content word of the question, apart from the superlative."""
+        topic = self.topic - find_content_stems(self.superlative)
+        return self.noun in topic and sum(topic <= find_content_stems(text) for text in texts) > 1
+
+    def is_stated(self, text: str) -> bool:
+        """Return whether a text states the number itself, which one is the most, or what each of the things is."""
+        words = tokenize(text)
+        if self.kind == "most":
+            parts = self.superlative.split()
+            folded = [word.folded for word in words]
+            return any(folded[place : place + len(parts)] == parts for place in range(len(folded)))
+        if not self.noun:
+            return False
+        if self.kind == "all":
+            # "each regional manager", but not "each quarter. The manager"
+            return any(
+                word.folded in _EACH and self.noun in {one.stem for one in words[place + 1 : place + 3]}
+                for place, word in enumerate(words)
+            )
+        places = [place for place, word in enumerate(words) if word.stem == self.noun]
+        starts = {place: words[max(0, place - _BETWEEN - 1)].start for place in places}
+        return any(
+            start <= number.start and number.end <= words[place].start and not number.kind
+            for place, start in starts.items()
+            for number in parse_numbers(text)
+        )
+
+
+def parse_set_question(question: str) -> SetQuestion | None:
+    """Return what a question about all things of a kind asks for; ``None`` for any other question.
+
+    >>> parse_set_question("How many managers are there?").noun, parse_set_question("Who is the oldest judge?").kind
+    ('manag', 'most')
+    >>> parse_set_question("When was the bridge built?") is None
+    True
+    """
+    tokens = split_tokens(question)
+    if match := _COUNT.search(question):
+        return _build("count", question, tokens, match.end())
+    if superlative := _find_superlative(question, tokens):
+        return _build("most", question, tokens, superlative.end, superlative.word)
+    for match in _ALL.finditer(question):
+        noun = _find_noun(tokens, match.end())
+        before = next((token.word for token in reversed(tokens) if token.end <= match.start()), "")
+        if before in _ADVERBIAL or (noun is not None and noun.word in _TIMES):
+            continue
+        return _build("all", question, tokens, match.end())
+    match = _WHICH.search(question)
+    if match and _is_plural(tokens, match.end(), needs_auxiliary=bool(match["comma"].strip())):
+        return _build("all", question, tokens, match.end())
+    return None
+
+
+def _build(
+    kind: Literal["all", "count", "most"], question: str, tokens: list[Token], end: int, superlative: str = ""
+) -> SetQuestion:
+    noun = _find_noun(tokens, end, is_last=kind == "most")
+    topic = find_content_stems(question) - _ORDERS - _OTHER_FUNCTION_WORDS
+    return SetQuestion(kind, stem(noun.word) if noun else "", frozenset(topic), superlative)
+
+
+def _find_noun(tokens: list[Token], end: int, *, is_last: bool = False) -> Token | None:
+    """Return the noun after a quantifier or a superlative, which articles and adjectives may precede.
+
+    It is the first plural of the content words that follow, or else the first of them, as in "each manager earns";
+    after a superlative, it is the last one, as in "the best paid manager".
+    """
+    following = list(dropwhile(lambda one: one.is_function, (token for token in tokens if token.start >= end)))
+    run = [one for one in takewhile(lambda one: not one.is_function, following) if not parse_numbers(one.text)]
+    if is_last:
+        return run[-1] if run else None
+    return next((one for one in run if _ends_as_plural(one.word)), run[0] if run else None)
+
+
+def _find_superlative(question: str, tokens: list[Token]) -> Token | None:
+    if _ONE_OF.search(question):
+        return None
+    if match := _MOST.search(question):
+        following = next((token for token in tokens if token.start >= match.end()), None)
+        # "most" alone occurs in other senses too.
+        text = f"{match[0].casefold()} {following.word if following else ''}".strip()
+        return Token(match[0], text, *match.span())
+    for token in tokens:
+        # "best" is above; "west" and "rest" are no adjectives.
+        if token.word.endswith("est") and len(token.word) > 5 and token.text.islower() and _is_superlative(token.word):
+            return token
+    return None
+
+
+def _is_superlative(word: str) -> bool:
+    """Return whether an English word in "-est" is a superlative: its other two degrees are words, unlike "interest"."""
+    positives = {word[:-3], word[:-2], word[:-4], f"{word[:-4]}y"}
+    words = load_words("")
+    return f"{word[:-2]}r" in words and not words.isdisjoint(positives)
+
+
+def _is_plural(tokens: list[Token], start: int, *, needs_auxiliary: bool) -> bool:
+    """Return whether a plural without a number follows: a word in "-s" that no further noun follows."""
+    following = [token for token in tokens if token.start >= start][:3]
+    words = [token.word for token in following]
+    if not words or words[0] in FUNCTION_WORDS or parse_numbers(words[0]):
+        return False
+    if (verb := next((place for place, word in enumerate(words) if word in AUXILIARIES), None)) is not None:
+        return _ends_as_plural(words[verb - 1])
+    return not needs_auxiliary and _ends_as_plural(words[0]) and following[0].text.islower()
+
+
+def _ends_as_plural(word: str) -> bool:
+    return re.search(r"[^sui]s$|ies$", word) is not None or word in ("people", "children", "men", "women")
