@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rag_core.parsing.layout.columns import find_columns
 from rag_core.parsing.layout.lines import Line
@@ -12,8 +12,10 @@ from rag_core.parsing.tables.checks import is_table
 from rag_core.parsing.tables.continuation import inherit_headers
 from rag_core.parsing.tables.grid import ColumnKind, Grid, GridRow, build_grid
 from rag_core.parsing.tables.headers import HeaderCell, build_headers
+from rag_core.parsing.tables.row_spans import TOTAL, Rules, carry_cells
 from rag_core.parsing.tables.segments import Segment, TextLine, build_text_lines
 from rag_core.text.scales import parse_scale
+from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import WordBoxes
 from rag_core.types.tables import Table, TableCell, TableRow
 
@@ -29,11 +31,12 @@ _UNIT = re.compile(
 )
 _BRACKETS = re.compile(r"\([^()]*\)")
 _SPACE_AFTER_SIGN = re.compile(r"(?<=[$€£¥(]) (?=[(\d.,—–-])|(?<=[\d—–)]) (?=[%)])")
-_TOTAL = re.compile(r"\W*(?:sub)?totals?\b", re.IGNORECASE)
 _INDENT = 0.45
 
 
-def find_tables(lines: Sequence[Line], text: str, boxes: WordBoxes) -> tuple[Table, ...]:
+def find_tables(
+    lines: Sequence[Line], text: str, boxes: WordBoxes, find_rules: Callable[[], FloatArray]
+) -> tuple[Table, ...]:
     """Return the tables of a page, from the top down.
 
     Parameters
@@ -44,6 +47,8 @@ def find_tables(lines: Sequence[Line], text: str, boxes: WordBoxes) -> tuple[Tab
         Text of the page, which begins with these lines.
     boxes : WordBoxes
         Boxes of the words of the lines.
+    find_rules : callable
+        Returns the boxes of the rules of the page in the coordinates of the lines, shape (n, 4).
     """
     if not lines:
         return ()
@@ -51,7 +56,7 @@ def find_tables(lines: Sequence[Line], text: str, boxes: WordBoxes) -> tuple[Tab
     if sum(len(row.segments) > 1 for row in rows) < _MIN_ROWS:
         return ()
     spans = list(zip(boxes.starts.tolist(), boxes.ends.tolist(), strict=True))
-    builder = _TableBuilder(spans, text)
+    builder = _TableBuilder(spans, text, Rules(find_rules))
     tables: list[Table] = []
     for region in _split_regions(lines, rows):
         for band in find_bands(region):
@@ -99,15 +104,16 @@ def _split_regions(lines: Sequence[Line], rows: list[TextLine]) -> list[list[Tex
 class _TableBuilder:
     """Convert bands to tables of one page."""
 
-    def __init__(self, spans: list[tuple[int, int]], text: str) -> None:
+    def __init__(self, spans: list[tuple[int, int]], text: str, rules: Rules) -> None:
         self._spans = spans
         self._text = text
+        self._rules = rules
 
     def build(self, band: Band) -> Table | None:
         """Return the table of a band; ``None`` if the band is no table."""
         if not band.lines:
             return None
-        grid = build_grid(band)
+        grid = carry_cells(build_grid(band), self._rules)
         if not is_table(grid):
             return None
         units: list[str] = []
@@ -148,7 +154,7 @@ class _TableBuilder:
             cells = []
             for column in sorted(row.cells):
                 text, spans = self._read(row.cells[column])
-                cells.append(TableCell(text, spans, column))
+                cells.append(TableCell(text, () if column in row.carried else spans, column))
             following = levels[number + 1] if number + 1 < len(grid.rows) else -1
             is_section = len(cells) == 1 and following >= 0 and number + 1 < len(grid.rows)
             is_section = is_section and not grid.rows[number].cells.get(cells[0].column, [])[0].is_figure
@@ -156,13 +162,13 @@ class _TableBuilder:
                 while open_sections and _closes(open_sections[-1], level, is_section):
                     open_sections.pop()
             rows.append(TableRow(tuple(cells), tuple(label for _, label, _ in open_sections), level, is_section))
-            if row.label and _TOTAL.match(row.label[0].text):
+            if row.label and TOTAL.match(row.label[0].text):
                 while open_sections and open_sections[-1][0] >= level:
                     open_sections.pop()
                     if open_sections and open_sections[-1][0] == level:
                         break
             deeper = following > level
-            if is_section or (deeper and row.label and not _TOTAL.match(grid.rows[number + 1].label[0].text)):
+            if is_section or (deeper and row.label and not TOTAL.match(grid.rows[number + 1].label[0].text)):
                 open_sections.append((level, cells[0].text.rstrip(":"), deeper))
         return rows
 
@@ -206,6 +212,8 @@ def _begins_with_header(grid: Grid) -> bool:
 
 def _find_indents(rows: Sequence[GridRow]) -> list[int]:
     """Return the level of indentation of each row; a row without a label has the level of the row above it."""
+    if any(row.carried for row in rows):
+        return [0] * len(rows)  # the rows below a label repeat it instead of being indented
     places = sorted({round(row.label[0].x0, 1) for row in rows if row.label and not row.is_label_only})
     if not places:
         return [0] * len(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
 from statistics import median
@@ -34,11 +34,12 @@ class ColumnKind(Enum):
 
 @dataclass(slots=True)
 class GridRow:
-    """Cells by column, of one or more lines."""
+    """Cells by column, of one or more lines; ``carried`` contains the columns whose cell another row owns."""
 
     cells: Cells
     top: float
     bottom: float
+    carried: set[int] = field(default_factory=set)
 
     @property
     def label(self) -> list[Segment]:
@@ -55,12 +56,13 @@ class GridRow:
 
 @dataclass(slots=True)
 class Grid:
-    """The header lines, rows and columns of a band."""
+    """The header lines, rows and columns of a band; ``lines`` contains the cells of each line below the header."""
 
     head: list[TextLine]
     rows: list[GridRow]
     columns: list[Column]
     kinds: list[ColumnKind]
+    lines: list[Cells]
 
 
 def build_grid(band: Band) -> Grid:
@@ -73,7 +75,7 @@ def build_grid(band: Band) -> Grid:
     kinds = _find_kinds(cells, len(columns))
     count = _count_header_lines(band.lines, cells, kinds)
     lines, body = band.lines[count:], cells[count:]
-    return Grid([*band.head, *band.lines[:count]], _join_lines(lines, body, columns, kinds), columns, kinds)
+    return Grid([*band.head, *band.lines[:count]], _join_lines(lines, body, columns, kinds), columns, kinds, body)
 
 
 def _find_column(segment: Segment, columns: Sequence[Column]) -> int:
