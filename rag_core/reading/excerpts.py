@@ -205,7 +205,7 @@ def _split_page(
 def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) -> Excerpt | None:
     """Return a row with its caption, its label and the header of each value; ``None`` if it has no value."""
     values = [cell for cell in row.cells if cell.column or not row.label]
-    if row.is_section or not values:
+    if row.is_section or not any(cell.spans for cell in values):
         return None
     captions = [line for line in table.caption if line != table.unit][-MAX_CAPTION_LINES:]
     unit = "" if any(table.unit in line for line in captions) else table.unit
@@ -214,13 +214,14 @@ def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) 
     label = table.row_label(row)
     if label:
         text += label
-        if row.label:
-            first = row.cells[0]
+        first = row.cells[0]
+        if row.label and first.spans:
             parts.append((len(text) - len(row.label), len(text), Place(first.start, first.end, first)))
     for cell in values:
         header = table.column_header(cell.column)
         text += (_SEPARATOR if parts or label else "") + (f"{header}: " if header else "")
-        parts.append((len(text), len(text) + len(cell.text), Place(cell.start, cell.end, cell)))
+        if cell.spans:
+            parts.append((len(text), len(text) + len(cell.text), Place(cell.start, cell.end, cell)))
         text += cell.text
     return Excerpt(passage, rank, text, tuple(parts), table, row)
 

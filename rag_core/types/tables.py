@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from rag_core.types.chunks import HEADING_SEPARATOR
@@ -23,7 +24,7 @@ class TableCell:
     spans : tuple of Span
         Where the text of the page contains the words of the cell, in the order of the words. A cell of several lines
         has several spans if other cells are between the lines. It is empty for a header that only an earlier page
-        contains.
+        contains, and for a cell over several rows in each row but the one beside its text.
     column : int
         Index of the first column of the cell.
     column_span : int
@@ -40,12 +41,12 @@ class TableCell:
 
     @property
     def start(self) -> int:
-        """The offset of the first character in the text of the page; -1 for a header of an earlier page."""
+        """The offset of the first character in the text of the page; -1 for a cell without spans."""
         return min((start for start, _ in self.spans), default=-1)
 
     @property
     def end(self) -> int:
-        """The offset after the last character in the text of the page; -1 for a header of an earlier page."""
+        """The offset after the last character in the text of the page; -1 for a cell without spans."""
         return max((end for _, end in self.spans), default=-1)
 
 
@@ -127,6 +128,27 @@ class Table:
     def end(self) -> int:
         """The highest offset of the cells in the text of the page."""
         return max(cell.end for row in self.rows for cell in row.cells)
+
+    @property
+    def carried_columns(self) -> list[int]:
+        """The columns with cells over several rows."""
+        return sorted({cell.column for row in self.body for cell in row.cells if not cell.spans})
+
+    @property
+    def carries_upwards(self) -> bool:
+        """Whether the text of a cell over several rows is below the first of them."""
+        pairs = list(pairwise(self.body))
+        return any(
+            not cell.spans and (below := lower.cell(cell.column)) and below.spans and below.text == cell.text
+            for upper, lower in pairs
+            for cell in upper.cells
+        )
+
+    @property
+    def label_columns(self) -> int:
+        """Number of columns that name a row: those of labels over several rows and the next one, or the first one."""
+        count = next(number for number in range(len(self.columns) + 1) if number not in self.carried_columns)
+        return min(count + 1, len(self.columns) - 1) or 1
 
     @property
     def is_list(self) -> bool:

@@ -56,13 +56,17 @@ class GridRow:
 
 @dataclass(slots=True)
 class Grid:
-    """The header lines, rows and columns of a band; ``lines`` contains the cells of each line below the header."""
+    """The header lines, rows and columns of a band.
+
+    ``lines`` contains the cells of each line below the header, and ``is_ruled`` says whether rules separate all rows.
+    """
 
     head: list[TextLine]
     rows: list[GridRow]
     columns: list[Column]
     kinds: list[ColumnKind]
     lines: list[Cells]
+    is_ruled: bool = False
 
 
 def build_grid(band: Band) -> Grid:
@@ -203,11 +207,25 @@ class _LineJoiner:
         close = [number for pitch, number in pitches if pitch < middle]
         most = max(len(cells) for cells in self._cells)
         complete = sum(len(self._cells[number]) == most for number in close)
-        with_figures = sum(bool(self._figures & set(self._cells[number])) and self._is_full(number) for number in close)
+        with_figures = sum(
+            (bool(self._figures & set(self._cells[number])) and self._is_full(number)) or self._repeats_figures(number)
+            for number in close
+        )
         far = len(pitches) - len(close)
         if not close or far < 1 or complete > 0.3 * len(close) or with_figures > 0.3 * len(close):
             return 0.0
         return middle
+
+    def _repeats_figures(self, number: int) -> bool:
+        """Return whether a line, complete but for the label, and the last line above it with cells have figures in one
+        column, so that it is another row.
+        """
+        cells = self._cells[number]
+        if len({0, *cells}) < max(len(other) for other in self._cells):
+            return False
+        above = next((other for other in reversed(self._cells[:number]) if set(other) != {0}), {})
+        shared = self._figures & set(cells) & set(above)
+        return any(cells[column][0].is_figure and above[column][0].is_figure for column in shared)
 
     def continues(self, group: Sequence[int], number: int) -> bool:
         """Return whether a line belongs to the row of the lines ``group``, which are directly above it."""

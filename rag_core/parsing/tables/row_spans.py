@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
@@ -91,9 +92,9 @@ def _covers(line: Sequence[float], column: Column) -> bool:
 
 
 def carry_cells(grid: Grid, rules: Rules) -> Grid:
-    """Return a grid in which each row has the cells that cover it; of several rows, one owns the cell.
+    """Return a grid in which each row has all cells that cover it.
 
-    The others have it in ``carried``.
+    The row beside the text of a cell owns it; the other rows have its column in ``carried``.
     """
     lines = grid.lines
     if len(lines) < 3 or all(len(cells) == len(grid.columns) for cells in lines):
@@ -103,7 +104,14 @@ def carry_cells(grid: Grid, rules: Rules) -> Grid:
     top, bottom = min(one.top for one in segments), max(one.bottom for one in segments)
     borders = rules.find_borders(grid.columns, top - 1.5 * size, bottom + 1.5 * size, size)
     rows = _build_ruled_rows(grid, borders) or _carry_labels(grid, borders)
-    return grid if rows is None else Grid(grid.head, rows, grid.columns, grid.kinds, lines)
+    return replace(grid, rows=rows or grid.rows, is_ruled=_are_ruled(rows or grid.rows, borders))
+
+
+def _are_ruled(rows: Sequence[GridRow], borders: Sequence[Border]) -> bool:
+    """Return whether a rule over more than one column is between each row and the next one."""
+    places = _find_places(rows, 0)
+    rules = [border.y for border in borders if sum(border.closes) > 1]
+    return all(any(upper < rule < lower for rule in rules) for upper, lower in pairwise(places))
 
 
 def _middle(segment: Segment) -> float:
@@ -175,7 +183,9 @@ def _carry_labels(grid: Grid, borders: Sequence[Border]) -> list[GridRow] | None
     for column in reversed(columns):
         if all(column in row.cells for row in rows):
             continue
-        groups = _find_groups(rows, loose if column == 0 else [], column, borders, nested=accepted)
+        groups = _find_groups(
+            rows, loose if column == 0 else [], grid.kinds, column, borders, nested=accepted
+        )
         if groups is None:
             accepted = False
             continue
@@ -205,22 +215,31 @@ Group = tuple[int, int, list[Segment], int]
 
 
 def _find_groups(
-    rows: Sequence[GridRow], loose: Sequence[GridRow], column: int, borders: Sequence[Border], *, nested: bool
+    rows: Sequence[GridRow],
+    loose: Sequence[GridRow],
+    kinds: Sequence[ColumnKind],
+    column: int,
+    borders: Sequence[Border],
+    *,
+    nested: bool,
 ) -> list[Group] | None:
     """Return the groups of rows with one label each: first row, end, the label and the row that owns it.
 
     Return ``None`` unless exactly one place of the label, at the top, at the bottom or in the middle, fits.
     """
-    found = []
-    for groups in (_group_at_top(rows, column), _group_at_bottom(rows, column), _group_at_middle(rows, loose, column)):
-        has_loose = bool(loose) and groups is not None and sum(len(cell) > 0 for *_, cell, _ in groups) > 0
-        if groups and (not loose or has_loose) and _fits(rows, groups, column, borders, nested=nested):
-            found.append(groups)
-    return found[0] if len(found) == 1 else None
+    readings = [_group_at_middle(rows, loose, column)]
+    if not loose:
+        readings += [_group_at_top(rows, column), _group_at_bottom(rows, column)]
+    found = [one for one in readings if one and _fits(rows, kinds, one, column, borders, nested=nested)]
+    # Labels at the top that leave out the first rows, which continue a page, are the last guess.
+    whole = [one for one in found if one[0][0] == 0] or found
+    return whole[0] if len(whole) == 1 else None
 
 
 def _group_at_top(rows: Sequence[GridRow], column: int) -> list[Group] | None:
     starts = [number for number, row in enumerate(rows) if column in row.cells]
+    if not starts:
+        return None
     ends = [*starts[1:], len(rows)]
     return [(start, end, rows[start].cells[column], start) for start, end in zip(starts, ends, strict=True)]
 
@@ -234,9 +253,10 @@ def _group_at_bottom(rows: Sequence[GridRow], column: int) -> list[Group] | None
 
 
 def _group_at_middle(rows: Sequence[GridRow], loose: Sequence[GridRow], column: int) -> list[Group] | None:
-    places = [row.top for row in rows]
+    places = _find_places(rows, column)
     pitch = median(lower - upper for upper, lower in pairwise(places))
-    labels = [(row.top, row.cells[column]) for row in [*rows, *loose] if column in row.cells]
+    cells = [row.cells[column] for row in [*rows, *loose] if column in row.cells]
+    labels = [((cell[0].top + cell[-1].bottom) / 2, cell) for cell in cells]
     groups: list[Group] = []
     start = 0
     for top, cell in sorted(labels, key=lambda one: one[0]):
@@ -250,14 +270,20 @@ def _group_at_middle(rows: Sequence[GridRow], loose: Sequence[GridRow], column: 
         )
         if end is None:
             return None
-        owner = max((number for number in range(start, end) if places[number] <= top + 1), default=start)
+        owner = max((number for number in range(start, end) if places[number] <= top + 0.1 * pitch), default=start)
         groups.append((start, end, cell, owner))
         start = end
     return groups if start == len(rows) else None
 
 
 def _fits(
-    rows: Sequence[GridRow], groups: Sequence[Group], column: int, borders: Sequence[Border], *, nested: bool
+    rows: Sequence[GridRow],
+    kinds: Sequence[ColumnKind],
+    groups: Sequence[Group],
+    column: int,
+    borders: Sequence[Border],
+    *,
+    nested: bool,
 ) -> bool:
     """Return whether rules, gaps or repeated cells confirm the groups, and no rule and no blank cell contradicts."""
     several = [(start, end) for start, end, *_ in groups if end - start > 1]
@@ -272,25 +298,32 @@ def _fits(
     if not usual or any(number not in row.cells for row in blank for number in usual):
         return False
     edges = {start for start, *_ in groups} - {0}
+    places = _find_places(rows, column)
     closed = {
         number
         for number in range(1, len(rows))
         for border in borders
-        if border.closes[column] and _row_middle(rows[number - 1]) < border.y < _row_middle(rows[number])
+        if border.closes[column] and places[number - 1] < border.y < places[number]
     }
     if closed:
         return closed == edges
     if nested and all(column + 1 in rows[start].cells for start in edges):
         return True
-    gaps = {number: rows[number].top - rows[number - 1].top for number in range(1, len(rows))}
+    if kinds[usual[0]] is ColumnKind.FIGURE:
+        return False
+    gaps = {number: places[number] - places[number - 1] for number in range(1, len(rows))}
     inside = [gap for number, gap in gaps.items() if number not in edges]
     if min(gaps[number] for number in edges) > _SPREAD * max(inside):
         return True
     return _repeats(rows, groups, usual[0])
 
 
-def _row_middle(row: GridRow) -> float:
-    return (row.top + row.bottom) / 2
+def _find_places(rows: Sequence[GridRow], column: int) -> list[float]:
+    """Return the middle of the first line of each row, without its cell in a column."""
+    return [
+        min((_middle(cell[0]) for number, cell in row.cells.items() if number != column), default=row.top)
+        for row in rows
+    ]
 
 
 def _repeats(rows: Sequence[GridRow], groups: Sequence[Group], column: int) -> bool:
