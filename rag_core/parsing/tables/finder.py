@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from rag_core.parsing.layout.columns import find_columns
@@ -147,6 +148,7 @@ class _TableBuilder:
 
     def _rows(self, grid: Grid) -> list[TableRow]:
         levels = _find_indents(grid.rows)
+        owners = self._find_owners(grid.rows)
         rows: list[TableRow] = []
         # The open sections: indentation, label, and whether rows below are known to be deeper.
         open_sections: list[tuple[int, str, bool]] = []
@@ -154,7 +156,8 @@ class _TableBuilder:
             cells = []
             for column in sorted(row.cells):
                 text, spans = self._read(row.cells[column])
-                cells.append(TableCell(text, () if column in row.carried else spans, column))
+                is_carried = column in row.shared and owners[id(row.cells[column])] is not row
+                cells.append(TableCell(text, () if is_carried else spans, column))
             following = levels[number + 1] if number + 1 < len(grid.rows) else -1
             is_section = len(cells) == 1 and following >= 0 and number + 1 < len(grid.rows)
             is_section = is_section and not grid.rows[number].cells.get(cells[0].column, [])[0].is_figure
@@ -171,6 +174,22 @@ class _TableBuilder:
             if is_section or (deeper and row.label and not TOTAL.match(grid.rows[number + 1].label[0].text)):
                 open_sections.append((level, cells[0].text.rstrip(":"), deeper))
         return rows
+
+    def _find_owners(self, rows: Sequence[GridRow]) -> dict[int, GridRow]:
+        """Return, by the identity of each cell over several rows, the row whose text follows it on the page."""
+        sharing: dict[int, list[tuple[int, GridRow]]] = defaultdict(list)
+        starts: dict[int, int] = {}
+        for row in rows:
+            own = (cell for column, cell in row.cells.items() if column not in row.shared)
+            start = min(self._spans[word][0] for cell in own for one in cell for word in one.words)
+            for column in row.shared:
+                cell = row.cells[column]
+                starts[id(cell)] = self._spans[cell[0].words[0]][0]
+                sharing[id(cell)].append((start, row))
+        return {
+            key: min(places, key=lambda place: (place[0] < starts[key], abs(place[0] - starts[key])))[1]
+            for key, places in sharing.items()
+        }
 
     def _read(self, segments: Sequence[Segment]) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return the text of a cell, and its spans in the text of the page."""
@@ -212,7 +231,7 @@ def _begins_with_header(grid: Grid) -> bool:
 
 def _find_indents(rows: Sequence[GridRow]) -> list[int]:
     """Return the level of indentation of each row; a row without a label has the level of the row above it."""
-    if any(row.carried for row in rows):
+    if any(row.shared for row in rows):
         return [0] * len(rows)  # the rows below a label repeat it instead of being indented
     places = sorted({round(row.label[0].x0, 1) for row in rows if row.label and not row.is_label_only})
     if not places:

@@ -34,12 +34,12 @@ class ColumnKind(Enum):
 
 @dataclass(slots=True)
 class GridRow:
-    """Cells by column, of one or more lines; ``carried`` contains the columns whose cell another row owns."""
+    """Cells by column, of one or more lines; ``shared`` contains the columns whose cells cover other rows too."""
 
     cells: Cells
     top: float
     bottom: float
-    carried: set[int] = field(default_factory=set)
+    shared: set[int] = field(default_factory=set)
 
     @property
     def label(self) -> list[Segment]:

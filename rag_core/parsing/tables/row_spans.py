@@ -92,10 +92,7 @@ def _covers(line: Sequence[float], column: Column) -> bool:
 
 
 def carry_cells(grid: Grid, rules: Rules) -> Grid:
-    """Return a grid in which each row has all cells that cover it.
-
-    The row beside the text of a cell owns it; the other rows have its column in ``carried``.
-    """
+    """Return a grid in which each row has all cells that cover it; the rows that share a cell have the same list."""
     lines = grid.lines
     if len(lines) < 3 or all(len(cells) == len(grid.columns) for cells in lines):
         return grid
@@ -144,22 +141,19 @@ def _build_ruled_rows(grid: Grid, borders: Sequence[Border]) -> list[GridRow] | 
                 return None
             if not inside:
                 continue
-            owner = max(start, sum(border.y < heights[0] for border in inner))
             if end - start > 1:
                 is_closed = upper and lower and upper.closes[column] and lower.closes[column]
                 if not is_closed or len(heights) >= end - start:
                     return None
                 spanning += 1
-                # Text at a rule between other cells belongs to the row above the rule.
-                owner = max(start, sum(border.y < heights[0] - 0.3 * inside[0].size for border in inner))
             for number in range(start, end):
                 rows[number].cells[column] = inside
-                if number != owner:
-                    rows[number].carried.add(column)
-    if spanning < 2 or any(not set(row.cells) - row.carried for row in rows):
+                if end - start > 1:
+                    rows[number].shared.add(column)
+    if spanning < 2 or any(not set(row.cells) - row.shared for row in rows):
         return None
     for row in rows:
-        own = [one for column, cell in row.cells.items() if column not in row.carried for one in cell]
+        own = [one for column, cell in row.cells.items() if column not in row.shared for one in cell]
         row.top, row.bottom = min(one.top for one in own), max(one.bottom for one in own)
     return rows
 
@@ -190,13 +184,13 @@ def _carry_labels(grid: Grid, borders: Sequence[Border]) -> list[GridRow] | None
             accepted = False
             continue
         accepted = True
-        for start, end, cell, owner in groups:
-            for number in range(start, end):
-                if not _is_total(rows[number], column) or number == owner:
-                    filled[number].cells[column] = cell
-                    if number != owner:
-                        filled[number].carried.add(column)
-    is_changed = any(row.carried for row in filled)
+        for start, end, cell in groups:
+            numbers = [one for one in range(start, end) if column in rows[one].cells or not _is_total(rows[one], column)]
+            for number in numbers:
+                filled[number].cells[column] = cell
+                if len(numbers) > 1:
+                    filled[number].shared.add(column)
+    is_changed = any(row.shared for row in filled)
     return filled if is_changed and (not loose or accepted) else None
 
 
@@ -211,7 +205,7 @@ def _is_total(row: GridRow, column: int) -> bool:
     return any(TOTAL.match(cell[0].text) for number, cell in row.cells.items() if number >= column)
 
 
-Group = tuple[int, int, list[Segment], int]
+Group = tuple[int, int, list[Segment]]
 
 
 def _find_groups(
@@ -223,7 +217,7 @@ def _find_groups(
     *,
     nested: bool,
 ) -> list[Group] | None:
-    """Return the groups of rows with one label each: first row, end, the label and the row that owns it.
+    """Return the groups of rows with one label each: first row, end and label.
 
     Return ``None`` unless exactly one place of the label, at the top, at the bottom or in the middle, fits.
     """
@@ -241,15 +235,15 @@ def _group_at_top(rows: Sequence[GridRow], column: int) -> list[Group] | None:
     if not starts:
         return None
     ends = [*starts[1:], len(rows)]
-    return [(start, end, rows[start].cells[column], start) for start, end in zip(starts, ends, strict=True)]
+    return [(start, end, rows[start].cells[column]) for start, end in zip(starts, ends, strict=True)]
 
 
 def _group_at_bottom(rows: Sequence[GridRow], column: int) -> list[Group] | None:
-    owners = [number for number, row in enumerate(rows) if column in row.cells]
-    if not owners or owners[-1] != len(rows) - 1:
+    lasts = [number for number, row in enumerate(rows) if column in row.cells]
+    if not lasts or lasts[-1] != len(rows) - 1:
         return None
-    starts = [0, *(number + 1 for number in owners[:-1])]
-    return [(start, owner + 1, rows[owner].cells[column], owner) for start, owner in zip(starts, owners, strict=True)]
+    starts = [0, *(number + 1 for number in lasts[:-1])]
+    return [(start, last + 1, rows[last].cells[column]) for start, last in zip(starts, lasts, strict=True)]
 
 
 def _group_at_middle(rows: Sequence[GridRow], loose: Sequence[GridRow], column: int) -> list[Group] | None:
@@ -270,8 +264,7 @@ def _group_at_middle(rows: Sequence[GridRow], loose: Sequence[GridRow], column: 
         )
         if end is None:
             return None
-        owner = max((number for number in range(start, end) if places[number] <= top + 0.1 * pitch), default=start)
-        groups.append((start, end, cell, owner))
+        groups.append((start, end, cell))
         start = end
     return groups if start == len(rows) else None
 
