@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from rag_core.text.numbers import CURRENCIES, CURRENCY_CODE, SCALES, Number, parse_numbers
 from rag_core.text.scales import find_table_scales
+from rag_core.text.units import read_unit
 from rag_core.text.words import find_content_stems
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -157,8 +158,8 @@ def read_scale(table: Table, text: str) -> int | None:
     """
     headers = " ".join(cell.text for row in table.headers for cell in row.cells)
     around = (text[max(0, table.start - _BEFORE) : table.start], text[:_HEAD]) if table.headers else ()
-    stated = map(find_table_scales, (table.unit, headers, " ".join(table.caption), *around))
-    return next((min(scales) for scales in stated if scales), None)
+    stated = (read_unit(table.unit.strip("()[]"), alone=True), read_unit(headers), read_unit(" ".join(table.caption)))
+    return next((min(scales) for scales in (*stated, *map(find_table_scales, around)) if scales), None)
 
 
 def _parse_cell(text: str) -> Number | None:

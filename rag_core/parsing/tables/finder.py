@@ -15,7 +15,7 @@ from rag_core.parsing.tables.grid import ColumnKind, Grid, GridRow, build_grid
 from rag_core.parsing.tables.headers import HeaderCell, build_headers
 from rag_core.parsing.tables.row_spans import TOTAL, Rules, carry_cells
 from rag_core.parsing.tables.segments import Segment, TextLine, build_text_lines
-from rag_core.text.scales import parse_scale
+from rag_core.text.units import find_stated_unit
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import WordBoxes
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -25,11 +25,6 @@ _CAPTION_WORDS = 18
 _MIN_ROWS = 2
 # A page may have columns of prose if this many segments with so many words are in each half.
 _MIN_LONG, _LONG_SEGMENT = 4, 4
-_UNIT = re.compile(
-    r"\b(?:in|of) (?:thousands|millions|billions|euros?|dollars|pounds|percent|per cent|points|francs|%)"
-    r"|\bunits?\b|^\(?(?:%|[$€£])\)?$",
-    re.IGNORECASE,
-)
 _BRACKETS = re.compile(r"\([^()]*\)")
 _SPACE_AFTER_SIGN = re.compile(r"(?<=[$€£¥(]) (?=[(\d.,—–-])|(?<=[\d—–)]) (?=[%)])")
 _INDENT = 0.45
@@ -133,13 +128,13 @@ class _TableBuilder:
             *self._rows(grid),
         ]
         count = sum(bool(row) for row in headers)
-        stub = [cell.text for row in rows[:count] for cell in row.cells]
+        stub = [cell for row in rows[:count] for cell in row.cells]
         return Table(
             rows=tuple(rows),
             header_rows=count,
             columns=tuple((round(column.x0, 1), round(column.x1, 1)) for column in grid.columns),
             caption=caption,
-            unit=_find_unit([*units, *caption[::-1], *stub]),
+            unit=_find_unit([*units, *caption[::-1]], stub),
         )
 
     def _header(self, cell: HeaderCell) -> TableCell:
@@ -269,7 +264,7 @@ def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
             break
         text = " ".join(segment.text for segment in segments)
         if len(text.split()) > _CAPTION_WORDS or text.endswith((".", ";")):
-            if _UNIT.search(text) or parse_scale(text) is not None:
+            if find_stated_unit(text):
                 caption.insert(0, text)
             break
         caption.insert(0, text)
@@ -279,15 +274,16 @@ def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
 
 def _is_unit_line(line: TextLine) -> bool:
     """Return whether a line contains only a unit in brackets, such as "(in thousands)"."""
-    text = line.text
-    is_unit = parse_scale(text.strip("()")) is not None or _UNIT.search(text) is not None
-    return len(line.segments) == 1 and _BRACKETS.fullmatch(text) is not None and is_unit
+    return len(line.segments) == 1 and _BRACKETS.fullmatch(line.text) is not None and bool(find_stated_unit(line.text))
 
 
-def _find_unit(texts: Sequence[str]) -> str:
-    """Return the first text, or its part in brackets, that states a unit; it may be empty."""
-    for text in texts:
-        for part in (*map(str, _BRACKETS.findall(text)), text):
-            if parse_scale(part.strip("()")) is not None or _UNIT.search(part):
-                return part
-    return ""
+def _find_unit(lines: Sequence[str], headers: Sequence[TableCell]) -> str:
+    """Return what states the unit of a table: a line, or a header that is the only one with a unit or heads the labels.
+
+    It may be empty.
+    """
+    of_lines = (find_stated_unit(line) for line in lines)
+    if unit := next(filter(None, of_lines), ""):
+        return unit
+    stated = {cell.column: unit for cell in headers if (unit := find_stated_unit(cell.text))}
+    return stated.get(0) or (next(iter(stated.values())) if len(set(stated.values())) == 1 else "")
