@@ -208,7 +208,7 @@ def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) 
     if row.is_section or not any(cell.spans for cell in values):
         return None
     captions = [line for line in table.caption if line != table.unit][-MAX_CAPTION_LINES:]
-    unit = "" if any(table.unit in line for line in captions) else table.unit
+    unit = "" if any(table.unit in line for line in captions) else table.unit_above
     text = "".join(f"{line}\n" for line in (*captions, unit) if line)
     parts: list[tuple[int, int, Place]] = []
     label = table.row_label(row)

@@ -36,7 +36,7 @@ _AFTER = FUNCTION_WORDS | frozenset("für nach pour selon por según per".split(
 _LONGEST_NAME, _MOST_WORDS, _MOST_PER = 4, 8, 3
 # A scale word may have an ending of so many letters, as "tisících" has.
 _SCALE_STEM, _ENDING = 5, 3
-_BRACKETS = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]")
+_BRACKETS = re.compile(r"(?<!\w)(?:\(([^()]*)\)|\[([^\[\]]*)\])")
 _ELISION = re.compile(r"\bd['’]", re.IGNORECASE)
 _GENITIVE = re.compile(r"['’]s$")
 _JOINED = re.compile(r"(?P<before>[kKtTmM])?(?P<money>[^\W\d_]{0,3}[$€£¥₹₩₪₫₱₺₴]|[^\W\d_]{2,3})(?P<after>k|m|mn|bn|['’]?000s?)?")

@@ -161,6 +161,11 @@ class Table:
         """The unit to show above the table; empty if a header cell contains the unit."""
         return "" if any(self.unit in cell.text for row in self.headers for cell in row.cells) else self.unit
 
+    @property
+    def unit_line(self) -> str:
+        """The line of the caption with the unit to show above the table, or else this unit; it may be empty."""
+        return next((line for line in self.caption if self.unit_above and self.unit_above in line), self.unit_above)
+
     def column_header(self, column: int) -> str:
         """Return the headers of a column, from all levels, such as "Year ended December 31 › 2023"; it may be empty.
 

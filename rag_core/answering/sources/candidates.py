@@ -30,7 +30,7 @@ class Candidate:
     passage : Passage
         The best passage that contains it, or else the best one of its page.
     quotes : tuple of Quote
-        Where the page contains it, in the order of the page; one for each row of a table.
+        Where the page contains it, in the order of the page; one for each row of a table, after that of its unit.
     probability : float
         Probability, by the reading model, that it answers the question.
     score : float
@@ -38,6 +38,8 @@ class Candidate:
     table : Table or None
         The table, if the candidate consists of rows.
     rows : tuple of TableRow
+    unit : str
+        The line that states the unit of the figures of the rows, if their header does not.
     """
 
     passage: Passage
@@ -46,6 +48,12 @@ class Candidate:
     score: float
     table: Table | None = None
     rows: tuple[TableRow, ...] = ()
+    unit: str = ""
+
+    @property
+    def start(self) -> int:
+        """Where its sentences or rows begin on the page."""
+        return self.quotes[-len(self.rows)].start
 
     @property
     def page(self) -> PageKey:
