@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rag_core.reading.similarity import Compare
+from rag_core.text.dates import YEAR
 from rag_core.text.identifiers import (
     contains_identifier,
     contains_only_similar_identifier,
@@ -15,6 +16,7 @@ from rag_core.text.identifiers import (
 )
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
+from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -36,6 +38,7 @@ ROW_WEIGHT, ROW_SIMILARITY_WEIGHT, ROW_WORDS_WEIGHT = 0.2, 3.4, 1.2
 # Maximum number of lines of a caption.
 MAX_CAPTION_LINES = 2
 _SEPARATOR = " | "
+_YEAR = re.compile(YEAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +221,18 @@ def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) 
         if row.label and first.spans:
             parts.append((len(text) - len(row.label), len(text), Place(first.start, first.end, first)))
     for cell in values:
-        header = table.column_header(cell.column)
+        header = _write_header(table.column_header(cell.column))
         text += (_SEPARATOR if parts or label else "") + (f"{header}: " if header else "")
         if cell.spans:
             parts.append((len(text), len(text) + len(cell.text), Place(cell.start, cell.end, cell)))
         text += cell.text
     return Excerpt(passage, rank, text, tuple(parts), table, row)
+
+
+def _write_header(header: str) -> str:
+    """Return the header of a column with a year above other levels last, as in "Spring 2024"."""
+    first, separator, levels = header.partition(HEADING_SEPARATOR)
+    return f"{levels} {first}" if separator and _YEAR.fullmatch(first) else header
 
 
 def split_windows(text: str, without: Sequence[tuple[int, int]] = ()) -> list[tuple[int, int]]:

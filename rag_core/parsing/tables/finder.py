@@ -259,6 +259,8 @@ def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
     below = (band.head or band.lines)[0]
     for line in reversed(band.above):
         segments = [segment for segment in line.segments if segment.x1 > left and segment.x0 < right]
+        if not segments and len(line.segments) == 1 and find_stated_unit(line.text):
+            segments = line.segments  # the table is centred, and the line above it begins at the margin
         is_row = sum(segment.is_figure for segment in segments) > 1
         if not segments or is_row or below.top - line.bottom > 2.6 * line.size:
             break
