@@ -131,7 +131,10 @@ def _add_passages(
 
 
 def _cite(candidate: Candidate, passages: Sequence[Passage], page_text: str) -> list[Citation]:
-    """Return the citations of an excerpt, all with the number of the passage that contains most of its first sentences or row."""
+    """Return the citations of an excerpt, all with the number of one passage.
+
+    It is the passage that contains most of the excerpt's first sentences, or of its first row.
+    """
     first = next(one for one in candidate.quotes if one.start == candidate.start)
 
     def measure_overlap(passage: Passage) -> int:

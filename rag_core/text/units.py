@@ -38,8 +38,11 @@ _LONGEST_NAME, _MOST_WORDS, _MOST_PER = 4, 8, 3
 _SCALE_STEM, _ENDING = 5, 3
 _BRACKETS = re.compile(r"(?<!\w)(?:\(([^()]*)\)|\[([^\[\]]*)\])")
 _ELISION = re.compile(r"\bd['’]", re.IGNORECASE)
+_NUMBER = re.compile(r"[\d\s.,'’]+")
 _GENITIVE = re.compile(r"['’]s$")
-_JOINED = re.compile(r"(?P<before>[kKtTmM])?(?P<money>[^\W\d_]{0,3}[$€£¥₹₩₪₫₱₺₴]|[^\W\d_]{2,3})(?P<after>k|m|mn|bn|['’]?000s?)?")
+_JOINED = re.compile(
+    r"(?P<before>[kKtTmM])?(?P<money>[^\W\d_]{0,3}[$€£¥₹₩₪₫₱₺₴]|[^\W\d_]{2,3})(?P<after>k|m|mn|bn|['’]?000s?)?"
+)
 _COMPACT_ZEROS = re.compile(r"[0\s'.’\u00a0\u202f]+")
 
 
@@ -126,7 +129,7 @@ def _read_phrase(words: Sequence[str], *, named: bool = True, alone: bool = Fals
             return None
     if is_scale and not (named or alone):
         return None
-    return powers if is_unit and any(char.isalpha() or not char.isalnum() for char in "".join(words)) else None
+    return powers if is_unit and not _NUMBER.fullmatch(" ".join(words)) else None
 
 
 def _read_part(part: str, *, named: bool) -> frozenset[int] | None:
@@ -138,7 +141,9 @@ def _read_part(part: str, *, named: bool) -> frozenset[int] | None:
         for length in range(max(_SCALE_STEM, len(folded) - _ENDING), len(folded)):
             if folded[:length] in words.scales:
                 return words.scales[folded[:length]]
-    if named and (folded in words.names or folded.removesuffix("n") in words.names or part in words.symbols or part in _LETTERS):
+    if named and (
+        folded in words.names or folded.removesuffix("n") in words.names or part in words.symbols or part in _LETTERS
+    ):
         return frozenset()
     if part.casefold() in CURRENCIES and not part.islower():
         return frozenset()
@@ -150,7 +155,8 @@ def _read_part(part: str, *, named: bool) -> frozenset[int] | None:
     parts = part.split("/")
     if len(parts) > 1 and all(_read_part(one, named=True) is not None for one in parts):
         return frozenset()
-    return frozenset() if part in words.symbols and not part.isalpha() or part in _PREFIXED or part == "kWh" else None
+    is_symbol = (part in words.symbols and not part.isalpha()) or part in _PREFIXED
+    return frozenset() if is_symbol else None
 
 
 def _read_joined(before: str, after: str) -> int:
@@ -162,7 +168,8 @@ def _read_joined(before: str, after: str) -> int:
 @cache
 def _load_words() -> _Words:
     locales = [Locale(language) for language in _LANGUAGES]
-    codes = {code for place in locales[0].territories if len(place) == 2 for code in get_territory_currencies(place)}
+    places = filter(str.isalpha, map(str, locales[0].territories))
+    codes = {str(code) for place in places if len(place) == 2 for code in get_territory_currencies(place)}
     names: set[str] = set(_MORE_NAMES)
     money: set[str] = set(codes)
     symbols: set[str] = {"m2", "m3", "km2", *_PREFIXED}

@@ -185,7 +185,9 @@ def _iter_rules(items: list[int], matrix: Matrix | None = None, depth: int = 0) 
         kind = _object_type(item)
         if kind == raw.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH:
             inner = range(min(_count_within(item), _MAX_RULES))
-            yield from _iter_rules([_object_within(item, number) for number in inner], _matrix_of(item, matrix), depth + 1)
+            yield from _iter_rules(
+                [_object_within(item, number) for number in inner], _matrix_of(item, matrix), depth + 1
+            )
         elif kind == raw.FPDF_PAGEOBJ_PATH:
             rect = _bounds(item)
             own = [rect] if _is_thin(rect) else _iter_sides(item)

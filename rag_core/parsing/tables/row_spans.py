@@ -60,7 +60,7 @@ class Rules:
         left, right = columns[0].x0, columns[-1].x1
         y = (self._rects[:, 1] + self._rects[:, 3]) / 2
         near = (y > top) & (y < bottom) & (self._rects[:, 0] < right) & (self._rects[:, 2] > left)
-        groups: list[list[Sequence[float]]] = []
+        groups: list[list[list[float]]] = []
         for rect in self._rects[near].tolist():
             if groups and rect[1] - groups[-1][-1][1] < _SAME_RULE * size:
                 groups[-1].append(rect)
@@ -73,7 +73,7 @@ class Rules:
 class Border:
     """Rules at one height; ``closes`` tells for each column whether they border its cells."""
 
-    def __init__(self, rects: Sequence[Sequence[float]], columns: Sequence[Column]) -> None:
+    def __init__(self, rects: Sequence[list[float]], columns: Sequence[Column]) -> None:
         self.y = sum(rect[1] + rect[3] for rect in rects) / (2 * len(rects))
         lines: list[list[float]] = []
         for x0, _, x1, _ in sorted(rects):
@@ -171,21 +171,21 @@ def _carry_labels(grid: Grid, borders: Sequence[Border]) -> list[GridRow] | None
     if len(rows) < 4 or (loose and not _are_between(loose, rows)):
         return None
     count = next((number for number, kind in enumerate(grid.kinds) if kind is ColumnKind.FIGURE), len(grid.columns))
-    columns = [number for number in range(min(count, len(grid.columns) - 1))]
+    columns = list(range(min(count, len(grid.columns) - 1)))
     filled = [GridRow(dict(row.cells), row.top, row.bottom) for row in rows]
     accepted = False
     for column in reversed(columns):
         if all(column in row.cells for row in rows):
             continue
-        groups = _find_groups(
-            rows, loose if column == 0 else [], grid.kinds, column, borders, nested=accepted
-        )
+        groups = _find_groups(rows, loose if column == 0 else [], grid.kinds, column, borders, nested=accepted)
         if groups is None:
             accepted = False
             continue
         accepted = True
         for start, end, cell in groups:
-            numbers = [one for one in range(start, end) if column in rows[one].cells or not _is_total(rows[one], column)]
+            numbers = [
+                one for one in range(start, end) if column in rows[one].cells or not _is_total(rows[one], column)
+            ]
             for number in numbers:
                 filled[number].cells[column] = cell
                 if len(numbers) > 1:
