@@ -66,7 +66,7 @@ class FoundCell:
     @property
     def label(self) -> str:
         """The sections and the labels of the row."""
-        return HEADING_SEPARATOR.join(filter(None, (*self.row.section, *_list_labels(self.table, self.row))))
+        return HEADING_SEPARATOR.join(filter(None, (*self.row.section, *self.table.list_labels(self.row))))
 
     @property
     def header(self) -> str:
@@ -179,13 +179,9 @@ def _iter_rows(tables: Sequence[tuple[int, Table]]) -> Iterator[tuple[int, Table
                 yield page, table, row
 
 
-def _list_labels(table: Table, row: TableRow) -> list[str]:
-    return [cell.text for cell in row.cells if cell.column < table.label_columns]
-
-
 def _score(wanted: set[str], table: Table, row: TableRow) -> float:
     """Return the share of the wanted words in a row's labels; a label with fewer other words scores higher."""
-    label, sections = find_content_stems(" ".join(_list_labels(table, row))), find_content_stems(" ".join(row.section))
+    label, sections = find_content_stems(" ".join(table.list_labels(row))), find_content_stems(" ".join(row.section))
     shared = len(wanted & (label | sections))
     if not wanted or not wanted & label:
         return 0.0

@@ -127,7 +127,8 @@ def select_excerpts(
             continue
         for excerpt in _split_page(passage, rank, page_texts, tables):
             key = (passage.page_key, excerpt.start, excerpt.text)
-            about = excerpt.row.label if excerpt.row else excerpt.text
+            labels = excerpt.table.list_labels(excerpt.row) if excerpt.table and excerpt.row else ()
+            about = " ".join(labels) if excerpt.row else excerpt.text
             if key in seen or contains_only_similar_identifier(about, identifiers):
                 continue
             seen.add(key)

@@ -184,6 +184,10 @@ class Table:
         """Return the sections and the label of a row, such as "Current assets › Cash"; it may be empty."""
         return HEADING_SEPARATOR.join(filter(None, (*row.section, row.label)))
 
+    def list_labels(self, row: TableRow) -> list[str]:
+        """Return the texts of the columns that name a row."""
+        return [cell.text for cell in row.cells if cell.column < self.label_columns]
+
     def to_grid(self) -> list[list[str]]:
         """Return the text of each cell of each row; a cell over several columns is repeated in each of them."""
         grid = [[""] * len(self.columns) for _ in self.rows]
