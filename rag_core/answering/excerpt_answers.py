@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.answering.answer_text import AnswerBuilder
+from rag_core.answering.answer_text import AnswerBuilder, cite_span
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
 from rag_core.answering.set_answers import find_required_stems, introduce_excerpts
 from rag_core.answering.sources import SOURCES
 from rag_core.answering.sources.candidates import Candidate, Quote
+from rag_core.answering.sources.excerpts import find_line
 from rag_core.answering.sources.selection import SHOWN, Selection, select
 from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.excerpts import WHOLE_PAGES
@@ -69,15 +70,21 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
             selection = replace(selection, gate=selection.gate.overrule())
     if not selection.gate.answerable:
         return ExcerptAnswer(_refuse(selection), outcome.result.passages, selection.gate)
-    found = _add_passages(outcome, selection, reader)
+    above = [_find_unit_above(one, reader) for one in selection.excerpts]
+    found = _add_passages(outcome, selection, [place for place in above if place], reader)
     cited = [_cite(one, found, page_texts[one.page]) for one in selection.excerpts]
     asked_kind = find_asked_kind(outcome.result.question)
     best, shown = selection.excerpts[0], min(len(selection.excerpts), SHOWN)
     answer = AnswerBuilder(introduce_excerpts(outcome, shown, "" if best.table else _quote(best, page_texts)))
-    for candidate, citations in zip(selection.excerpts[:SHOWN], cited, strict=False):
+    for candidate, citations, place in zip(selection.excerpts[:SHOWN], cited, above, strict=False):
         answer.text += "\n\n"
         if asked_kind and (name := _name_place(asked_kind, candidate, page_texts[candidate.page])):
             answer.text += f"{name}: "
+        if candidate.unit:
+            answer.text += candidate.unit
+            if place and (citation := cite_span(place[0].page_key, place[1].start, place[1].end, found)):
+                answer.cite(citation)
+            answer.text += "\n\n"
         if candidate.table is None:
             # The header of a mail follows its sentences in the citations, and precedes them on the page.
             quotes = [" ".join(citation.quote.split()) for citation in reversed(citations)]
@@ -139,13 +146,31 @@ def write_rows(table: Table, rows: Sequence[TableRow]) -> str:
     )
 
 
-def _add_passages(outcome: SearchOutcome, selection: Selection, reader: PageReader) -> tuple[Passage, ...]:
-    """Return the passages that were found, and those that contain the beginning of an excerpt.
+def _find_unit_above(candidate: Candidate, reader: PageReader) -> tuple[Passage, Quote] | None:
+    """Return the page that begins the table of a candidate, and the place on it that states the unit of its figures.
+
+    Return ``None`` if the page of the candidate states the unit, or none was found.
+    """
+    table = candidate.table
+    if not candidate.unit or len(candidate.quotes) > len(candidate.rows) or table is None or table.first_page is None:
+        return None
+    version, page = candidate.passage.version_id, table.first_page
+    text, _ = reader.read_pages(version, [page]).get(page, ("", ()))
+    place = find_line(text, candidate.unit, len(text))
+    return (replace(candidate.passage, page_index=page, page_index_end=page), place) if place else None
+
+
+def _add_passages(
+    outcome: SearchOutcome, selection: Selection, units: Sequence[tuple[Passage, Quote]], reader: PageReader
+) -> tuple[Passage, ...]:
+    """Return the passages that were found, and those that contain the beginning of an excerpt or a unit.
 
     If no chunk contains it, such as in a line that every page repeats, the best passage of its page is added.
     """
+    for page, place in units:
+        outcome = reader.add_passage(outcome, page, place.start)
     for one in selection.excerpts:
-        outcome = reader.add_passage(outcome, one.passage, one.quotes[0].start)
+        outcome = reader.add_passage(outcome, one.passage, one.start)
         found = outcome.result.passages
         if all(passage.page_key != one.page for passage in found):
             found = (*found, replace(one.passage, rank=len(found) + 1))
@@ -154,8 +179,11 @@ def _add_passages(outcome: SearchOutcome, selection: Selection, reader: PageRead
 
 
 def _cite(candidate: Candidate, passages: Sequence[Passage], page_text: str) -> list[Citation]:
-    """Return the citations of an excerpt, all with the number of the passage that contains most of its first quote."""
-    first = candidate.quotes[0]
+    """Return the citations of an excerpt, all with the number of one passage.
+
+    It is the passage that contains most of the excerpt's first sentences, or of its first row.
+    """
+    first = next(one for one in candidate.quotes if one.start == candidate.start)
 
     def measure_overlap(passage: Passage) -> int:
         end = passage.start + len(passage.first_page_text)

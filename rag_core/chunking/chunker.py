@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from rag_core.chunking.document_titles import extract_title, format_document_label
-from rag_core.chunking.table_heads import find_headed_tables, find_header_lines
+from rag_core.chunking.table_heads import find_carried_labels, find_headed_tables, find_header_lines
 from rag_core.errors import SettingsError
 from rag_core.text.mails import Mail, find_mail_at, find_mails
 from rag_core.text.sentences import find_sentence_spans
@@ -111,7 +111,8 @@ class Chunker:
             common, common_tokens = self._build_prefix(format_document_label(name, title, heading), heading)
             tokens = sum(piece.tokens for piece in pieces)
             room = self._rule.window - self._rule.special - common_tokens - tokens
-            head, head_tokens = self._fit_head(find_header_lines(page, tables, start, common), room)
+            lines = [*find_header_lines(page, tables, start, common), *find_carried_labels(page, start, end)]
+            head, head_tokens = self._fit_head(lines, room)
             prefix, prefix_tokens = "\n".join((common, *head)), common_tokens + head_tokens
             firsts = accumulate((piece.tokens for piece in pieces[:-1]), initial=prefix_tokens)
             span = ChunkSpan(

@@ -13,6 +13,7 @@ from rag_core.text.dates import YEAR
 from rag_core.types.arrays import FloatArray
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import Page
+from rag_core.types.tables import TableRow
 
 Span = tuple[int, int]
 # Largest number of lines of a table head: the title, the units, and column heads of several lines.
@@ -135,6 +136,17 @@ def find_header_lines(page: Page, tables: Sequence[HeadedTable], start: int, pre
         return []
     lines = [" ".join(page.text[first:last].split()) for first, last in tables[number].head if last <= start]
     return [line for line in lines if line not in prefix.split(HEADING_SEPARATOR)]
+
+
+def find_carried_labels(page: Page, start: int, end: int) -> list[str]:
+    """Return the cells over several rows that the first row of a table in a span of the page lacks in its own text."""
+    rows = [row for table in page.tables for row in table.body if any(start < cell.end for cell in row.cells)]
+    row = min(rows, key=_find_start, default=None)
+    return [cell.text for cell in row.cells if not cell.spans] if row and _find_start(row) < end else []
+
+
+def _find_start(row: TableRow) -> int:
+    return min(cell.start for cell in row.cells if cell.spans)
 
 
 def _parse_row(line: str, offset: int) -> _Row | None:

@@ -90,8 +90,9 @@ def build_outline_row(document: str, entry: OutlineEntry) -> dict[str, Any]:
 def _table(table: Table, found: Page) -> dict[str, Any]:
     """Return a table with one text and one box for each row and column.
 
-    A cell over several columns is in each of them. A box is ``[x0, y0, x1, y1]`` in fractions of the page, or ``None``
-    for an empty cell and for a header that only an earlier page contains.
+    A cell over several columns or rows is in each of them. A box is ``[x0, y0, x1, y1]`` in fractions of the page, or
+    ``None`` for an empty cell, for a header that only an earlier page contains, and where a cell over several rows is
+    repeated.
     """
     return {
         "rows": table.to_grid(),

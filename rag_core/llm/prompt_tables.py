@@ -86,7 +86,7 @@ def _spans_inside(row: TableRow, shift: int, length: int) -> list[Span]:
 
 def _write_table(table: Table, rows: Sequence[TableRow], text: str) -> str:
     """Return rows in Markdown, below those lines of the caption, and that unit, which a text lacks."""
-    above = dict.fromkeys((*table.caption[-_MAX_CAPTION_LINES:], table.unit))
+    above = dict.fromkeys((*table.caption[-_MAX_CAPTION_LINES:], table.unit_above))
     stated = " ".join(text.split())
     missing = [line for line in above if line and " ".join(line.split()) not in stated]
     sections = [row for row in table.body if row.is_section and row not in rows and row.label in rows[0].section]

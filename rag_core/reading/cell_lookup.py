@@ -9,7 +9,9 @@ from decimal import Decimal
 
 from rag_core.text.numbers import CURRENCIES, CURRENCY_CODE, SCALES, Number, parse_numbers
 from rag_core.text.scales import find_table_scales
+from rag_core.text.units import read_unit
 from rag_core.text.words import find_content_stems
+from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.tables import Table, TableCell, TableRow
 
 # Least share of the words of the wanted row that the label of a row and its sections must contain.
@@ -54,7 +56,7 @@ class FoundCell:
     @property
     def start(self) -> int:
         """The offset of the first character of the row in the text of the page."""
-        return min(cell.start for cell in self.row.cells)
+        return min(cell.start for cell in self.row.cells if cell.spans)
 
     @property
     def end(self) -> int:
@@ -63,8 +65,8 @@ class FoundCell:
 
     @property
     def label(self) -> str:
-        """The sections and the label of the row."""
-        return self.table.row_label(self.row)
+        """The sections and the labels of the row."""
+        return HEADING_SEPARATOR.join(filter(None, (*self.row.section, *self.table.list_labels(self.row))))
 
     @property
     def header(self) -> str:
@@ -112,11 +114,11 @@ def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_
         Number of rows to return.
     """
     wanted, column_words = find_content_stems(row), _find_words(column)
-    scored = [(_score(wanted, one), index, table, one) for index, table, one in _iter_rows(tables)]
+    scored = [(_score(wanted, table, one), index, table, one) for index, table, one in _iter_rows(tables)]
     scored = sorted((one for one in scored if one[0] >= _LEAST_SHARE), key=lambda one: -one[0])
     found: list[FoundCell] = []
     for score, index, table, wanted_row in scored[:most_rows]:
-        cells = [cell for cell in wanted_row.cells if cell.column and _DIGIT.search(cell.text)]
+        cells = [cell for cell in wanted_row.cells if cell.column >= table.label_columns and _DIGIT.search(cell.text)]
         overlaps = [len(column_words & _find_words(table.column_header(cell.column))) for cell in cells]
         best = max(overlaps, default=0)
         found += [
@@ -156,8 +158,8 @@ def read_scale(table: Table, text: str) -> int | None:
     """
     headers = " ".join(cell.text for row in table.headers for cell in row.cells)
     around = (text[max(0, table.start - _BEFORE) : table.start], text[:_HEAD]) if table.headers else ()
-    stated = map(find_table_scales, (table.unit, headers, " ".join(table.caption), *around))
-    return next((min(scales) for scales in stated if scales), None)
+    stated = (read_unit(table.unit.strip("()[]"), alone=True), read_unit(headers), read_unit(" ".join(table.caption)))
+    return next((min(scales) for scales in (*stated, *map(find_table_scales, around)) if scales), None)
 
 
 def _parse_cell(text: str) -> Number | None:
@@ -177,9 +179,9 @@ def _iter_rows(tables: Sequence[tuple[int, Table]]) -> Iterator[tuple[int, Table
                 yield page, table, row
 
 
-def _score(wanted: set[str], row: TableRow) -> float:
+def _score(wanted: set[str], table: Table, row: TableRow) -> float:
     """Return the share of the wanted words in a row's labels; a label with fewer other words scores higher."""
-    label, sections = find_content_stems(row.label), find_content_stems(" ".join(row.section))
+    label, sections = find_content_stems(" ".join(table.list_labels(row))), find_content_stems(" ".join(row.section))
     shared = len(wanted & (label | sections))
     if not wanted or not wanted & label:
         return 0.0

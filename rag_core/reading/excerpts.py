@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rag_core.reading.similarity import Compare
+from rag_core.text.dates import YEAR
 from rag_core.text.identifiers import (
     contains_identifier,
     contains_only_similar_identifier,
@@ -16,6 +17,7 @@ from rag_core.text.identifiers import (
 from rag_core.text.mails import find_header, find_mails
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
+from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -37,6 +39,7 @@ ROW_WEIGHT, ROW_SIMILARITY_WEIGHT, ROW_WORDS_WEIGHT = 0.2, 3.4, 1.2
 # Maximum number of lines of a caption.
 MAX_CAPTION_LINES = 2
 _SEPARATOR = " | "
+_YEAR = re.compile(YEAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,8 @@ def select_excerpts(
             continue
         for excerpt in _split_page(passage, rank, page_texts, tables):
             key = (passage.page_key, excerpt.start, excerpt.text)
-            about = excerpt.row.label if excerpt.row else excerpt.text
+            labels = excerpt.table.list_labels(excerpt.row) if excerpt.table and excerpt.row else ()
+            about = " ".join(labels) if excerpt.row else excerpt.text
             if key in seen or contains_only_similar_identifier(about, identifiers):
                 continue
             seen.add(key)
@@ -221,24 +225,31 @@ def _split_page(
 def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) -> Excerpt | None:
     """Return a row with its caption, its label and the header of each value; ``None`` if it has no value."""
     values = [cell for cell in row.cells if cell.column or not row.label]
-    if row.is_section or not values:
+    if row.is_section or not any(cell.spans for cell in values):
         return None
     captions = [line for line in table.caption if line != table.unit][-MAX_CAPTION_LINES:]
-    unit = "" if any(table.unit in line for line in captions) else table.unit
+    unit = "" if any(table.unit in line for line in captions) else table.unit_above
     text = "".join(f"{line}\n" for line in (*captions, unit) if line)
     parts: list[tuple[int, int, Place]] = []
     label = table.row_label(row)
     if label:
         text += label
-        if row.label:
-            first = row.cells[0]
+        first = row.cells[0]
+        if row.label and first.spans:
             parts.append((len(text) - len(row.label), len(text), Place(first.start, first.end, first)))
     for cell in values:
-        header = table.column_header(cell.column)
+        header = _write_header(table.column_header(cell.column))
         text += (_SEPARATOR if parts or label else "") + (f"{header}: " if header else "")
-        parts.append((len(text), len(text) + len(cell.text), Place(cell.start, cell.end, cell)))
+        if cell.spans:
+            parts.append((len(text), len(text) + len(cell.text), Place(cell.start, cell.end, cell)))
         text += cell.text
     return Excerpt(passage, rank, text, tuple(parts), table, row)
+
+
+def _write_header(header: str) -> str:
+    """Return the header of a column with a year above other levels last, as in "Spring 2024"."""
+    first, separator, levels = header.partition(HEADING_SEPARATOR)
+    return f"{levels} {first}" if separator and _YEAR.fullmatch(first) else header
 
 
 def split_windows(text: str, without: Sequence[tuple[int, int]] = ()) -> list[tuple[int, int]]:

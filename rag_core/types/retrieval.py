@@ -143,8 +143,8 @@ class Passage:
 
     @property
     def full_title(self) -> str:
-        """The file name of the document, followed by its label."""
-        return f"{self.document} {self.document_label}".rstrip()
+        """The file name of the document, its label, and the heading, which the label does not repeat."""
+        return f"{self.document} {self.document_label} {self.heading}".rstrip()
 
     @property
     def page_key(self) -> PageKey:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from rag_core.types.chunks import HEADING_SEPARATOR
@@ -23,7 +24,7 @@ class TableCell:
     spans : tuple of Span
         Where the text of the page contains the words of the cell, in the order of the words. A cell of several lines
         has several spans if other cells are between the lines. It is empty for a header that only an earlier page
-        contains.
+        contains, and for a cell over several rows in each row but the one beside its text.
     column : int
         Index of the first column of the cell.
     column_span : int
@@ -40,12 +41,12 @@ class TableCell:
 
     @property
     def start(self) -> int:
-        """The offset of the first character in the text of the page; -1 for a header of an earlier page."""
+        """The offset of the first character in the text of the page; -1 for a cell without spans."""
         return min((start for start, _ in self.spans), default=-1)
 
     @property
     def end(self) -> int:
-        """The offset after the last character in the text of the page; -1 for a header of an earlier page."""
+        """The offset after the last character in the text of the page; -1 for a cell without spans."""
         return max((end for _, end in self.spans), default=-1)
 
 
@@ -129,6 +130,27 @@ class Table:
         return max(cell.end for row in self.rows for cell in row.cells)
 
     @property
+    def carried_columns(self) -> list[int]:
+        """The columns with cells over several rows."""
+        return sorted({cell.column for row in self.body for cell in row.cells if not cell.spans})
+
+    @property
+    def carries_upwards(self) -> bool:
+        """Whether the text of a cell over several rows is below the first of them."""
+        pairs = list(pairwise(self.body))
+        return any(
+            not cell.spans and (below := lower.cell(cell.column)) and below.spans and below.text == cell.text
+            for upper, lower in pairs
+            for cell in upper.cells
+        )
+
+    @property
+    def label_columns(self) -> int:
+        """Number of columns that name a row: those of labels over several rows and the next one, or the first one."""
+        count = next(number for number in range(len(self.columns) + 1) if number not in self.carried_columns)
+        return min(count + 1, len(self.columns) - 1) or 1
+
+    @property
     def is_list(self) -> bool:
         """Whether most labels are signs, such as bullets, so that the rows are items of a list."""
         labels = [row.label for row in self.body if row.label and not row.is_section]
@@ -138,6 +160,11 @@ class Table:
     def unit_above(self) -> str:
         """The unit to show above the table; empty if a header cell contains the unit."""
         return "" if any(self.unit in cell.text for row in self.headers for cell in row.cells) else self.unit
+
+    @property
+    def unit_line(self) -> str:
+        """The line of the caption with the unit to show above the table, or else this unit; it may be empty."""
+        return next((line for line in self.caption if self.unit_above and self.unit_above in line), self.unit_above)
 
     def column_header(self, column: int) -> str:
         """Return the headers of a column, from all levels, such as "Year ended December 31 › 2023"; it may be empty.
@@ -156,6 +183,10 @@ class Table:
     def row_label(self, row: TableRow) -> str:
         """Return the sections and the label of a row, such as "Current assets › Cash"; it may be empty."""
         return HEADING_SEPARATOR.join(filter(None, (*row.section, row.label)))
+
+    def list_labels(self, row: TableRow) -> list[str]:
+        """Return the texts of the columns that name a row."""
+        return [cell.text for cell in row.cells if cell.column < self.label_columns]
 
     def to_grid(self) -> list[list[str]]:
         """Return the text of each cell of each row; a cell over several columns is repeated in each of them."""

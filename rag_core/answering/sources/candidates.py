@@ -30,8 +30,8 @@ class Candidate:
     passage : Passage
         The best passage that contains it, or else the best one of its page.
     quotes : tuple of Quote
-        Where the page contains it: one for each row of a table, in the order of the page, or the sentences, and the
-        header of their mail.
+        Where the page contains it: one for each row of a table, in the order of the page, after that of its unit; or
+        the sentences, and the header of their mail.
     probability : float
         Probability, by the reading model, that it answers the question.
     score : float
@@ -39,6 +39,8 @@ class Candidate:
     table : Table or None
         The table, if the candidate consists of rows.
     rows : tuple of TableRow
+    unit : str
+        The line that states the unit of the figures of the rows, if their header does not.
     """
 
     passage: Passage
@@ -47,6 +49,12 @@ class Candidate:
     score: float
     table: Table | None = None
     rows: tuple[TableRow, ...] = ()
+    unit: str = ""
+
+    @property
+    def start(self) -> int:
+        """Where its sentences or rows begin on the page."""
+        return self.quotes[-len(self.rows)].start
 
     @property
     def page(self) -> PageKey:

@@ -28,7 +28,8 @@ class Excerpts:
                 tables[one.passage.page_key, one.excerpt.table.start].append(one)
             else:
                 yield _quote_sentences(one, page_texts.get(one.passage.page_key, ""))
-        yield from map(_quote_rows, tables.values())
+        for (page, _), rows in tables.items():
+            yield _quote_rows(rows, page_texts.get(page, ""))
 
 
 def _quote_sentences(found: FoundAnswer, page_text: str) -> Candidate:
@@ -59,17 +60,32 @@ def _skip_heading(heading: str, page_text: str, start: int, answer: int) -> int:
     return match.end() if match and match.end() <= max(answer, start) else start
 
 
-def _quote_rows(rows: Sequence[FoundAnswer]) -> Candidate:
-    """Return the rows of a table that answer best, in their order, with the cells that the model marks in the best."""
+def find_line(text: str, line: str, end: int) -> Quote | None:
+    """Return the last place before ``end`` where a text contains a line; ``None`` if there is none."""
+    pattern = re.compile(r"\s+".join(map(re.escape, line.split())))
+    found = [match.span() for match in pattern.finditer(text, 0, end)]
+    return Quote(*found[-1]) if found and line else None
+
+
+def _quote_rows(rows: Sequence[FoundAnswer], page_text: str) -> Candidate:
+    """Return the rows of a table that answer best, in their order, with the cells that the model marks in the best.
+
+    The line that states the unit of the table is before the rows.
+    """
     best = rows[0]
     kept = sorted(rows[:MAX_ROWS], key=lambda one: one.excerpt.start)
     cell = best.place.cell
     marked = cell.spans if cell else ((best.place.start, best.place.end),) if best.text else ()
+    quotes = [Quote(one.excerpt.start, one.excerpt.end, marked if one is best else ()) for one in kept]
+    table = best.excerpt.table
+    unit = table.unit_line if table else ""
+    above = find_line(page_text, unit, quotes[0].start)
     return Candidate(
         best.passage,
-        tuple(Quote(one.excerpt.start, one.excerpt.end, marked if one is best else ()) for one in kept),
+        tuple([above, *quotes] if above else quotes),
         max(one.probability for one in rows),
         best.score,
-        table=best.excerpt.table,
+        table=table,
         rows=tuple(one.excerpt.row for one in kept if one.excerpt.row),
+        unit=unit,
     )

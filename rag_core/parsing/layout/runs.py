@@ -77,3 +77,20 @@ def rotate_boxes(rects: FloatArray, direction: str, width: float, height: float)
         "up": (height - y1, x0, height - y0, x1),
     }[direction]
     return np.stack(list(corners), axis=1)
+
+
+def turn_boxes(rects: FloatArray, run: Run, width: float, height: float) -> FloatArray:
+    """Convert boxes from page fractions to the coordinates of the ``line_boxes`` of a run.
+
+    Parameters
+    ----------
+    rects : FloatArray, shape (n, 4)
+    run : Run
+    width, height : float
+        Size of the displayed page in points.
+    """
+    offsets = {
+        direction: float(np.nanmax(np.abs(rotate_boxes(run.rects, direction, width, height) - run.line_boxes)))
+        for direction in ("right", "left", "down", "up")
+    }
+    return rotate_boxes(rects, min(offsets, key=offsets.__getitem__), width, height)

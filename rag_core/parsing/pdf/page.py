@@ -156,6 +156,10 @@ class PdfPage:
         """Return the areas that are painted late and may cover text, including areas inside groups."""
         return page_objects.find_covering_areas(self._page.raw, self._fractions)
 
+    def rules(self) -> FloatArray:
+        """Return the boxes of drawn lines and thin areas, as fractions of the displayed page, shape (n, 4)."""
+        return self._fractions(page_objects.find_rules(self._page.raw))
+
     def images(self) -> FloatArray:
         """Return the boxes of images, and of groups with images, as fractions of the displayed page, shape (n, 4)."""
         return self._fractions(page_objects.find_images(self._page.raw))

@@ -16,7 +16,7 @@ from rag_core.parsing.layout.lines import Line
 from rag_core.parsing.layout.page_text import choose_separators, find_hyphenated_words, join_lines
 from rag_core.parsing.layout.quote_marks import begin_paragraphs, remove_quote_marks
 from rag_core.parsing.layout.reading_order import order_lines
-from rag_core.parsing.layout.runs import Run
+from rag_core.parsing.layout.runs import Run, turn_boxes
 from rag_core.parsing.pdf.accents import compose_accents
 from rag_core.parsing.pdf.field_labels import append_missing_pairs, find_field_pairs
 from rag_core.parsing.pdf.fonts import Fonts
@@ -71,7 +71,11 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     lines, quoted = remove_quote_marks(lines)
     separators = begin_paragraphs(choose_separators(lines), quoted)
     text, boxes, spans = join_lines(lines, separators)
-    tables = find_tables(lines, text, boxes)
+
+    def find_rules() -> FloatArray:
+        return turn_boxes(reader.rules(), lines[0].runs[0], reader.width, reader.height)
+
+    tables = find_tables(lines, text, boxes, find_rules)
     text, boxes = append_missing_pairs(text, boxes, find_field_pairs(reader, characters))
     # Notes and watermarks have no place in the text of the page, so they follow it.
     text = "\n\n".join([*([text] if text.strip() else []), *reader.notes, *watermarks])

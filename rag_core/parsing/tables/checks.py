@@ -21,7 +21,7 @@ def is_table(grid: Grid) -> bool:
     count = len(grid.columns)
     if len(rows) < 2 or count < 2 or len(rows) < 0.34 * len(grid.rows):
         return False
-    if sum(bool(row.label) for row in rows) < 0.5 * len(rows):
+    if not grid.is_ruled and sum(bool(row.label) for row in rows) < 0.5 * len(rows):
         return False
     if not grid.head and grid.kinds[0] is not ColumnKind.TEXT:
         return False  # figures without labels and headers, such as those along the axes of a chart

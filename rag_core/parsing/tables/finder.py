@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 
 from rag_core.parsing.layout.columns import find_columns
 from rag_core.parsing.layout.lines import Line
@@ -12,8 +13,10 @@ from rag_core.parsing.tables.checks import is_table
 from rag_core.parsing.tables.continuation import inherit_headers
 from rag_core.parsing.tables.grid import ColumnKind, Grid, GridRow, build_grid
 from rag_core.parsing.tables.headers import HeaderCell, build_headers
+from rag_core.parsing.tables.row_spans import TOTAL, Rules, carry_cells
 from rag_core.parsing.tables.segments import Segment, TextLine, build_text_lines
-from rag_core.text.scales import parse_scale
+from rag_core.text.units import find_stated_unit
+from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import WordBoxes
 from rag_core.types.tables import Table, TableCell, TableRow
 
@@ -22,18 +25,14 @@ _CAPTION_WORDS = 18
 _MIN_ROWS = 2
 # A page may have columns of prose if this many segments with so many words are in each half.
 _MIN_LONG, _LONG_SEGMENT = 4, 4
-_UNIT = re.compile(
-    r"\b(?:in|of) (?:thousands|millions|billions|euros?|dollars|pounds|percent|per cent|points|francs|%)"
-    r"|\bunits?\b|^\(?(?:%|[$€£])\)?$",
-    re.IGNORECASE,
-)
 _BRACKETS = re.compile(r"\([^()]*\)")
 _SPACE_AFTER_SIGN = re.compile(r"(?<=[$€£¥(]) (?=[(\d.,—–-])|(?<=[\d—–)]) (?=[%)])")
-_TOTAL = re.compile(r"\W*(?:sub)?totals?\b", re.IGNORECASE)
 _INDENT = 0.45
 
 
-def find_tables(lines: Sequence[Line], text: str, boxes: WordBoxes) -> tuple[Table, ...]:
+def find_tables(
+    lines: Sequence[Line], text: str, boxes: WordBoxes, find_rules: Callable[[], FloatArray]
+) -> tuple[Table, ...]:
     """Return the tables of a page, from the top down.
 
     Parameters
@@ -44,6 +43,8 @@ def find_tables(lines: Sequence[Line], text: str, boxes: WordBoxes) -> tuple[Tab
         Text of the page, which begins with these lines.
     boxes : WordBoxes
         Boxes of the words of the lines.
+    find_rules : callable
+        Returns the boxes of the rules of the page in the coordinates of the lines, shape (n, 4).
     """
     if not lines:
         return ()
@@ -51,7 +52,7 @@ def find_tables(lines: Sequence[Line], text: str, boxes: WordBoxes) -> tuple[Tab
     if sum(len(row.segments) > 1 for row in rows) < _MIN_ROWS:
         return ()
     spans = list(zip(boxes.starts.tolist(), boxes.ends.tolist(), strict=True))
-    builder = _TableBuilder(spans, text)
+    builder = _TableBuilder(spans, text, Rules(find_rules))
     tables: list[Table] = []
     for region in _split_regions(lines, rows):
         for band in find_bands(region):
@@ -99,15 +100,16 @@ def _split_regions(lines: Sequence[Line], rows: list[TextLine]) -> list[list[Tex
 class _TableBuilder:
     """Convert bands to tables of one page."""
 
-    def __init__(self, spans: list[tuple[int, int]], text: str) -> None:
+    def __init__(self, spans: list[tuple[int, int]], text: str, rules: Rules) -> None:
         self._spans = spans
         self._text = text
+        self._rules = rules
 
     def build(self, band: Band) -> Table | None:
         """Return the table of a band; ``None`` if the band is no table."""
         if not band.lines:
             return None
-        grid = build_grid(band)
+        grid = carry_cells(build_grid(band), self._rules)
         if not is_table(grid):
             return None
         units: list[str] = []
@@ -126,13 +128,13 @@ class _TableBuilder:
             *self._rows(grid),
         ]
         count = sum(bool(row) for row in headers)
-        stub = [cell.text for row in rows[:count] for cell in row.cells]
+        stub = [cell for row in rows[:count] for cell in row.cells]
         return Table(
             rows=tuple(rows),
             header_rows=count,
             columns=tuple((round(column.x0, 1), round(column.x1, 1)) for column in grid.columns),
             caption=caption,
-            unit=_find_unit([*units, *caption[::-1], *stub]),
+            unit=_find_unit([*units, *caption[::-1]], stub),
         )
 
     def _header(self, cell: HeaderCell) -> TableCell:
@@ -141,6 +143,7 @@ class _TableBuilder:
 
     def _rows(self, grid: Grid) -> list[TableRow]:
         levels = _find_indents(grid.rows)
+        owners = self._find_owners(grid.rows)
         rows: list[TableRow] = []
         # The open sections: indentation, label, and whether rows below are known to be deeper.
         open_sections: list[tuple[int, str, bool]] = []
@@ -148,7 +151,8 @@ class _TableBuilder:
             cells = []
             for column in sorted(row.cells):
                 text, spans = self._read(row.cells[column])
-                cells.append(TableCell(text, spans, column))
+                is_carried = column in row.shared and owners[id(row.cells[column])] is not row
+                cells.append(TableCell(text, () if is_carried else spans, column))
             following = levels[number + 1] if number + 1 < len(grid.rows) else -1
             is_section = len(cells) == 1 and following >= 0 and number + 1 < len(grid.rows)
             is_section = is_section and not grid.rows[number].cells.get(cells[0].column, [])[0].is_figure
@@ -156,15 +160,31 @@ class _TableBuilder:
                 while open_sections and _closes(open_sections[-1], level, is_section):
                     open_sections.pop()
             rows.append(TableRow(tuple(cells), tuple(label for _, label, _ in open_sections), level, is_section))
-            if row.label and _TOTAL.match(row.label[0].text):
+            if row.label and TOTAL.match(row.label[0].text):
                 while open_sections and open_sections[-1][0] >= level:
                     open_sections.pop()
                     if open_sections and open_sections[-1][0] == level:
                         break
             deeper = following > level
-            if is_section or (deeper and row.label and not _TOTAL.match(grid.rows[number + 1].label[0].text)):
+            if is_section or (deeper and row.label and not TOTAL.match(grid.rows[number + 1].label[0].text)):
                 open_sections.append((level, cells[0].text.rstrip(":"), deeper))
         return rows
+
+    def _find_owners(self, rows: Sequence[GridRow]) -> dict[int, GridRow]:
+        """Return, by the identity of each cell over several rows, the row whose text follows it on the page."""
+        sharing: dict[int, list[tuple[int, GridRow]]] = defaultdict(list)
+        starts: dict[int, int] = {}
+        for row in rows:
+            own = (cell for column, cell in row.cells.items() if column not in row.shared)
+            start = min(self._spans[word][0] for cell in own for one in cell for word in one.words)
+            for column in row.shared:
+                cell = row.cells[column]
+                starts[id(cell)] = self._spans[cell[0].words[0]][0]
+                sharing[id(cell)].append((start, row))
+        return {
+            key: min(places, key=lambda place: (place[0] < starts[key], abs(place[0] - starts[key])))[1]
+            for key, places in sharing.items()
+        }
 
     def _read(self, segments: Sequence[Segment]) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return the text of a cell, and its spans in the text of the page."""
@@ -206,6 +226,8 @@ def _begins_with_header(grid: Grid) -> bool:
 
 def _find_indents(rows: Sequence[GridRow]) -> list[int]:
     """Return the level of indentation of each row; a row without a label has the level of the row above it."""
+    if any(row.shared for row in rows):
+        return [0] * len(rows)  # the rows below a label repeat it instead of being indented
     places = sorted({round(row.label[0].x0, 1) for row in rows if row.label and not row.is_label_only})
     if not places:
         return [0] * len(rows)
@@ -237,12 +259,14 @@ def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
     below = (band.head or band.lines)[0]
     for line in reversed(band.above):
         segments = [segment for segment in line.segments if segment.x1 > left and segment.x0 < right]
+        if not segments and len(line.segments) == 1 and find_stated_unit(line.text):
+            segments = line.segments  # the table is centred, and the line above it begins at the margin
         is_row = sum(segment.is_figure for segment in segments) > 1
         if not segments or is_row or below.top - line.bottom > 2.6 * line.size:
             break
         text = " ".join(segment.text for segment in segments)
         if len(text.split()) > _CAPTION_WORDS or text.endswith((".", ";")):
-            if _UNIT.search(text) or parse_scale(text) is not None:
+            if find_stated_unit(text):
                 caption.insert(0, text)
             break
         caption.insert(0, text)
@@ -252,15 +276,16 @@ def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
 
 def _is_unit_line(line: TextLine) -> bool:
     """Return whether a line contains only a unit in brackets, such as "(in thousands)"."""
-    text = line.text
-    is_unit = parse_scale(text.strip("()")) is not None or _UNIT.search(text) is not None
-    return len(line.segments) == 1 and _BRACKETS.fullmatch(text) is not None and is_unit
+    return len(line.segments) == 1 and _BRACKETS.fullmatch(line.text) is not None and bool(find_stated_unit(line.text))
 
 
-def _find_unit(texts: Sequence[str]) -> str:
-    """Return the first text, or its part in brackets, that states a unit; it may be empty."""
-    for text in texts:
-        for part in (*map(str, _BRACKETS.findall(text)), text):
-            if parse_scale(part.strip("()")) is not None or _UNIT.search(part):
-                return part
-    return ""
+def _find_unit(lines: Sequence[str], headers: Sequence[TableCell]) -> str:
+    """Return what states the unit of a table: a line, or a header that is the only one with a unit or heads the labels.
+
+    It may be empty.
+    """
+    of_lines = (find_stated_unit(line) for line in lines)
+    if unit := next(filter(None, of_lines), ""):
+        return unit
+    stated = {cell.column: unit for cell in headers if (unit := find_stated_unit(cell.text))}
+    return stated.get(0) or (next(iter(stated.values())) if len(set(stated.values())) == 1 else "")

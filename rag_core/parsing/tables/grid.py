@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
 from statistics import median
@@ -34,11 +34,12 @@ class ColumnKind(Enum):
 
 @dataclass(slots=True)
 class GridRow:
-    """Cells by column, of one or more lines."""
+    """Cells by column, of one or more lines; ``shared`` contains the columns whose cells cover other rows too."""
 
     cells: Cells
     top: float
     bottom: float
+    shared: set[int] = field(default_factory=set)
 
     @property
     def label(self) -> list[Segment]:
@@ -55,12 +56,17 @@ class GridRow:
 
 @dataclass(slots=True)
 class Grid:
-    """The header lines, rows and columns of a band."""
+    """The header lines, rows and columns of a band.
+
+    ``lines`` contains the cells of each line below the header, and ``is_ruled`` says whether rules separate all rows.
+    """
 
     head: list[TextLine]
     rows: list[GridRow]
     columns: list[Column]
     kinds: list[ColumnKind]
+    lines: list[Cells]
+    is_ruled: bool = False
 
 
 def build_grid(band: Band) -> Grid:
@@ -73,7 +79,7 @@ def build_grid(band: Band) -> Grid:
     kinds = _find_kinds(cells, len(columns))
     count = _count_header_lines(band.lines, cells, kinds)
     lines, body = band.lines[count:], cells[count:]
-    return Grid([*band.head, *band.lines[:count]], _join_lines(lines, body, columns, kinds), columns, kinds)
+    return Grid([*band.head, *band.lines[:count]], _join_lines(lines, body, columns, kinds), columns, kinds, body)
 
 
 def _find_column(segment: Segment, columns: Sequence[Column]) -> int:
@@ -201,11 +207,25 @@ class _LineJoiner:
         close = [number for pitch, number in pitches if pitch < middle]
         most = max(len(cells) for cells in self._cells)
         complete = sum(len(self._cells[number]) == most for number in close)
-        with_figures = sum(bool(self._figures & set(self._cells[number])) and self._is_full(number) for number in close)
+        with_figures = sum(
+            (bool(self._figures & set(self._cells[number])) and self._is_full(number)) or self._repeats_figures(number)
+            for number in close
+        )
         far = len(pitches) - len(close)
         if not close or far < 1 or complete > 0.3 * len(close) or with_figures > 0.3 * len(close):
             return 0.0
         return middle
+
+    def _repeats_figures(self, number: int) -> bool:
+        """Return whether a line, complete but for the label, and the last line above it with cells have figures in one
+        column, so that it is another row.
+        """
+        cells = self._cells[number]
+        if len({0, *cells}) < max(len(other) for other in self._cells):
+            return False
+        above = next((other for other in reversed(self._cells[:number]) if set(other) != {0}), {})
+        shared = self._figures & set(cells) & set(above)
+        return any(cells[column][0].is_figure and above[column][0].is_figure for column in shared)
 
     def continues(self, group: Sequence[int], number: int) -> bool:
         """Return whether a line belongs to the row of the lines ``group``, which are directly above it."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from rag_core.parsing.layout.lines import Line
 from rag_core.text.dates import MONTH, QUARTER, YEAR
+from rag_core.text.units import read_unit
 
 # Least gap between two segments, as a share of the height of the characters.
 _GAP = 0.75
@@ -41,7 +42,9 @@ def _is_figure(text: str) -> bool:
 
 @lru_cache(maxsize=_CACHED)
 def _is_period(text: str) -> bool:
-    return bool(_PERIOD.fullmatch(text))
+    period, bracket, unit = text.partition(" (")
+    is_with_unit = bracket and unit.endswith(")") and read_unit(unit[:-1], alone=True) is not None
+    return bool(_PERIOD.fullmatch(period if is_with_unit else text))
 
 
 @dataclass(slots=True)

@@ -169,3 +169,17 @@ def test_years_of_the_header_are_in_the_prefix(tmp_path: Path, embedder: Embedde
     assert "dredgers" in last.text
     assert "2022" not in last.text
     assert "2022" in last.prefix
+
+
+def test_chunk_names_the_label_over_several_rows_that_is_above_it(tmp_path: Path) -> None:
+    kinds = ["rowing boats", "sailing boats", "motor boats", "rafts"]
+    rows = [
+        ("" if number else f"Harbour {one}", kind, f"1,{number}0{one}")
+        for one in range(1, 6)
+        for number, kind in enumerate(kinds)
+    ]
+    spans = chunk(page(tmp_path, ("Place", "Boats", "Dues"), *rows, columns=(330, 420)), tokens=30)
+    for span in spans:
+        first = next(row for row in rows if row[2] in span.text)
+        harbour = f"Harbour {first[2][-1]}"
+        assert harbour in f"{span.prefix}\n{span.text.partition(first[2])[0]}"

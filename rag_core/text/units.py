@@ -1,0 +1,200 @@
+"""Units that a caption, a header or a line in brackets states: the scale, currency and measure of figures.
+
+The names and symbols of currencies and measures, and the words for scales, are those of the Unicode locale data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from babel import Locale
+from babel.numbers import get_currency_name, get_territory_currencies
+
+from rag_core.text.grammar import FUNCTION_WORDS
+from rag_core.text.numbers import CURRENCIES, SCALES
+from rag_core.text.scales import find_table_scales
+
+_LANGUAGES = "en en_GB en_IN de fr es it pt nl sv nb da fi pl cs hu ro tr".split()
+# Names that the locale data lacks, and abbreviations of scales.
+_MORE_NAMES = frozenset("crown crowns rs cents pence units points pieces people percent % ‰".split()) | {"per cent"}
+_MORE_SCALES = {"tsd": 3, "mln": 6, "milj": 6, "milhares": 3, "miles": 3, "crore": 7, "crores": 7, "lakhs": 5}
+_MORE_SCALES |= dict.fromkeys(("'000", "’000", "1000", "1,000", "1.000", "1'000", "1’000", "1 000"), 3)
+# Words of other meanings that are also codes of currencies or names of measures.
+_NO_UNITS = frozenset(("ALL", "TOP", "light", "part", "in", "to", "se"))
+_PREFIXED = frozenset(prefix + unit for prefix in "kMGT" for unit in ("Wh", "W", "J", "t", "B"))
+# One letter is a unit in brackets or after "in"; other letters are footnotes, samples or names.
+_LETTERS = frozenset("tglhsWV")
+# Words after which a unit stands, words between its parts, and words before what an amount is for.
+_IN = frozenset("in en em i w v".split())
+_OF = frozenset("of de di des von van av".split())
+_PER = frozenset("per pro par por je".split())
+# Words that may follow a unit, as in "sales in tonnes by town".
+_AFTER = FUNCTION_WORDS | frozenset("für nach pour selon por según per".split())
+_LONGEST_NAME, _MOST_WORDS, _MOST_PER = 4, 8, 3
+# A scale word may have an ending of so many letters, as "tisících" has.
+_SCALE_STEM, _ENDING = 5, 3
+_BRACKETS = re.compile(r"(?<!\w)(?:\(([^()]*)\)|\[([^\[\]]*)\])")
+_ELISION = re.compile(r"\bd['’]", re.IGNORECASE)
+_NUMBER = re.compile(r"[\d\s.,'’]+")
+_GENITIVE = re.compile(r"['’]s$")
+_JOINED = re.compile(
+    r"(?P<before>[kKtTmM])?(?P<money>[^\W\d_]{0,3}[$€£¥₹₩₪₫₱₺₴]|[^\W\d_]{2,3})(?P<after>k|m|mn|bn|['’]?000s?)?"
+)
+_COMPACT_ZEROS = re.compile(r"[0\s'.’\u00a0\u202f]+")
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Names in lower case, symbols as written, and the powers of ten of scale words."""
+
+    names: frozenset[str]
+    money: frozenset[str]
+    symbols: frozenset[str]
+    scales: dict[str, frozenset[int]]
+
+
+def find_stated_unit(text: str) -> str:
+    """Return the part of a text that states a unit: a part in brackets or the whole text; empty if it states none.
+
+    >>> find_stated_unit("Sales (in thousands of francs)"), find_stated_unit("Milk, in tonnes"), find_stated_unit("Day")
+    ('(in thousands of francs)', 'Milk, in tonnes', '')
+    """
+    for match in _BRACKETS.finditer(text):
+        if read_unit(match[1] or match[2] or "", alone=True) is not None:
+            return match[0]
+    return text if read_unit(text) is not None else ""
+
+
+def read_unit(text: str, *, alone: bool = False) -> frozenset[int] | None:
+    """Return the powers of ten of the unit that a text states, empty without a scale; ``None`` if it states no unit.
+
+    Parameters
+    ----------
+    text : str
+    alone : bool
+        Whether the text is in brackets, so that a symbol alone is a unit.
+    """
+    powers = find_table_scales(text)
+    if powers:
+        return powers
+    clauses = list(_iter_clauses(_ELISION.sub("de ", _BRACKETS.sub(" ", text)).strip(" .").split()))
+    for clause in clauses:
+        ends = [place for place, word in enumerate(clause) if place and word.casefold() in _AFTER] + [len(clause)]
+        starts = [place + 1 for place, word in enumerate(clause) if word.casefold() in _IN]
+        for start in starts:
+            for end in reversed(ends):
+                if start < end <= start + _MOST_WORDS and (found := _read_phrase(clause[start:end])) is not None:
+                    return found
+    if alone or len(clauses) == 1:
+        return _read_phrase(clauses[0][:_MOST_WORDS], alone=alone, named=False)
+    return None
+
+
+def _iter_clauses(words: Sequence[str]) -> Iterator[list[str]]:
+    clause: list[str] = []
+    for word in words:
+        clause.append(word.rstrip(",;:"))
+        if word[-1] in ",;:":
+            yield clause
+            clause = []
+    yield clause
+
+
+def _read_phrase(words: Sequence[str], *, named: bool = True, alone: bool = False) -> frozenset[int] | None:
+    """Return the powers of the scale words of a phrase; ``None`` unless all of its words are parts of a unit.
+
+    A phrase that is ``named`` follows a word such as "in". Otherwise, a name alone is a header, not a unit, unless it
+    stands in brackets.
+    """
+    powers: frozenset[int] = frozenset()
+    is_unit, is_scale, position = False, True, 0
+    while position < len(words):
+        if is_unit and words[position].casefold() in _PER and len(words) - position <= 1 + _MOST_PER:
+            break
+        if is_unit and words[position].casefold() in _OF:
+            position += 1
+            continue
+        for count in range(min(_LONGEST_NAME, len(words) - position), 0, -1):
+            part = " ".join(words[position : position + count]).strip(",;:")
+            found = _read_part(part, named=named or alone or is_unit)
+            if found is not None:
+                powers |= found
+                is_scale &= part.casefold().rstrip(".") in _load_words().scales
+                is_unit, position = True, position + count
+                break
+        else:
+            return None
+    if is_scale and not (named or alone):
+        return None
+    return powers if is_unit and not _NUMBER.fullmatch(" ".join(words)) else None
+
+
+def _read_part(part: str, *, named: bool) -> frozenset[int] | None:
+    """Return the powers of ten of a scale word, or none for a currency or measure; ``None`` for other words."""
+    words, folded = _load_words(), _GENITIVE.sub("", part.casefold().rstrip("."))
+    if folded in words.scales:
+        return words.scales[folded]
+    if len(folded) > _SCALE_STEM:
+        for length in range(max(_SCALE_STEM, len(folded) - _ENDING), len(folded)):
+            if folded[:length] in words.scales:
+                return words.scales[folded[:length]]
+    if named and (
+        folded in words.names or folded.removesuffix("n") in words.names or part in words.symbols or part in _LETTERS
+    ):
+        return frozenset()
+    if part.casefold() in CURRENCIES and not part.islower():
+        return frozenset()
+    if named and part in words.money:
+        return frozenset()
+    match = _JOINED.fullmatch(part)
+    if match and match["money"] in words.money and (match["before"] or match["after"]):
+        return frozenset({_read_joined(match["before"] or "", match["after"] or "")})
+    parts = part.split("/")
+    if len(parts) > 1 and all(_read_part(one, named=True) is not None for one in parts):
+        return frozenset()
+    is_symbol = (part in words.symbols and not part.isalpha()) or part in _PREFIXED
+    return frozenset() if is_symbol else None
+
+
+def _read_joined(before: str, after: str) -> int:
+    if before:
+        return 6 if before in "mM" else 3
+    return {"k": 3, "m": 6, "mn": 6, "bn": 9}.get(after, 3)
+
+
+@cache
+def _load_words() -> _Words:
+    locales = [Locale(language) for language in _LANGUAGES]
+    places = filter(str.isalpha, map(str, locales[0].territories))
+    codes = {str(code) for place in places if len(place) == 2 for code in get_territory_currencies(place)}
+    names: set[str] = set(_MORE_NAMES)
+    money: set[str] = set(codes)
+    symbols: set[str] = {"m2", "m3", "km2", *_PREFIXED}
+    scales: dict[str, set[int]] = {word: {power} for word, power in SCALES.items() if len(word) > 1}
+    for word, power in _MORE_SCALES.items():
+        scales.setdefault(word, set()).add(power)
+    for locale in locales:
+        for code in codes.intersection(locale.currencies):
+            for name in (locale.currencies[code], get_currency_name(code, count=5, locale=locale)):
+                full = name.split(" (")[0].casefold()
+                names |= {full, full.split()[-1]}
+        money |= {locale.currency_symbols[code] for code in codes if code in locale.currency_symbols}
+        for forms in locale.unit_display_names.values():
+            names.add(forms.get("long", "").casefold())
+            symbols |= {forms[length] for length in ("short", "narrow") if length in forms}
+        for by_count in locale.compact_decimal_formats.values():
+            for by_size in by_count.values():
+                for size, number_format in by_size.items():
+                    pattern = number_format.pattern
+                    word = _COMPACT_ZEROS.sub(" ", pattern).strip().casefold()
+                    if len(word) > 1:
+                        scales.setdefault(word, set()).add(len(size) - pattern.count("0"))
+    return _Words(
+        frozenset(name for name in names if len(name) > 2 or name in _MORE_NAMES) - _NO_UNITS,
+        frozenset(sign for sign in money if len(sign) > 1 or not sign.isalpha()) - _NO_UNITS,
+        frozenset(symbol for symbol in symbols if len(symbol) > 1 or not symbol.isalnum()) - _NO_UNITS,
+        {word: frozenset(powers if len(powers) == 1 else ()) for word, powers in scales.items()},
+    )
