@@ -52,7 +52,9 @@ class PageReader:
         """
         texts, tables = self._load_contents(passages)
         compare = self._create_similarity(outcome, passages).compare
-        found = find_answers(question, passages, texts, tables, self._models.answerability_model(), compare)
+        found = find_answers(
+            question, passages, texts, tables, self._models.answerability_model(), compare, outcome.ranked.dates
+        )
         return found, _join_passages([one for one in passages if one.page_key not in texts]) | texts
 
     def find_answers_inside(self, question: str, passage: Passage) -> list[FoundAnswer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -22,6 +23,7 @@ from rag_core.retrieval.late_interaction import compute_token_weights, rerank_ch
 from rag_core.retrieval.on_demand import OnDemandEmbeddings
 from rag_core.retrieval.pipeline import LOOKUP_CHUNKS, SectionRanker, rank_chunks
 from rag_core.retrieval.reordering import (
+    prefer_dated_chunks,
     prefer_identified_chunks,
     prefer_named_documents,
     prefer_recent_documents,
@@ -31,10 +33,13 @@ from rag_core.runtime.models import LocalModels
 from rag_core.runtime.pool import SearchPool
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
+from rag_core.text.calendar_dates import ORDER_TERMS, find_asked_dates
+from rag_core.text.languages import detect_language
 from rag_core.text.names import annotate, find_document_names, find_lowercase_names
 from rag_core.text.words import STOP_WORDS
 from rag_core.types.arrays import FloatArray
 from rag_core.types.chunks import ChunkRow
+from rag_core.types.dates import DAY_FIRST, NO_DATES, AskedDates
 from rag_core.types.protocols import LookupPlan, QuestionEmbedder
 from rag_core.types.retrieval import (
     Excluding,
@@ -156,13 +161,35 @@ class Ranker:
         ranking = self._prefer_recent_documents(ranking, rank_by, rows)
         if rank_by == "named":
             ranking = _prefer_named(ranking, query.text, rows)
+        # The date of a financial figure is the end of its period, which columns and titles state.
+        dates = self._find_dates(query.text, rows) if plan is None else NO_DATES
+        ranking = prefer_dated_chunks(ranking, dates, rows)
         one_document = lookup is not None and len(view.visible_versions(query.documents)) == 1
         return RankedChunks(
             *(question, mapped, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
             lookup=embedded_lookup,
             one_document=one_document,
             problems=problems,
+            dates=dates,
         )
+
+    def _find_dates(self, question: str, rows: Mapping[int, ChunkRow]) -> AskedDates:
+        """Return the dates in a question, and the order of day and month in the documents of chunks.
+
+        The dates of a document decide, and where they do not, its language.
+        """
+        asked = find_asked_dates(question)
+        versions = {row.version_id: row.text for row in rows.values()} if asked else {}
+        if not versions:
+            return AskedDates(asked)
+        terms = {term: order for order, term in ORDER_TERMS.items()}
+        ranges = self._stores.documents.chunk_ranges(list(versions))
+        shown: dict[str, set[str]] = defaultdict(set)
+        for version_id, term, _ in self._stores.word_index.find_words([(term, term) for term in terms], ranges):
+            shown[version_id].add(terms[term])
+        orders = {version_id: found.pop() for version_id, found in shown.items() if len(found) == 1}
+        foreign = (one for one, text in versions.items() if one not in shown and detect_language(text))
+        return AskedDates(asked, {**dict.fromkeys(foreign, DAY_FIRST), **orders})
 
     def _select_retrievers(
         self, rank_by: str, available: list[Retriever], generation: IndexGeneration

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rag_core.reading.similarity import Compare
+from rag_core.text.calendar_dates import contains_only_exchanged_date, find_dates, states_date
 from rag_core.text.identifiers import (
     contains_identifier,
     contains_only_similar_identifier,
@@ -15,6 +16,7 @@ from rag_core.text.identifiers import (
 )
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
+from rag_core.types.dates import NO_DATES, AskedDates
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -33,6 +35,8 @@ SIMILARITY_WEIGHT, OWN_SIMILARITY_WEIGHT, WORDS_WEIGHT, RERANK_WEIGHT = 3.0, 2.7
 PASSAGE_RANK_WEIGHT, PAGE_RANK_WEIGHT, FIRST_WEIGHT, OUTSIDE_RANK = 0.1, 0.1, 0.3, 10
 # Added for a row of a table. Its few words say more than as many words of a sentence.
 ROW_WEIGHT, ROW_SIMILARITY_WEIGHT, ROW_WORDS_WEIGHT = 0.2, 3.4, 1.2
+# Added for an excerpt with a date of the question.
+DATE_WEIGHT = 1.5
 # Maximum number of lines of a caption.
 MAX_CAPTION_LINES = 2
 _SEPARATOR = " | "
@@ -100,10 +104,12 @@ def select_excerpts(
     page_texts: Mapping[PageKey, str],
     tables: Mapping[PageKey, Sequence[Table]],
     compare: Compare,
+    dates: AskedDates = NO_DATES,
 ) -> list[Excerpt]:
     """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those that fit the question best first.
 
-    Rows of tables and sentences about a code that only resembles the one in the question are left out.
+    Rows of tables and sentences about a code that only resembles the one in the question are left out, and so are those
+    with a date whose day and month are exchanged. Excerpts with a date of the question end before the next date.
 
     Parameters
     ----------
@@ -114,6 +120,8 @@ def select_excerpts(
         The texts and tables of the pages of the first passages.
     compare : callable
         See `Compare`.
+    dates : AskedDates
+        The dates in the question.
     """
     identifiers = find_asked_identifiers(question)
     asked = find_content_stems(question)
@@ -128,8 +136,14 @@ def select_excerpts(
             if key in seen or contains_only_similar_identifier(about, identifiers):
                 continue
             seen.add(key)
+            version_id = passage.version_id
+            if contains_only_exchanged_date(dates, excerpt.text, version_id):
+                continue
             kept = excerpt if excerpt.row else _keep_sentences(excerpt, identifiers)
-            scored.append(_score(kept, asked, passages, compare))
+            kept = kept if excerpt.row else _keep_entry(kept, dates)
+            one = _score(kept, asked, passages, compare)
+            is_dated = states_date(dates, kept.text, version_id, passage.full_title)
+            scored.append(replace(one, prior=one.prior + DATE_WEIGHT) if is_dated else one)
     scored.sort(key=lambda one: -one.prior)
     best = scored[:MAX_EXCERPTS]
     lengths = accumulate(len(one.text) for one in best)
@@ -144,7 +158,23 @@ def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
     named = [span for span in spans if contains_identifier(excerpt.text[slice(*span)], identifiers)]
     if not named:
         return excerpt
-    start, end = named[0][0], named[-1][1]
+    return _cut(excerpt, named[0][0], named[-1][1])
+
+
+def _keep_entry(excerpt: Excerpt, dates: AskedDates) -> Excerpt:
+    """Return an excerpt from its first sentence with a date of the question to the next one with only other dates."""
+    spans = find_sentence_spans(excerpt.text) if dates.dates else []
+    days = [any(one.readings[0].day for one in find_dates(excerpt.text[slice(*span)])) for span in spans]
+    stated = [states_date(dates, excerpt.text[slice(*span)], excerpt.passage.version_id) for span in spans]
+    if True not in stated or days == stated:
+        return excerpt
+    first = stated.index(True)
+    ends = (at for at in range(first + 1, len(spans)) if days[at] and not stated[at])
+    return _cut(excerpt, spans[first][0], spans[next(ends, len(spans)) - 1][1])
+
+
+def _cut(excerpt: Excerpt, start: int, end: int) -> Excerpt:
+    """Return a part of an excerpt of sentences."""
     place = Place(excerpt.start + start, excerpt.start + end)
     return replace(excerpt, text=excerpt.text[start:end], parts=((0, end - start, place),))
 

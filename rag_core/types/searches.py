@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rag_core.types.answers import Citation
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkRow, ChunkVectors
+from rag_core.types.dates import NO_DATES, AskedDates
 from rag_core.types.protocols import LookupPlan, QuestionAdapter, QuestionEmbedder
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
 from rag_core.types.snapshots import AsOf
@@ -91,6 +92,8 @@ class RankedChunks:
         Whether a look-up ran and only one document was searched.
     problems : tuple of str
         For each retriever that failed: what was not searched, and why.
+    dates : AskedDates
+        The dates in the question.
     """
 
     question: Question
@@ -103,6 +106,7 @@ class RankedChunks:
     lookup: EmbeddedLookup | None = None
     one_document: bool = False
     problems: tuple[str, ...] = ()
+    dates: AskedDates = NO_DATES
 
 
 @dataclass(frozen=True, slots=True)
