@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from datetime import date
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from rag_core.answering.question_mapping import apply_adapter
 from rag_core.answering.question_searches import QuestionSearches
 from rag_core.errors import IndexMismatch
 from rag_core.finance.measures import plan_lookup
+from rag_core.gate.calibration import PASSAGES_SCORED
 from rag_core.index.retriever import Retriever
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.cross_encoder import cross_encode_chunks
@@ -33,7 +36,7 @@ from rag_core.runtime.models import LocalModels
 from rag_core.runtime.pool import SearchPool
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.text.calendar_dates import ORDER_TERMS, find_asked_dates
+from rag_core.text.calendar_dates import ORDER_TERMS, find_asked_dates, find_head_date
 from rag_core.text.languages import detect_language
 from rag_core.text.names import annotate, find_document_names, find_lowercase_names
 from rag_core.text.words import STOP_WORDS
@@ -189,7 +192,15 @@ class Ranker:
             shown[version_id].add(terms[term])
         orders = {version_id: found.pop() for version_id, found in shown.items() if len(found) == 1}
         foreign = (one for one, text in versions.items() if one not in shown and detect_language(text))
-        return AskedDates(asked, {**dict.fromkeys(foreign, DAY_FIRST), **orders})
+        orders = {**dict.fromkeys(foreign, DAY_FIRST), **orders}
+        return AskedDates(asked, orders, self._find_head_dates(versions, orders))
+
+    def _find_head_dates(self, versions: Iterable[str], orders: Mapping[str, str]) -> dict[str, date]:
+        """Return the days on which the first documents were written, by version id."""
+        pages = [(version_id, 0) for version_id in islice(versions, PASSAGES_SCORED)]
+        contents = self._stores.documents.page_texts(pages)
+        found = {one: find_head_date(text, orders.get(one, "")) for (one, _), (text, _) in contents.items()}
+        return {version_id: day for version_id, day in found.items() if day}
 
     def _select_retrievers(
         self, rank_by: str, available: list[Retriever], generation: IndexGeneration

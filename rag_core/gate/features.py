@@ -120,7 +120,7 @@ def _read_texts(
     """Start to read texts of passages, with the dates of the question as each text writes them."""
     rows = [ranked.rows[int(passage.chunk_id)] for passage in first]
     questions = [
-        write_dates_as(ranked.question.text, ranked.dates, text, row.version_id, row.prefix_text)
+        write_dates_as(ranked.question.text, ranked.dates.of(row.version_id), text, row.prefix_text)
         for text, row in zip(texts, rows, strict=False)
     ]
     if len(set(questions)) == 1:
@@ -130,8 +130,8 @@ def _read_texts(
 
 def _find_dated_token(ranked: RankedChunks, passage: Passage, offsets: IntArray, best: int) -> int:
     """Return the first token of a date of the question in a passage; ``best`` if the passage states none."""
-    order = ranked.dates.get_order(passage.version_id)
-    found = next(filter(None, (find_matching_date(one, passage.text, order) for one in ranked.dates.dates)), None)
+    dates = ranked.dates.of(passage.version_id)
+    found = next(filter(None, (find_matching_date(one, passage.text, dates) for one in dates.dates)), None)
     if found is None:
         return best
     return int(np.argmax((offsets[:, 0] >= found.start) & (offsets[:, 1] > 0)))
@@ -150,12 +150,12 @@ def _find_missing(
     optional = _find_optional_names(ranked, first)
     for passage, text, lines, others in zip(first, around, has_lines, optional, strict=True):
         row = ranked.rows[int(passage.chunk_id)]
-        order = ranked.dates.get_order(row.version_id)
-        missing = find_unmet_by_passage(question, text, row.prefix_text, order)
+        dates = ranked.dates.of(row.version_id)
+        missing = find_unmet_by_passage(question, text, row.prefix_text, dates)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
         title, in_version = (row.prefix_text, row.document_label), partial(contains, row.version_id)
-        results.append((find_uncovered_by_document(question, passage.text, *title, in_version, others, order), missing))
+        results.append((find_uncovered_by_document(question, passage.text, *title, in_version, others, dates), missing))
     return results
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from rag_core.text.annotated import AnnotatedText, find_missing_figures
 from rag_core.text.calendar_dates import (
     describe_date,
-    find_asked_dates,
     find_matching_date,
     list_asked_terms,
     read_date,
@@ -26,7 +25,7 @@ from rag_core.text.names import (
     strip_possessive,
 )
 from rag_core.text.words import Word
-from rag_core.types.dates import WrittenDate
+from rag_core.types.dates import NO_DATES_FOR_DOCUMENT, DatesForDocument, WrittenDate
 
 # A number that is a year according to the words around it, unlike "2000 euros".
 _ASKED_YEAR = re.compile(
@@ -42,7 +41,9 @@ _IGNORED_LETTERS = 3
 _MAX_YEARS_APART = 1
 
 
-def find_unmet_by_passage(question: str, passage: str, title: str, order: str = "") -> tuple[str, ...]:
+def find_unmet_by_passage(
+    question: str, passage: str, title: str, dates: DatesForDocument = NO_DATES_FOR_DOCUMENT
+) -> tuple[str, ...]:
     """Return a message for each name and figure of a question that a passage lacks.
 
     A question in which a name or number has been exchanged looks answerable but is not (Rajpurkar, Jia and Liang, "Know
@@ -56,14 +57,14 @@ def find_unmet_by_passage(question: str, passage: str, title: str, order: str = 
         The best sentence of the passage and its neighbours.
     title : str
         Document and heading of the passage.
-    order : str
-        The order of day and month in the document; see `find_matching_date`.
+    dates : DatesForDocument
+        Dates of the question, which the passage may write otherwise. Their figures are not compared one by one.
     """
-    missing = [one for one in find_asked_dates(question) if not _states(one, passage, title, order)]
-    question_text = annotate(_blank_dates(question, passage, title, order))
+    missing = [one for one in dates.dates if one.readings[0].day and not _states(one, passage, title, dates)]
+    question_text = annotate(_blank_dates(question, passage, title, dates))
     passage_text, title_text = annotate(passage), annotate(title)
     return (
-        *(_describe_missing_date(one, order) for one in missing if one.readings[0].day),
+        *(_describe_missing_date(one, dates) for one in missing),
         *(
             _describe_name(_get_text(question_text, name))
             for name in _group_missing_names(question_text, passage_text, title_text)
@@ -79,7 +80,7 @@ def find_uncovered_by_document(
     document: str,
     contains: Callable[[str, str], bool],
     others: Collection[str] = (),
-    order: str = "",
+    dates: DatesForDocument = NO_DATES_FOR_DOCUMENT,
 ) -> dict[str, str]:
     """Return a message for each name or year of a question that the whole document of a passage does not cover.
 
@@ -100,8 +101,8 @@ def find_uncovered_by_document(
         Arguments: word, prefix. Returns whether the document has the word or any word with the prefix.
     others : collection of str
         Names in lower case that the document may lack, such as those of other documents in the question.
-    order : str
-        The order of day and month in the document; see `find_matching_date`.
+    dates : DatesForDocument
+        As in `find_unmet_by_passage`.
 
     Returns
     -------
@@ -109,12 +110,12 @@ def find_uncovered_by_document(
         Maps each message to the message that `find_unmet_by_passage` returns for the same name or year.
     """
     messages = {}
-    for asked in find_asked_dates(question):
-        terms = [write_term(one) for one in read_date(asked, order)] if asked.readings[0].day else []
-        if terms and not _states(asked, passage, title, order) and not any(contains(term, term) for term in terms):
-            message = _describe_missing_date(asked, order)
+    for asked in dates.dates:
+        terms = [write_term(one) for one in read_date(asked, dates.order) if one.day]
+        if terms and not _states(asked, passage, title, dates) and not any(contains(term, term) for term in terms):
+            message = _describe_missing_date(asked, dates)
             messages[f"{message} in the whole document"] = message
-    question_text = annotate(_blank_dates(question, passage, title, order))
+    question_text = annotate(_blank_dates(question, passage, title, dates))
     passage_text, title_text = annotate(passage), annotate(title)
     may_be = set() if detect_language(question) else {word.start for word in find_likely_names(question_text)}
     for name in _group_missing_names(question_text, passage_text, title_text):
@@ -149,24 +150,24 @@ def list_name_forms(question: str) -> list[tuple[str, str]]:
     return list(dict.fromkeys([*forms, *((term, term) for term in list_asked_terms(question))]))
 
 
-def _states(asked: WrittenDate, passage: str, title: str, order: str) -> bool:
-    """Return whether a passage, or the title of its section or document, states a date of a question."""
-    return any(find_matching_date(asked, text, order, find_years(title)) for text in (passage, title))
+def _states(asked: WrittenDate, passage: str, title: str, dates: DatesForDocument) -> bool:
+    """Return whether a passage, the title of its section or document, or the head of the document states a date."""
+    if any(find_matching_date(asked, text, dates, title) for text in (passage, title)):
+        return True
+    written_on = dates.written_on
+    return written_on is not None and (written_on.year, written_on.month, written_on.day) in asked.readings
 
 
-def _blank_dates(question: str, passage: str, title: str, order: str) -> str:
-    """Return a question with blanks instead of each day, and of each month that the passage or its title states.
-
-    Their names and figures are not compared one by one.
-    """
-    for one in find_asked_dates(question):
-        if one.readings[0].day or _states(one, passage, title, order):
+def _blank_dates(question: str, passage: str, title: str, dates: DatesForDocument) -> str:
+    """Return a question with blanks instead of each day, and of each month that the passage or its title states."""
+    for one in dates.dates:
+        if one.readings[0].day or _states(one, passage, title, dates):
             question = question[: one.start] + " " * (one.end - one.start) + question[one.end :]
     return question
 
 
-def _describe_missing_date(asked: WrittenDate, order: str) -> str:
-    return f"the date {' or '.join(map(describe_date, read_date(asked, order)))} is missing"
+def _describe_missing_date(asked: WrittenDate, dates: DatesForDocument) -> str:
+    return f"the date {' or '.join(map(describe_date, read_date(asked, dates.order)))} is missing"
 
 
 def _group_missing_names(

@@ -16,7 +16,7 @@ from rag_core.text.identifiers import (
 )
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
-from rag_core.types.dates import NO_DATES, AskedDates
+from rag_core.types.dates import NO_DATES, AskedDates, DatesForDocument
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -136,13 +136,13 @@ def select_excerpts(
             if key in seen or contains_only_similar_identifier(about, identifiers):
                 continue
             seen.add(key)
-            version_id = passage.version_id
-            if contains_only_exchanged_date(dates, excerpt.text, version_id):
+            in_document = dates.of(passage.version_id)
+            if contains_only_exchanged_date(in_document, excerpt.text):
                 continue
             kept = excerpt if excerpt.row else _keep_sentences(excerpt, identifiers)
-            kept = kept if excerpt.row else _keep_entry(kept, dates)
+            kept = kept if excerpt.row else _keep_entry(kept, in_document)
             one = _score(kept, asked, passages, compare)
-            is_dated = states_date(dates, kept.text, version_id, passage.full_title)
+            is_dated = states_date(in_document, kept.text, passage.full_title)
             scored.append(replace(one, prior=one.prior + DATE_WEIGHT) if is_dated else one)
     scored.sort(key=lambda one: -one.prior)
     best = scored[:MAX_EXCERPTS]
@@ -161,11 +161,11 @@ def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
     return _cut(excerpt, named[0][0], named[-1][1])
 
 
-def _keep_entry(excerpt: Excerpt, dates: AskedDates) -> Excerpt:
+def _keep_entry(excerpt: Excerpt, dates: DatesForDocument) -> Excerpt:
     """Return an excerpt from its first sentence with a date of the question to the next one with only other dates."""
     spans = find_sentence_spans(excerpt.text) if dates.dates else []
     days = [any(one.readings[0].day for one in find_dates(excerpt.text[slice(*span)])) for span in spans]
-    stated = [states_date(dates, excerpt.text[slice(*span)], excerpt.passage.version_id) for span in spans]
+    stated = [states_date(dates, excerpt.text[slice(*span)]) for span in spans]
     if True not in stated or days == stated:
         return excerpt
     first = stated.index(True)

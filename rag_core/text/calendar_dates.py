@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from functools import cache, lru_cache
+from importlib import import_module
 from itertools import chain, product
+from typing import Any
 
 from rag_core.text.dates import MONTHS, YEAR, find_years
 from rag_core.text.languages import LANGUAGES, detect_language
 from rag_core.text.normalize import normalize
-from rag_core.types.dates import DAY_FIRST, MONTH_FIRST, AskedDates, CalendarDate, WrittenDate
+from rag_core.types.dates import DAY_FIRST, MONTH_FIRST, CalendarDate, DatesForDocument, WrittenDate
 
 # Two-digit years from this one on are in the 20th century, as in POSIX.
 _PIVOT, _MONTHS = 69, 12
@@ -44,6 +46,13 @@ _WEEKDAY_BEFORE = re.compile(r"(?<!\w)([^\W\d_]{2,10})\.?,?\s{1,2}(?:(?:the|den|
 _LONGEST_WEEKDAY = 18
 # How documents say in which order they write dates, such as "MM/DD/YYYY" and "TT.MM.JJJJ".
 _NOTATION = re.compile(r"(?<!\w)(?:(MM?)[/.-](?:DD?|TT|JJ|GG)|(?:DD?|TT|JJ|GG)[/.-]MM?)[/.-][YJA]{2,4}(?!\w)")
+
+# The keys of phrases in dateparser's data that name a day, and the number in its patterns.
+_DISTANCE = re.compile(r"(in )?(?:(\d+) day|\\1 (day|week))(?: ago)?|(last|this|next) (\w+day)")
+_SIGNS = {"last": -1, "this": 0, "next": 1}
+_COUNT = r"(\d++[.,]?\d*+)"
+# A line with the date of a document has at most so many words, and is among its first characters.
+_HEAD_WORDS, _HEAD = 12, 600
 
 
 @cache
@@ -148,6 +157,27 @@ def _add_weekday(written: WrittenDate, text: str) -> WrittenDate:
     )
 
 
+def find_head_date(text: str, order: str) -> date | None:
+    """Return the day on which a document was written, by its first page; ``None`` if it does not say so.
+
+    It stands in a short line at the top. If further lines begin with a day, the page is a log of several days.
+
+    >>> find_head_date("Memo\\nOslo, 11 March 2024\\nYesterday the pump failed.", "")
+    datetime.date(2024, 3, 11)
+    """
+    found: list[CalendarDate] = []
+    begun = 0
+    position = 0
+    for line in text.splitlines(keepends=True):
+        days = [(one, read_date(one, order)) for one in find_dates(line)]
+        full = [(one, readings[0]) for one, readings in days if len(readings) == 1 and all(readings[0])]
+        begun += any(not line[: one.start].strip() for one, _ in full)
+        if full and not found and position < _HEAD and len(line.split()) <= _HEAD_WORDS:
+            found.append(full[0][1])
+        position += len(line)
+    return date(*found[0]) if found and begun <= 1 else None
+
+
 def find_orders(text: str) -> frozenset[str]:
     """Return the orders of day and month that the dates in a text show.
 
@@ -197,28 +227,87 @@ def read_date(written: WrittenDate, order: str) -> tuple[CalendarDate, ...]:
     return (written.readings[order == MONTH_FIRST],)
 
 
-def find_matching_date(asked: WrittenDate, text: str, order: str, years: Collection[str] = ()) -> WrittenDate | None:
+def find_matching_date(
+    asked: WrittenDate, text: str, document: DatesForDocument, title: str = ""
+) -> WrittenDate | None:
     """Return the date in a text that may be the one in a question; one that is written alike before others.
 
     Parameters
     ----------
     asked : WrittenDate
     text : str
-    order : str
-        The order of day and month in the document of the text.
-    years : collection of str
-        Years of the document, of which a date without a year may be.
+    document : DatesForDocument
+        The document of the text.
+    title : str
+        Its title; a date without a year is of a year in it.
     """
-    wanted = read_date(asked, order)
+    wanted = read_date(asked, document.order)
+    found = list(_find_relative(text, document.written_on)) if document.written_on else []
     # Most texts contain neither the number of the day nor a range, which is much faster to find out.
-    if not any(_get_hint(one.day or one.year).search(text) for one in wanted):
-        return None
-    found = [
-        one
-        for one in find_dates(text)
-        if any(_is_same(wish, other, years) for wish in wanted for other in read_date(one, order))
+    if any(_get_hint(one.day or one.year).search(text) for one in wanted):
+        found += find_dates(text)
+    years = find_years(title) if found else []
+    readings = ((one, read_date(one, document.order)) for one in found)
+    same = [
+        (written.text != asked.text, len(read), written)
+        for written, read in readings
+        if any(_is_same(wish, one, years) for wish, one in product(wanted, read))
     ]
-    return min(found, key=lambda one: (one.text != asked.text, len(read_date(one, order))), default=None)
+    return min(same, key=lambda one: one[:2])[2] if same else None
+
+
+@lru_cache(maxsize=500)
+def _find_relative(text: str, written_on: date) -> tuple[WrittenDate, ...]:
+    """Return the days that a text names by their distance, such as "yesterday", "last Friday" and "two weeks ago"."""
+    found = []
+    for pattern, days, weekday in _load_distances():
+        for match in pattern.finditer(normalize(text)):
+            count = match[1] if match.re.groups else "1"
+            if weekday is None:
+                distance = days * int(_load_numerals().get(count, count))
+            else:
+                distance = weekday - written_on.weekday()
+                # The last or the next such weekday is from one to seven days away.
+                distance = days * ((days * distance - 1) % 7 + 1) if days else distance
+            day = written_on + timedelta(distance)
+            found.append(WrittenDate(*match.span(), match[0], (CalendarDate(day.year, day.month, day.day),)))
+    return tuple(found)
+
+
+def _load_info() -> list[Mapping[str, Any]]:
+    """Return the words for dates in the known languages."""
+    return [import_module(f"dateparser.data.date_translation_data.{one}").info for one in LANGUAGES]
+
+
+@cache
+def _load_numerals() -> dict[str, str]:
+    pairs = chain.from_iterable(one.items() for info in _load_info() for one in info["simplifications"])
+    return {normalize(word): number for word, number in pairs if word.isalpha() and number.isdigit()}
+
+
+@cache
+def _load_distances() -> list[tuple[re.Pattern[str], int, int | None]]:
+    """Return patterns of words such as "yesterday" and "(2) weeks ago", with the days for each 1 that they count.
+
+    For the name of a weekday, which is third, they are -1 for the last one, 1 for the next one, and 0 for this one.
+    """
+    numerals = rf"(\d{{1,3}}|{'|'.join(_load_numerals())})"
+    patterns: dict[str, list[str]] = {}
+    for info in _load_info():
+        for key, phrases in info["relative-type"].items():
+            patterns.setdefault(key, []).extend(re.escape(normalize(one)) for one in phrases)
+        for key, phrases in info["relative-type-regex"].items():
+            patterns.setdefault(key, []).extend(normalize(one).replace(_COUNT, numerals) for one in phrases)
+    found: list[tuple[re.Pattern[str], int, int | None]] = []
+    for key, phrases in patterns.items():
+        match = _DISTANCE.fullmatch(key)
+        if match is None:
+            continue
+        weekday = _load_names()[1][match[5]] if match[5] else None
+        days = _SIGNS[match[4]] if match[4] else (1 if match[1] else -1) * (7 if match[3] == "week" else 1)
+        days *= int(match[2]) if match[2] and match[2].isdigit() else 1
+        found += [(re.compile(rf"(?<!\w)(?:{one})(?!\w)"), days, weekday) for one in phrases]
+    return found
 
 
 @cache
@@ -227,7 +316,7 @@ def _get_hint(number: int) -> re.Pattern[str]:
     return re.compile(rf"(?:(?<!\d)0?|\d\d){number % 100}(?!\d)|\d\w?\w?\.?\s?[-–]\s?\d")
 
 
-def _is_same(asked: CalendarDate, said: CalendarDate, years: Collection[str]) -> bool:
+def _is_same(asked: CalendarDate, said: CalendarDate, years: Sequence[str]) -> bool:
     if asked.month != said.month or (asked.day and asked.day != said.day):
         return False
     if asked.year and not said.year:
@@ -235,34 +324,30 @@ def _is_same(asked: CalendarDate, said: CalendarDate, years: Collection[str]) ->
     return not asked.year or asked.year == said.year
 
 
-def contains_only_exchanged_date(dates: AskedDates, text: str, version_id: str) -> bool:
-    """Return whether a text states no asked date, but one with its day and month exchanged."""
-    order = dates.get_order(version_id)
-    exchanged = [
-        replace(asked, readings=tuple(one._replace(month=one.day, day=one.month) for one in read_date(asked, order)))
-        for asked in dates.dates
-        if asked.readings[0].day
-    ]
-    return any(find_matching_date(one, text, order) for one in exchanged) and not states_date(dates, text, version_id)
-
-
-def states_date(dates: AskedDates, text: str, version_id: str, title: str = "") -> bool:
+def states_date(document: DatesForDocument, text: str, title: str = "") -> bool:
     """Return whether a text of a document with this title states one of the days or months of a question."""
-    order, years = dates.get_order(version_id), find_years(title)
-    return any(find_matching_date(asked, text, order, years) for asked in dates.dates)
+    return any(find_matching_date(asked, text, document, title) for asked in document.dates)
 
 
-def write_dates_as(question: str, dates: AskedDates, text: str, version_id: str, title: str = "") -> str:
+def contains_only_exchanged_date(document: DatesForDocument, text: str) -> bool:
+    """Return whether a text states no date of a question, but one with its day and month exchanged."""
+    exchanged = [
+        replace(asked, readings=tuple(one._replace(month=one.day, day=one.month) for one in readings))
+        for asked in document.dates
+        if (readings := read_date(asked, document.order))[0].day
+    ]
+    return any(find_matching_date(one, text, document) for one in exchanged) and not states_date(document, text)
+
+
+def write_dates_as(question: str, document: DatesForDocument, text: str, title: str = "") -> str:
     """Return a question with its dates as a text writes them, since the reading model does not compare dates.
 
     >>> asked = "What was paid on 7 April 2023?"
-    >>> dates = AskedDates(find_asked_dates(asked), {"log": "mdy"})
-    >>> write_dates_as(asked, dates, "Paid 04/07/2023: 12 euros.", "log")
+    >>> write_dates_as(asked, DatesForDocument(find_asked_dates(asked), "mdy"), "Paid 04/07/2023: 12 euros.")
     'What was paid on 04/07/2023?'
     """
-    order, years = dates.get_order(version_id), find_years(title)
-    for asked in reversed(dates.dates):
-        if found := find_matching_date(asked, text, order, years):
+    for asked in reversed(document.dates):
+        if found := find_matching_date(asked, text, document, title):
             question = question[: asked.start] + found.text + question[asked.end :]
     return question
 

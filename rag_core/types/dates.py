@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import NamedTuple
 
 
@@ -40,25 +41,40 @@ class WrittenDate:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedDates:
-    """The dates in a question, and the order of day and month in the documents that were found.
+class DatesForDocument:
+    """The dates in a question, with what is needed to find them in a document.
 
     Attributes
     ----------
     dates : tuple of WrittenDate
-    orders : mapping of str to str
-        `DAY_FIRST` or `MONTH_FIRST` by version id; documents that do not show their order are missing.
+    order : str
+        `DAY_FIRST` or `MONTH_FIRST`; empty if the document does not show in which order it writes day and month.
+    written_on : date or None
+        The day on which the document was written, from which "yesterday" counts; ``None`` if it is not known.
+    """
+
+    dates: tuple[WrittenDate, ...] = ()
+    order: str = ""
+    written_on: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedDates:
+    """The dates in a question, and the order of day and month and the date of the documents that were found.
+
+    Documents that are missing in ``orders`` or ``written_on``, by version id, do not show these.
     """
 
     dates: tuple[WrittenDate, ...] = ()
     orders: Mapping[str, str] = field(default_factory=dict)
+    written_on: Mapping[str, date] = field(default_factory=dict)
 
-    def get_order(self, version_id: str) -> str:
-        """Return the order of day and month in a document; empty if it is not known."""
-        return self.orders.get(version_id, "")
+    def of(self, version_id: str) -> DatesForDocument:
+        """Return the dates with the order and the date of a document."""
+        return DatesForDocument(self.dates, self.orders.get(version_id, ""), self.written_on.get(version_id))
 
 
 # The order of day and month in a date of numbers, such as 31/12/2023 and 12/31/2023.
 DAY_FIRST, MONTH_FIRST = "dmy", "mdy"
 
-NO_DATES = AskedDates()
+NO_DATES, NO_DATES_FOR_DOCUMENT = AskedDates(), DatesForDocument()
