@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from rag_core.answering.agent_prompt import TOOLS
@@ -38,9 +39,11 @@ from rag_core.llm.prompts import build_continuation, format_name
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.tool_calls import ToolCall
 from rag_core.runtime.stores import Stores
+from rag_core.text.calendar_dates import describe_reading
 from rag_core.text.languages import languages_differ
 from rag_core.types.answers import REFUSAL, Answer, AskEvent, Restart, Stage
 from rag_core.types.conversations import Message
+from rag_core.types.dates import AskedDates
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.searches import Query, SearchOutcome
@@ -207,7 +210,7 @@ class PageAnswerer:
             question,
             context.prompt_sources,
             turns,
-            documents=self._describe_documents(context, query),
+            documents=self._describe_documents(context, query, outcomes[0].ranked.dates),
             partial=context.partial,
             findings=findings,
             instructions=wishes,
@@ -217,8 +220,8 @@ class PageAnswerer:
             messages[-1]["content"] = [build_text_part(messages[-1]["content"]), *parts]
         return messages, context
 
-    def _describe_documents(self, context: PageContext, query: Query) -> list[str]:
-        """Return a line on each document of the sources, and one with the names of others."""
+    def _describe_documents(self, context: PageContext, query: Query, dates: AskedDates) -> list[str]:
+        """Return a line on each document of the sources, one with the names of others, and readings of dates."""
         given: dict[str, list[Passage]] = {}
         for source in context.sources:
             given.setdefault(source.version_id, []).append(source)
@@ -227,7 +230,10 @@ class PageAnswerer:
         if others:
             more = f" and {len(others) - MAX_NAMES} more" if len(others) > MAX_NAMES else ""
             lines.append(f"- not given: {', '.join(map(format_name, others[:MAX_NAMES]))}{more}")
-        return lines
+        readings = (
+            describe_reading(dates.of(one.version_id), one.text, format_name(one.document)) for one in context.sources
+        )
+        return [*lines, *dict.fromkeys(f"- {one}" for one in chain.from_iterable(readings))]
 
     def _list_names(self, query: Query) -> dict[str, str]:
         """Return the names of the documents that can be searched, by version id; none of a large library."""

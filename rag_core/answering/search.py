@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from rag_core.answering.question_mapping import score_unmapped
 from rag_core.answering.ranking import Ranker
@@ -24,6 +25,7 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
+from rag_core.text.calendar_dates import describe_reading
 from rag_core.text.normalize import normalize_characters
 from rag_core.types.answers import EMPTY_SNAPSHOT, NO_DOCUMENTS
 from rag_core.types.chunks import ChunkRow, ChunkVectors
@@ -151,7 +153,10 @@ class Searcher:
         notices = self._notices(query, ranked.embedder)
         if not passages and (nothing := _describe_empty_scope(query, self._stores)):
             notices = (nothing, *notices)
-        notices = *ranked.problems, *notices
+        readings = (
+            describe_reading(ranked.dates.of(one.version_id), one.text, one.document) for one in passages[: query.top_k]
+        )
+        notices = *ranked.problems, *dict.fromkeys(chain.from_iterable(readings)), *notices
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices, as_of=query.as_of_label)
         return SearchOutcome(result, ranked, passages, tokens)
 

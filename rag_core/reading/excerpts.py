@@ -144,8 +144,7 @@ def select_excerpts(
             one = _score(kept, asked, passages, compare)
             is_dated = states_date(in_document, kept.text, passage.full_title)
             scored.append(replace(one, prior=one.prior + DATE_WEIGHT) if is_dated else one)
-    scored.sort(key=lambda one: -one.prior)
-    best = scored[:MAX_EXCERPTS]
+    best = sorted(_leave_out_other_days(scored, dates), key=lambda one: -one.prior)[:MAX_EXCERPTS]
     lengths = accumulate(len(one.text) for one in best)
     return [excerpt for excerpt, length in zip(best, lengths, strict=True) if length <= MAX_CHARS] or best[:1]
 
@@ -161,10 +160,28 @@ def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
     return _cut(excerpt, named[0][0], named[-1][1])
 
 
+def _leave_out_other_days(excerpts: Sequence[Excerpt], dates: AskedDates) -> list[Excerpt]:
+    """Return excerpts without the rows of other days of tables in which a row states a date of the question."""
+    stated = [
+        bool(dates.dates) and one.row is not None and states_date(dates.of(one.passage.version_id), one.text)
+        for one in excerpts
+    ]
+    tables = {id(one.table) for one, is_stated in zip(excerpts, stated, strict=True) if is_stated}
+    return [
+        one
+        for one, is_stated in zip(excerpts, stated, strict=True)
+        if is_stated or id(one.table) not in tables or not _states_day(one.text)
+    ]
+
+
+def _states_day(text: str) -> bool:
+    return any(one.readings[0].day for one in find_dates(text))
+
+
 def _keep_entry(excerpt: Excerpt, dates: DatesForDocument) -> Excerpt:
     """Return an excerpt from its first sentence with a date of the question to the next one with only other dates."""
     spans = find_sentence_spans(excerpt.text) if dates.dates else []
-    days = [any(one.readings[0].day for one in find_dates(excerpt.text[slice(*span)])) for span in spans]
+    days = [_states_day(excerpt.text[slice(*span)]) for span in spans]
     stated = [states_date(dates, excerpt.text[slice(*span)]) for span in spans]
     if True not in stated or days == stated:
         return excerpt

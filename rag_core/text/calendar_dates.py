@@ -352,6 +352,29 @@ def write_dates_as(question: str, document: DatesForDocument, text: str, title: 
     return question
 
 
+def describe_reading(dates: DatesForDocument, text: str, name: str) -> list[str]:
+    """Return a sentence on how the dates of a question are read in a text, if day and month could be exchanged.
+
+    >>> dates = DatesForDocument(find_asked_dates("What was paid on 7 April 2023?"))
+    >>> describe_reading(dates, "Paid 04/07/2023: 12 euros.", "log.pdf")
+    ['“04/07/2023” in log.pdf can be 4 July 2023 or 7 April 2023.']
+    """
+    sentences = []
+    for asked in dates.dates:
+        found = find_matching_date(asked, text, dates)
+        place = name if found and found.is_numeric else "the question"
+        shown = found if found and found.is_numeric else asked
+        if found is None or len(shown.readings) == 1:
+            continue
+        days = [describe_date(one) for one in read_date(shown, dates.order)]
+        if len(days) > 1:
+            sentences.append(f"“{shown.text}” in {place} can be {' or '.join(days)}.")
+        else:
+            first = "month" if dates.order == MONTH_FIRST else "day"
+            sentences.append(f"“{shown.text}” in {place} is read as {days[0]}: {name} writes the {first} first.")
+    return sentences
+
+
 def describe_date(one: CalendarDate) -> str:
     """Return a date in English, such as "7 April 2023"."""
     month = MONTHS[one.month - 1].capitalize()
