@@ -113,6 +113,7 @@ def check_health(
         generator=try_call(lambda: models.generator, settings.generator_name),
         usage=try_call(stores.usage.totals, []),
         notices=[
+            *([describe_refusal(settings.data_dir)] if stores.is_read_only else []),
             *_describe_waiting(try_call(lambda: stores.jobs.all(active=True), [])),
             *_describe_differences(built, configured),
             *_describe_outdated(len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSIONS), list[str]()))),
