@@ -120,7 +120,7 @@ def _read_texts(
     """Start to read texts of passages, with the dates of the question as each text writes them."""
     rows = [ranked.rows[int(passage.chunk_id)] for passage in first]
     questions = [
-        write_dates_as(ranked.question.text, ranked.dates.of(row.version_id), text, row.prefix_text)
+        write_dates_as(ranked.question.text, ranked.dates.days_of(row.version_id), text, row.prefix_text)
         for text, row in zip(texts, rows, strict=False)
     ]
     if len(set(questions)) == 1:
@@ -130,7 +130,7 @@ def _read_texts(
 
 def _find_dated_token(ranked: RankedChunks, passage: Passage, offsets: IntArray, best: int) -> int:
     """Return the first token of a date of the question in a passage; ``best`` if the passage states none."""
-    dates = ranked.dates.of(passage.version_id)
+    dates = ranked.dates.days_of(passage.version_id)
     found = next(filter(None, (find_matching_date(one, passage.text, dates) for one in dates.dates)), None)
     if found is None:
         return best

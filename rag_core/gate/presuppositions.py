@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 from rag_core.text.annotated import AnnotatedText, find_missing_figures
 from rag_core.text.calendar_dates import (
     describe_date,
     find_matching_date,
+    is_dated,
     list_asked_terms,
     read_date,
     write_term,
@@ -152,10 +154,7 @@ def list_name_forms(question: str) -> list[tuple[str, str]]:
 
 def _states(asked: WrittenDate, passage: str, title: str, dates: DatesForDocument) -> bool:
     """Return whether a passage, the title of its section or document, or the head of the document states a date."""
-    if any(find_matching_date(asked, text, dates, title) for text in (passage, title)):
-        return True
-    written_on = dates.written_on
-    return written_on is not None and (written_on.year, written_on.month, written_on.day) in asked.readings
+    return bool(find_matching_date(asked, passage, dates, title)) or is_dated(replace(dates, dates=(asked,)), title)
 
 
 def _blank_dates(question: str, passage: str, title: str, dates: DatesForDocument) -> str:
@@ -167,7 +166,8 @@ def _blank_dates(question: str, passage: str, title: str, dates: DatesForDocumen
 
 
 def _describe_missing_date(asked: WrittenDate, dates: DatesForDocument) -> str:
-    return f"the date {' or '.join(map(describe_date, read_date(asked, dates.order)))} is missing"
+    days = " or ".join(map(describe_date, read_date(asked, dates.order))) if asked.is_numeric else asked.text
+    return f"the date {days} is missing"
 
 
 def _group_missing_names(

@@ -81,7 +81,8 @@ def find_answers(
     found = []
     titles = [one.passage.full_title for one in excerpts]
     questions = [
-        write_dates_as(question, dates.of(one.passage.version_id), one.text, one.passage.full_title) for one in excerpts
+        write_dates_as(question, dates.days_of(one.passage.version_id), one.text, one.passage.full_title)
+        for one in excerpts
     ]
     readings = read_titled_texts(questions, [one.text for one in excerpts], titles, read)
     for excerpt, reading in zip(excerpts, readings, strict=True):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rag_core.reading.similarity import Compare
-from rag_core.text.calendar_dates import contains_only_exchanged_date, find_dates, states_date
+from rag_core.text.calendar_dates import contains_only_exchanged_date, find_dates, is_dated, states_date
 from rag_core.text.identifiers import (
     contains_identifier,
     contains_only_similar_identifier,
@@ -16,7 +16,7 @@ from rag_core.text.identifiers import (
 )
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
-from rag_core.types.dates import NO_DATES, AskedDates, DatesForDocument
+from rag_core.types.dates import NO_DATES, NO_DATES_FOR_DOCUMENT, AskedDates, DatesForDocument
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -109,7 +109,8 @@ def select_excerpts(
     """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those that fit the question best first.
 
     Rows of tables and sentences about a code that only resembles the one in the question are left out, and so are those
-    with a date whose day and month are exchanged. Excerpts with a date of the question end before the next date.
+    with a date whose day and month are exchanged. Excerpts with a date of the question end before the next date. A
+    date that names the whole document, as that of a meeting, does not distinguish its excerpts.
 
     Parameters
     ----------
@@ -136,14 +137,16 @@ def select_excerpts(
             if key in seen or contains_only_similar_identifier(about, identifiers):
                 continue
             seen.add(key)
-            in_document = dates.of(passage.version_id)
+            in_document = dates.days_of(passage.version_id)
+            if is_dated(in_document, passage.full_title):
+                in_document = NO_DATES_FOR_DOCUMENT
             if contains_only_exchanged_date(in_document, excerpt.text):
                 continue
             kept = excerpt if excerpt.row else _keep_sentences(excerpt, identifiers)
             kept = kept if excerpt.row else _keep_entry(kept, in_document)
             one = _score(kept, asked, passages, compare)
-            is_dated = states_date(in_document, kept.text, passage.full_title)
-            scored.append(replace(one, prior=one.prior + DATE_WEIGHT) if is_dated else one)
+            is_of_day = states_date(in_document, kept.text, passage.full_title)
+            scored.append(replace(one, prior=one.prior + DATE_WEIGHT) if is_of_day else one)
     best = sorted(_leave_out_other_days(scored, dates), key=lambda one: -one.prior)[:MAX_EXCERPTS]
     lengths = accumulate(len(one.text) for one in best)
     return [excerpt for excerpt, length in zip(best, lengths, strict=True) if length <= MAX_CHARS] or best[:1]
@@ -163,7 +166,7 @@ def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
 def _leave_out_other_days(excerpts: Sequence[Excerpt], dates: AskedDates) -> list[Excerpt]:
     """Return excerpts without the rows of other days of tables in which a row states a date of the question."""
     stated = [
-        bool(dates.dates) and one.row is not None and states_date(dates.of(one.passage.version_id), one.text)
+        bool(dates.dates) and one.row is not None and states_date(dates.days_of(one.passage.version_id), one.text)
         for one in excerpts
     ]
     tables = {id(one.table) for one, is_stated in zip(excerpts, stated, strict=True) if is_stated}

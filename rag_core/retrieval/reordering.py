@@ -105,7 +105,9 @@ def prefer_dated_chunks(ranking: Ranking, dates: AskedDates, rows: Mapping[int, 
         for chunk_id in ranking.order
         if dates.dates
         and (row := rows.get(chunk_id))
-        and any(states_date(dates.of(row.version_id), text, row.prefix_text) for text in (row.text, row.prefix_text))
+        and any(
+            states_date(dates.days_of(row.version_id), text, row.prefix_text) for text in (row.text, row.prefix_text)
+        )
     }
     if not 0 < len(found) <= MAX_IDENTIFIED:
         return ranking

@@ -17,6 +17,7 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
+from rag_core.store.read_only import describe_refusal
 from rag_core.types.chunks import Fingerprint
 from rag_core.types.documents import DocumentStatus
 from rag_core.types.jobs import Job

@@ -51,8 +51,8 @@ _NOTATION = re.compile(r"(?<!\w)(?:(MM?)[/.-](?:DD?|TT|JJ|GG)|(?:DD?|TT|JJ|GG)[/
 _DISTANCE = re.compile(r"(in )?(?:(\d+) day|\\1 (day|week))(?: ago)?|(last|this|next) (\w+day)")
 _SIGNS = {"last": -1, "this": 0, "next": 1}
 _COUNT = r"(\d++[.,]?\d*+)"
-# A line with the date of a document has at most so many words, and is among its first characters.
-_HEAD_WORDS, _HEAD = 12, 600
+# At most so many words stand before the date of a document in its line, which is among its first characters.
+_HEAD_WORDS, _HEAD = 5, 600
 
 
 @cache
@@ -160,20 +160,23 @@ def _add_weekday(written: WrittenDate, text: str) -> WrittenDate:
 def find_head_date(text: str, order: str) -> date | None:
     """Return the day on which a document was written, by its first page; ``None`` if it does not say so.
 
-    It stands in a short line at the top. If further lines begin with a day, the page is a log of several days.
+    It ends a short line at the top. If further lines begin with a day, the page is a log of several days.
 
     >>> find_head_date("Memo\\nOslo, 11 March 2024\\nYesterday the pump failed.", "")
     datetime.date(2024, 3, 11)
     """
     found: list[CalendarDate] = []
-    begun = 0
-    position = 0
+    begun = position = 0
     for line in text.splitlines(keepends=True):
         days = [(one, read_date(one, order)) for one in find_dates(line)]
         full = [(one, readings[0]) for one, readings in days if len(readings) == 1 and all(readings[0])]
         begun += any(not line[: one.start].strip() for one, _ in full)
-        if full and not found and position < _HEAD and len(line.split()) <= _HEAD_WORDS:
-            found.append(full[0][1])
+        ends = (
+            day
+            for one, day in full
+            if not re.search(r"\w", line[one.end :]) and len(line[: one.start].split()) <= _HEAD_WORDS
+        )
+        found += ends if position < _HEAD else ()
         position += len(line)
     return date(*found[0]) if found and begun <= 1 else None
 
@@ -324,6 +327,13 @@ def _is_same(asked: CalendarDate, said: CalendarDate, years: Sequence[str]) -> b
     return not asked.year or asked.year == said.year
 
 
+def is_dated(document: DatesForDocument, title: str) -> bool:
+    """Return whether a document as a whole is of a day or month of a question, by its title or its head."""
+    day = document.written_on
+    of_day = day is not None and any((day.year, day.month, day.day) in one.readings for one in document.dates)
+    return of_day or states_date(document, title)
+
+
 def states_date(document: DatesForDocument, text: str, title: str = "") -> bool:
     """Return whether a text of a document with this title states one of the days or months of a question."""
     return any(find_matching_date(asked, text, document, title) for asked in document.dates)
@@ -364,7 +374,7 @@ def describe_reading(dates: DatesForDocument, text: str, name: str) -> list[str]
         found = find_matching_date(asked, text, dates)
         place = name if found and found.is_numeric else "the question"
         shown = found if found and found.is_numeric else asked
-        if found is None or len(shown.readings) == 1:
+        if found is None or not shown.is_numeric or len(shown.readings) == 1:
             continue
         days = [describe_date(one) for one in read_date(shown, dates.order)]
         if len(days) > 1:

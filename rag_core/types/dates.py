@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ class WrittenDate:
     start, end : int
     text : str
     readings : tuple of CalendarDate
-        Two if day and month can be exchanged, the one with the day first before the other; otherwise one.
+        Two if day and month can be exchanged, the one with the day first before the other; one for each day of a range.
     order : str
         `DAY_FIRST` or `MONTH_FIRST` if a date of numbers shows which it is; otherwise empty.
     is_numeric : bool
@@ -72,6 +72,10 @@ class AskedDates:
     def of(self, version_id: str) -> DatesForDocument:
         """Return the dates with the order and the date of a document."""
         return DatesForDocument(self.dates, self.orders.get(version_id, ""), self.written_on.get(version_id))
+
+    def days_of(self, version_id: str) -> DatesForDocument:
+        """Return the same without months, of which much more may be written than of a day."""
+        return replace(self.of(version_id), dates=tuple(one for one in self.dates if one.readings[0].day))
 
 
 # The order of day and month in a date of numbers, such as 31/12/2023 and 12/31/2023.
