@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rag_core.reading.excerpts import Excerpt, Place, select_excerpts
 from rag_core.reading.similarity import Compare
 from rag_core.reading.title_names import read_titled_texts
-from rag_core.text.calendar_dates import write_dates_as
+from rag_core.text.calendar_dates import select_days, write_dates_as
 from rag_core.types.dates import NO_DATES, AskedDates
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage, ReadTexts, to_log_odds
@@ -81,7 +81,12 @@ def find_answers(
     found = []
     titles = [one.passage.full_title for one in excerpts]
     questions = [
-        write_dates_as(question, dates.days_of(one.passage.version_id), one.text, one.passage.full_title)
+        write_dates_as(
+            question,
+            select_days(dates, one.passage.version_id, one.passage.full_title),
+            one.text,
+            one.passage.full_title,
+        )
         for one in excerpts
     ]
     readings = read_titled_texts(questions, [one.text for one in excerpts], titles, read)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rag_core.reading.similarity import Compare
-from rag_core.text.calendar_dates import contains_only_exchanged_date, find_dates, is_dated, states_date
+from rag_core.text.calendar_dates import contains_only_exchanged_date, find_dates, select_days, states_date
 from rag_core.text.identifiers import (
     contains_identifier,
     contains_only_similar_identifier,
@@ -16,7 +16,7 @@ from rag_core.text.identifiers import (
 )
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
-from rag_core.types.dates import NO_DATES, NO_DATES_FOR_DOCUMENT, AskedDates, DatesForDocument
+from rag_core.types.dates import NO_DATES, AskedDates, DatesForDocument
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -137,9 +137,7 @@ def select_excerpts(
             if key in seen or contains_only_similar_identifier(about, identifiers):
                 continue
             seen.add(key)
-            in_document = dates.days_of(passage.version_id)
-            if is_dated(in_document, passage.full_title):
-                in_document = NO_DATES_FOR_DOCUMENT
+            in_document = select_days(dates, passage.version_id, passage.full_title)
             if contains_only_exchanged_date(in_document, excerpt.text):
                 continue
             kept = excerpt if excerpt.row else _keep_sentences(excerpt, identifiers)

@@ -14,7 +14,15 @@ from typing import Any
 from rag_core.text.dates import MONTHS, YEAR, find_years
 from rag_core.text.languages import LANGUAGES, detect_language
 from rag_core.text.normalize import normalize
-from rag_core.types.dates import DAY_FIRST, MONTH_FIRST, CalendarDate, DatesForDocument, WrittenDate
+from rag_core.types.dates import (
+    DAY_FIRST,
+    MONTH_FIRST,
+    NO_DATES_FOR_DOCUMENT,
+    AskedDates,
+    CalendarDate,
+    DatesForDocument,
+    WrittenDate,
+)
 
 # Two-digit years from this one on are in the 20th century, as in POSIX.
 _PIVOT, _MONTHS = 69, 12
@@ -332,6 +340,12 @@ def is_dated(document: DatesForDocument, title: str) -> bool:
     day = document.written_on
     of_day = day is not None and any((day.year, day.month, day.day) in one.readings for one in document.dates)
     return of_day or states_date(document, title)
+
+
+def select_days(dates: AskedDates, version_id: str, title: str) -> DatesForDocument:
+    """Return the days of a question that distinguish parts of a document; none if one is the date of the whole."""
+    days = dates.days_of(version_id)
+    return NO_DATES_FOR_DOCUMENT if is_dated(days, title) else days
 
 
 def states_date(document: DatesForDocument, text: str, title: str = "") -> bool:
