@@ -177,9 +177,10 @@ class Services:
         )
         self._closed = False
         try:
-            self._is_recovered = recover(stores, self._removal)
-            self._indexer.start()
-            self.theme_builder.start()
+            self._is_recovered = not stores.is_read_only and recover(stores, self._removal)
+            if not stores.is_read_only:
+                self._indexer.start()
+                self.theme_builder.start()
         except BaseException:
             stores.close()
             raise
@@ -192,9 +193,10 @@ class Services:
         try:
             self.watches.stop()
             self.evaluations.close()
-            self.theme_builder.stop()
             self.learning.close()
-            self._indexer.stop()
+            if not self._stores.is_read_only:
+                self.theme_builder.stop()
+                self._indexer.stop()
             self._warm_up.join()
             self.model_downloads.close()
             self.models.close()

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.shared.text import get_reader_zone
 from rag_core.types.documents import DocumentInfo, DocumentStatus
 from rag_core.types.formatting import escape_formula
+from rag_core.types.local_time import to_local_time
 
 _PROBLEMS = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.PARTIAL)
 _COLUMNS = ("name", "status", "reason", "pages", "pages_empty", "pages_failed", "added_at")
@@ -37,6 +39,8 @@ def format_csv(documents: Sequence[DocumentInfo]) -> str:
     writer = csv.writer(buffer)
     writer.writerow(_COLUMNS)
     for one in documents:
-        values = [one.name, one.status.value, one.reason, one.pages, one.pages_empty, one.pages_failed, one.added_at]
+        pages = one.pages, one.pages_empty, one.pages_failed
+        added_at = to_local_time(one.added_at, get_reader_zone())
+        values = [one.name, one.status.value, one.reason, *pages, added_at]
         writer.writerow([escape_formula(str(value)) for value in values])
     return buffer.getvalue()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 
 import streamlit as st
 
 from pages.shared.jobs import track_jobs
 from pages.shared.library import format_collection_name
 from pages.shared.problems import show_errors_next_run
-from pages.shared.text import escape_markdown
+from pages.shared.text import escape_markdown, get_reader_zone
 from rag_core.engine import Engine
 from rag_core.types.formatting import format_count
+from rag_core.types.local_time import get_today, to_local_time
 from rag_core.types.snapshots import Snapshot
 
 _NAME, _COLLECTION, _DATE = "snapshot_name", "snapshot_collection", "snapshot_date"
@@ -37,7 +37,7 @@ def _list(engine: Engine, snapshots: Sequence[Snapshot]) -> None:
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             parts = [
                 f"**{escape_markdown(one.name)}**",
-                f"{one.as_of:%d %B %Y}",
+                f"{to_local_time(one.as_of, get_reader_zone()):%d %B %Y}",
                 *([escape_markdown(one.collection)] if one.collection else []),
                 format_count(one.documents, "document"),
                 f"{one.superseded:,} changed since" if one.superseded else "unchanged since",
@@ -62,7 +62,7 @@ def _list(engine: Engine, snapshots: Sequence[Snapshot]) -> None:
 
 
 def _form(engine: Engine, collections: Iterable[str]) -> None:
-    today = datetime.now(UTC).date()
+    today = get_today(get_reader_zone())
     with st.form("snapshot_form", border=False):
         name, collection, day = st.columns([2, 1, 1])
         name.text_input("Name", key=_NAME, placeholder="Annual reports 2025")
@@ -86,7 +86,9 @@ def _form(engine: Engine, collections: Iterable[str]) -> None:
 def _create(engine: Engine) -> None:
     state = st.session_state
     with show_errors_next_run():
-        _, job = engine.snapshots.create(state[_NAME] or "", collection=state[_COLLECTION] or "", as_of=state[_DATE])
+        zone = get_reader_zone()
+        collection, day = state[_COLLECTION] or "", state[_DATE]
+        _, job = engine.snapshots.create(state[_NAME] or "", collection=collection, as_of=day, zone=zone)
         if job:
             track_jobs([job])
         state[_NAME] = ""

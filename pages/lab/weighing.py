@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time
+from datetime import date
 
 import pandas as pd
 import streamlit as st
@@ -16,9 +16,10 @@ from pages.lab.sliders import choose_weighting
 from pages.lab.verdicts import describe_case, format_percent
 from pages.lab.weight_chart import show_weight_chart
 from pages.shared import keys
-from pages.shared.text import escape_markdown
+from pages.shared.text import escape_markdown, get_reader_zone
 from rag_core.engine import Engine
 from rag_core.types.explanations import Explanation, WeightedPassage, WeightingConfig
+from rag_core.types.local_time import compute_start_of_day, to_local_time
 
 NOT_HERE = "none"
 
@@ -66,8 +67,9 @@ def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -
 def _dates(explanation: Explanation) -> Explanation:
     """Let the reader change the dates of documents; return the explanation with the changed dates."""
     names = {one.document_id: one.document for one in explanation.passages}
+    zone = get_reader_zone()
     given = pd.DataFrame(
-        [(added.date(), names[identity]) for identity, added in explanation.added_at.items()],
+        [(to_local_time(added, zone).date(), names[identity]) for identity, added in explanation.added_at.items()],
         # The date is the first column, so that it is visible in the narrow space next to the chart.
         columns=["Date", "Document"],
         index=list(explanation.added_at),
@@ -87,10 +89,11 @@ def _dates(explanation: Explanation) -> Explanation:
 
 def replace_dates(explanation: Explanation, dates: Mapping[str, date]) -> Explanation:
     """Return the explanation with the given dates, by document id; if a day is unchanged, its time is kept."""
+    zone = get_reader_zone()
     changed = {
-        identity: datetime.combine(day, time(), UTC)
+        identity: compute_start_of_day(day, zone)
         for identity, day in dates.items()
-        if day != explanation.added_at[identity].date()
+        if day != to_local_time(explanation.added_at[identity], zone).date()
     }
     return replace(explanation, added_at={**explanation.added_at, **changed})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
@@ -13,6 +13,7 @@ import streamlit as st
 from rag_core.stages import SCORES
 from rag_core.types.evaluation import Interval
 from rag_core.types.formatting import count_decimals
+from rag_core.types.local_time import get_today, to_local_time
 
 # The Unicode word joiner, which is invisible and does not allow a line break.
 _JOINER = "\u2060"
@@ -86,28 +87,28 @@ def format_duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def get_reader_zone() -> tzinfo:
-    """Return the time zone of the reader's browser; UTC if it is unknown."""
+def get_reader_zone() -> tzinfo | None:
+    """Return the time zone of the reader's browser; ``None``, which stands for that of the machine, if unknown."""
     try:
-        return ZoneInfo(st.context.timezone or "UTC")
+        return ZoneInfo(st.context.timezone) if st.context.timezone else None
     except (ZoneInfoNotFoundError, ValueError):
-        return UTC
+        return None
 
 
 def format_time(when: datetime) -> str:
     """Format a time in the reader's time zone, for example as ``23 Nov 2026, 20:45``."""
-    return when.astimezone(get_reader_zone()).strftime("%d %b %Y, %H:%M")
+    return to_local_time(when, get_reader_zone()).strftime("%d %b %Y, %H:%M")
 
 
 def is_today(when: datetime) -> bool:
     """Return whether a time is today in the reader's time zone."""
     zone = get_reader_zone()
-    return when.astimezone(zone).date() == datetime.now(zone).date()
+    return to_local_time(when, zone).date() == get_today(zone)
 
 
 def format_day(when: datetime) -> str:
     """Return the day of a time in the reader's time zone, such as ``2025-03-01``."""
-    return when.astimezone(get_reader_zone()).date().isoformat()
+    return to_local_time(when, get_reader_zone()).date().isoformat()
 
 
 def name_file(title: str) -> str:

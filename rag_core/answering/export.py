@@ -12,6 +12,7 @@ from rag_core.settings import Settings
 from rag_core.types.answer_text import Paragraph, Run, TextTable, parse_answer_text
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Conversation, Message
+from rag_core.types.local_time import to_local_time
 
 REMOVED = "[removed]"
 # Minimum length of a secret value that is removed from exports. For endpoints that need no key, users set words such as
@@ -172,7 +173,7 @@ def _join_markdown(runs: Sequence[Run], escape_text: Callable[[str], str]) -> st
 
 
 def _format_date(conversation: Conversation) -> str:
-    return f"Conversation of {conversation.created_at:%Y-%m-%d}, exported from Footnote. Times are UTC."
+    return f"Conversation of {to_local_time(conversation.created_at):%Y-%m-%d}, exported from Footnote."
 
 
 def _describe_origin(answer: Answer) -> list[str]:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from rag_core.answering.agent_prompt import TOOLS
@@ -40,10 +40,12 @@ from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.tool_calls import ToolCall
 from rag_core.runtime.stores import Stores
 from rag_core.text.abbreviations import find_abbreviations
+from rag_core.text.calendar_dates import describe_reading
 from rag_core.text.languages import languages_differ
 from rag_core.text.words import ALPHANUMERIC
 from rag_core.types.answers import REFUSAL, Answer, AskEvent, Restart, Stage
 from rag_core.types.conversations import Message
+from rag_core.types.dates import AskedDates
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.searches import Query, SearchOutcome
@@ -212,7 +214,7 @@ class PageAnswerer:
             question,
             context.prompt_sources,
             turns,
-            documents=self._describe_documents(context, query),
+            documents=self._describe_documents(context, query, outcomes[0].ranked.dates),
             partial=context.partial,
             abbreviations=self._find_abbreviations(question, context),
             findings=findings,
@@ -232,8 +234,8 @@ class PageAnswerer:
         missing = {short: long for short, long in known.items() if short in used - defined}
         return dict(islice(missing.items(), MAX_ABBREVIATIONS))
 
-    def _describe_documents(self, context: PageContext, query: Query) -> list[str]:
-        """Return a line on each document of the sources, and one with the names of others."""
+    def _describe_documents(self, context: PageContext, query: Query, dates: AskedDates) -> list[str]:
+        """Return a line on each document of the sources, one with the names of others, and readings of dates."""
         given: dict[str, list[Passage]] = {}
         for source in context.sources:
             given.setdefault(source.version_id, []).append(source)
@@ -242,7 +244,10 @@ class PageAnswerer:
         if others:
             more = f" and {len(others) - MAX_NAMES} more" if len(others) > MAX_NAMES else ""
             lines.append(f"- not given: {', '.join(map(format_name, others[:MAX_NAMES]))}{more}")
-        return lines
+        readings = (
+            describe_reading(dates.of(one.version_id), one.text, format_name(one.document)) for one in context.sources
+        )
+        return [*lines, *dict.fromkeys(f"- {one}" for one in chain.from_iterable(readings))]
 
     def _list_names(self, query: Query) -> dict[str, str]:
         """Return the names of the documents that can be searched, by version id; none of a large library."""

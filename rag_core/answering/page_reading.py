@@ -14,7 +14,7 @@ from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
-from rag_core.text.dates import find_written_date
+from rag_core.text.calendar_dates import find_dates
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage, Reading
 from rag_core.types.searches import SearchOutcome
@@ -54,7 +54,7 @@ class PageReader:
         texts, tables = self._load_contents(passages)
         compare = self._create_similarity(outcome, passages).compare
         read = read_with_forms(self._models.answerability_model(), outcome.ranked.forms)
-        found = find_answers(question, passages, texts, tables, read, compare)
+        found = find_answers(question, passages, texts, tables, read, compare, outcome.ranked.dates)
         return found, _join_passages([one for one in passages if one.page_key not in texts]) | texts
 
     def find_answers_inside(self, question: str, passage: Passage) -> list[FoundAnswer]:
@@ -104,7 +104,8 @@ class PageReader:
     def find_document_date(self, version_id: str) -> str:
         """Return the first date at the top of a document, as written; empty if there is none."""
         contents = self._stores.documents.page_texts([(version_id, 0)])
-        return next((find_written_date(text[:_TOP]) for text, _ in contents.values()), "")
+        dates = (one for text, _ in contents.values() for one in find_dates(text[:_TOP]) if one.readings[0].year)
+        return next((one.text for one in dates), "")
 
     def find_statement_pages(self, version_id: str, titles: Collection[str]) -> list[int]:
         """Return the pages of a document with financial statements; see `measures.find_statement_pages`."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from datetime import date
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -14,6 +17,7 @@ from rag_core.answering.question_mapping import apply_adapter
 from rag_core.answering.question_searches import QuestionSearches
 from rag_core.errors import IndexMismatch
 from rag_core.finance.measures import plan_lookup
+from rag_core.gate.calibration import PASSAGES_SCORED
 from rag_core.index.retriever import Retriever
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.cross_encoder import cross_encode_chunks
@@ -23,6 +27,7 @@ from rag_core.retrieval.late_interaction import compute_token_weights, rerank_ch
 from rag_core.retrieval.on_demand import OnDemandEmbeddings
 from rag_core.retrieval.pipeline import LOOKUP_CHUNKS, SectionRanker, rank_chunks
 from rag_core.retrieval.reordering import (
+    prefer_dated_chunks,
     prefer_identified_chunks,
     prefer_named_documents,
     prefer_recent_documents,
@@ -33,10 +38,13 @@ from rag_core.runtime.pool import SearchPool
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.text.abbreviations import add_forms
+from rag_core.text.calendar_dates import ORDER_TERMS, find_asked_dates, find_head_date
+from rag_core.text.languages import detect_language
 from rag_core.text.names import annotate, find_document_names, find_lowercase_names
 from rag_core.text.words import STOP_WORDS, replace_words
 from rag_core.types.arrays import FloatArray
 from rag_core.types.chunks import ChunkRow
+from rag_core.types.dates import DAY_FIRST, NO_DATES, AskedDates
 from rag_core.types.protocols import LookupPlan, QuestionEmbedder
 from rag_core.types.retrieval import (
     Excluding,
@@ -163,6 +171,9 @@ class Ranker:
         ranking = self._prefer_recent_documents(ranking, rank_by, rows)
         if rank_by == "named":
             ranking = _prefer_named(ranking, query.text, rows)
+        # The date of a financial figure is the end of its period, which columns and titles state.
+        dates = self._find_dates(query.text, rows) if plan is None else NO_DATES
+        ranking = prefer_dated_chunks(ranking, dates, rows)
         one_document = lookup is not None and len(view.visible_versions(query.documents)) == 1
         return RankedChunks(
             *(question, mapped, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
@@ -171,7 +182,34 @@ class Ranker:
             problems=problems,
             forms=forms,
             chosen_forms=asked.chosen,
+            dates=dates,
         )
+
+    def _find_dates(self, question: str, rows: Mapping[int, ChunkRow]) -> AskedDates:
+        """Return the dates in a question, and the order of day and month in the documents of chunks.
+
+        The dates of a document decide, and where they do not, its language.
+        """
+        asked = find_asked_dates(question)
+        versions = {row.version_id: row.text for row in rows.values()} if asked else {}
+        if not versions:
+            return AskedDates(asked)
+        terms = {term: order for order, term in ORDER_TERMS.items()}
+        ranges = self._stores.documents.chunk_ranges(list(versions))
+        shown: dict[str, set[str]] = defaultdict(set)
+        for version_id, term, _ in self._stores.word_index.find_words([(term, term) for term in terms], ranges):
+            shown[version_id].add(terms[term])
+        orders = {version_id: found.pop() for version_id, found in shown.items() if len(found) == 1}
+        foreign = (one for one, text in versions.items() if one not in shown and detect_language(text))
+        orders = {**dict.fromkeys(foreign, DAY_FIRST), **orders}
+        return AskedDates(asked, orders, self._find_head_dates(versions, orders))
+
+    def _find_head_dates(self, versions: Iterable[str], orders: Mapping[str, str]) -> dict[str, date]:
+        """Return the days on which the first documents were written, by version id."""
+        pages = [(version_id, 0) for version_id in islice(versions, PASSAGES_SCORED)]
+        contents = self._stores.documents.page_texts(pages)
+        found = {one: find_head_date(text, orders.get(one, "")) for (one, _), (text, _) in contents.items()}
+        return {version_id: day for version_id, day in found.items() if day}
 
     def _select_retrievers(
         self, rank_by: str, available: list[Retriever], generation: IndexGeneration

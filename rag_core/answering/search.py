@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from rag_core.answering.places.restriction import keep_places
 from rag_core.answering.question_mapping import score_unmapped
@@ -28,6 +29,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
 from rag_core.text.abbreviations import describe_forms
+from rag_core.text.calendar_dates import describe_reading
 from rag_core.text.normalize import normalize_characters
 from rag_core.text.spelling import is_ordinary_word
 from rag_core.types.answers import EMPTY_SNAPSHOT, NO_DOCUMENTS
@@ -163,7 +165,10 @@ class Searcher:
             notices = (nothing, *notices)
         if any(int(one.chunk_id) in ranked.chosen_forms for one in passages[: query.top_k]):
             notices = *describe_forms(ranked.forms), *notices
-        notices = *query.notices, *ranked.problems, *notices
+        readings = (
+            describe_reading(ranked.dates.of(one.version_id), one.text, one.document) for one in passages[: query.top_k]
+        )
+        notices = *query.notices, *ranked.problems, *dict.fromkeys(chain.from_iterable(readings)), *notices
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices, as_of=query.as_of_label)
         return SearchOutcome(result, ranked, passages, tokens, places=query.places)
 

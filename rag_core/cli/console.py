@@ -28,6 +28,7 @@ from rag_core.types.answer_text import Run, TextTable, parse_answer_text
 from rag_core.types.answers import Answer
 from rag_core.types.formatting import count_decimals
 from rag_core.types.jobs import Job, JobState
+from rag_core.types.local_time import to_local_time
 from rag_core.types.usage import Usage
 
 err = Console(stderr=True)
@@ -230,7 +231,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, datetime):
-        return value.astimezone().strftime("%Y-%m-%d %H:%M")
+        return to_local_time(value).strftime("%Y-%m-%d %H:%M")
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_cell(one)}" for name, one in value.items())
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -16,6 +16,7 @@ from rag_core.types.evaluation import Comparison, ContextValue, Label, MethodRow
 from rag_core.types.jobs import Job, SyncResult
 from rag_core.types.judgements import JudgeReport
 from rag_core.types.learning import Training
+from rag_core.types.local_time import to_local_time
 from rag_core.types.retrieval import Passage, SearchResult
 from rag_core.types.snapshots import Snapshot
 from rag_core.types.status import ModelCheck
@@ -156,7 +157,7 @@ def build_answer_row(answer: Answer, question_id: str | None) -> dict[str, Any]:
 def build_snapshot_row(one: Snapshot) -> dict[str, Any]:
     """Return the row that ``snapshot`` prints for a snapshot."""
     row = asdict(one)
-    return {**row, "as_of": one.as_of.date().isoformat(), "created_at": one.created_at.isoformat()}
+    return {**row, "as_of": to_local_time(one.as_of).date().isoformat(), "created_at": one.created_at.isoformat()}
 
 
 def build_sync_row(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:

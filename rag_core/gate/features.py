@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import chain
 
 import numpy as np
 
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, compute_log_odds, load_calibration
 from rag_core.gate.presuppositions import find_uncovered_by_document, find_unmet_by_passage
 from rag_core.text.abbreviations import choose_forms
+from rag_core.text.calendar_dates import find_matching_date, write_dates_as
 from rag_core.text.names import contains_document_name, find_document_names
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkVectors
-from rag_core.types.retrieval import Passage, ReadTexts
+from rag_core.types.retrieval import Passage, Reading, ReadTexts
 from rag_core.types.searches import PassageTokens, RankedChunks
 
 ANSWERABLE_SCORE = "answerable"
@@ -77,11 +79,16 @@ def score_answerability(
         for (question, weights), chunk in zip(asked, passage_tokens, strict=True)
     ]
     places = [
-        (passage.text, chunk.offsets, chunk.vectors.sentences, sentence)
+        (
+            passage.text,
+            chunk.offsets,
+            chunk.vectors.sentences,
+            _find_dated_token(ranked, passage, chunk.offsets, sentence),
+        )
         for passage, chunk, (_, sentence) in zip(first, passage_tokens, best, strict=True)
     ]
     # Other threads read the texts while this thread checks the presuppositions.
-    pending = read(ranked.question.text, [_select_text(*place) for place in places[:PASSAGES_READ]])
+    pending = _read_texts(ranked, first, [_select_text(*place) for place in places[:PASSAGES_READ]], read)
     has_lines = [contains_lookup(ranked, passage) for passage in first]
     lacking = _find_missing(ranked, first, [_join_neighbours(*place) for place in places], has_lines, cache(contains))
     readings = [*(one.probability for one in pending), *[None] * len(first[PASSAGES_READ:])]
@@ -110,6 +117,29 @@ def score_answerability(
     )
 
 
+def _read_texts(
+    ranked: RankedChunks, first: Sequence[Passage], texts: Sequence[str], read: ReadTexts
+) -> Iterator[Reading]:
+    """Start to read texts of passages, with the dates of the question as each text writes them."""
+    rows = [ranked.rows[int(passage.chunk_id)] for passage in first]
+    questions = [
+        write_dates_as(ranked.question.text, ranked.dates.days_of(row.version_id), text, row.prefix_text)
+        for text, row in zip(texts, rows, strict=False)
+    ]
+    if len(set(questions)) == 1:
+        return read(questions[0], texts)
+    return chain.from_iterable([read(asked, [text]) for asked, text in zip(questions, texts, strict=True)])
+
+
+def _find_dated_token(ranked: RankedChunks, passage: Passage, offsets: IntArray, best: int) -> int:
+    """Return the first token of a date of the question in a passage; ``best`` if the passage states none."""
+    dates = ranked.dates.days_of(passage.version_id)
+    found = next(filter(None, (find_matching_date(one, passage.text, dates) for one in dates.dates)), None)
+    if found is None:
+        return best
+    return int(np.argmax((offsets[:, 0] >= found.start) & (offsets[:, 1] > 0)))
+
+
 def _find_missing(
     ranked: RankedChunks,
     first: Sequence[Passage],
@@ -124,11 +154,12 @@ def _find_missing(
     for passage, text, lines, others in zip(first, around, has_lines, optional, strict=True):
         row = ranked.rows[int(passage.chunk_id)]
         asked = choose_forms(question, f"{row.prefix_text}{text}", ranked.forms)
-        missing = find_unmet_by_passage(asked, text, row.prefix_text)
+        dates = ranked.dates.of(row.version_id)
+        missing = find_unmet_by_passage(asked, text, row.prefix_text, dates)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
         title, in_version = (row.prefix_text, row.document_label), partial(contains, row.version_id)
-        results.append((find_uncovered_by_document(asked, passage.text, *title, in_version, others), missing))
+        results.append((find_uncovered_by_document(asked, passage.text, *title, in_version, others, dates), missing))
     return results
 
 

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 from rag_core.text.annotated import AnnotatedText, find_missing_figures
+from rag_core.text.calendar_dates import (
+    describe_date,
+    find_matching_date,
+    is_dated,
+    list_asked_terms,
+    read_date,
+    write_term,
+)
 from rag_core.text.dates import MONTHS, YEAR, find_years
 from rag_core.text.languages import detect_language
 from rag_core.text.names import (
@@ -18,6 +27,7 @@ from rag_core.text.names import (
     strip_possessive,
 )
 from rag_core.text.words import Word
+from rag_core.types.dates import NO_DATES_FOR_DOCUMENT, DatesForDocument, WrittenDate
 
 # A number that is a year according to the words around it, unlike "2000 euros".
 _ASKED_YEAR = re.compile(
@@ -33,7 +43,9 @@ _IGNORED_LETTERS = 3
 _MAX_YEARS_APART = 1
 
 
-def find_unmet_by_passage(question: str, passage: str, title: str) -> tuple[str, ...]:
+def find_unmet_by_passage(
+    question: str, passage: str, title: str, dates: DatesForDocument = NO_DATES_FOR_DOCUMENT
+) -> tuple[str, ...]:
     """Return a message for each name and figure of a question that a passage lacks.
 
     A question in which a name or number has been exchanged looks answerable but is not (Rajpurkar, Jia and Liang, "Know
@@ -47,9 +59,14 @@ def find_unmet_by_passage(question: str, passage: str, title: str) -> tuple[str,
         The best sentence of the passage and its neighbours.
     title : str
         Document and heading of the passage.
+    dates : DatesForDocument
+        Dates of the question, which the passage may write otherwise. Their figures are not compared one by one.
     """
-    question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
+    missing = [one for one in dates.dates if one.readings[0].day and not _states(one, passage, title, dates)]
+    question_text = annotate(_blank_dates(question, passage, title, dates))
+    passage_text, title_text = annotate(passage), annotate(title)
     return (
+        *(_describe_missing_date(one, dates) for one in missing),
         *(
             _describe_name(_get_text(question_text, name))
             for name in _group_missing_names(question_text, passage_text, title_text)
@@ -65,6 +82,7 @@ def find_uncovered_by_document(
     document: str,
     contains: Callable[[str, str], bool],
     others: Collection[str] = (),
+    dates: DatesForDocument = NO_DATES_FOR_DOCUMENT,
 ) -> dict[str, str]:
     """Return a message for each name or year of a question that the whole document of a passage does not cover.
 
@@ -85,14 +103,22 @@ def find_uncovered_by_document(
         Arguments: word, prefix. Returns whether the document has the word or any word with the prefix.
     others : collection of str
         Names in lower case that the document may lack, such as those of other documents in the question.
+    dates : DatesForDocument
+        As in `find_unmet_by_passage`.
 
     Returns
     -------
     dict of str to str
         Maps each message to the message that `find_unmet_by_passage` returns for the same name or year.
     """
-    question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     messages = {}
+    for asked in dates.dates:
+        terms = [write_term(one) for one in read_date(asked, dates.order) if one.day]
+        if terms and not _states(asked, passage, title, dates) and not any(contains(term, term) for term in terms):
+            message = _describe_missing_date(asked, dates)
+            messages[f"{message} in the whole document"] = message
+    question_text = annotate(_blank_dates(question, passage, title, dates))
+    passage_text, title_text = annotate(passage), annotate(title)
     may_be = set() if detect_language(question) else {word.start for word in find_likely_names(question_text)}
     for name in _group_missing_names(question_text, passage_text, title_text):
         nowhere = [
@@ -122,7 +148,26 @@ def list_name_forms(question: str) -> list[tuple[str, str]]:
 
     These are the pairs for which `find_uncovered_by_document` calls ``contains``, except for years.
     """
-    return list(dict.fromkeys(form for word in annotate(question).names for form in _get_forms(word)))
+    forms = (form for word in annotate(question).names for form in _get_forms(word))
+    return list(dict.fromkeys([*forms, *((term, term) for term in list_asked_terms(question))]))
+
+
+def _states(asked: WrittenDate, passage: str, title: str, dates: DatesForDocument) -> bool:
+    """Return whether a passage, the title of its section or document, or the head of the document states a date."""
+    return bool(find_matching_date(asked, passage, dates, title)) or is_dated(replace(dates, dates=(asked,)), title)
+
+
+def _blank_dates(question: str, passage: str, title: str, dates: DatesForDocument) -> str:
+    """Return a question with blanks instead of each day, and of each month that the passage or its title states."""
+    for one in dates.dates:
+        if one.readings[0].day or _states(one, passage, title, dates):
+            question = question[: one.start] + " " * (one.end - one.start) + question[one.end :]
+    return question
+
+
+def _describe_missing_date(asked: WrittenDate, dates: DatesForDocument) -> str:
+    days = " or ".join(map(describe_date, read_date(asked, dates.order))) if asked.is_numeric else asked.text
+    return f"the date {days} is missing"
 
 
 def _group_missing_names(

@@ -22,6 +22,7 @@ from rag_core.index.retriever import ChunkBatch, Retriever
 from rag_core.settings import Settings
 from rag_core.store.database import Database
 from rag_core.text.abbreviations import build_form_key, find_abbreviations, is_same_kind, list_form_keys
+from rag_core.text.calendar_dates import list_asked_terms, list_date_terms
 from rag_core.text.normalize import STROKES, SUPERSCRIPT_DIGITS, normalize
 from rag_core.text.spelling import count_typing_errors, list_variants
 from rag_core.text.words import ALPHANUMERIC, LETTERS, STOP_WORDS, stem
@@ -58,6 +59,7 @@ def query_terms(question: str) -> list[str]:
     >>> query_terms("70 555 018")
     ['70555018', '70 555 018']
     """
+    dates = list_asked_terms(question)
     # The number as it is written is searched too: a phrase of its groups, as in documents of earlier versions.
     numbers = [term for match in _GROUPED.finditer(question) for term in (_join_groups(match), match[0])]
     question = _GROUPED.sub(" ", question)
@@ -68,17 +70,20 @@ def query_terms(question: str) -> list[str]:
     parts = [
         part for term in content for part in ALPHANUMERIC.findall(term) if part != term and part not in _NOT_SEARCHED
     ]
-    return list(dict.fromkeys([*numbers, *(content or terms), *parts]))[:MAX_TERMS]
+    return list(dict.fromkeys([*dates, *numbers, *(content or terms), *parts]))[:MAX_TERMS]
 
 
 def _join_groups(number: re.Match[str]) -> str:
     return re.sub(r"\D", "", number[1]) + (number[3] or "")
 
 
-def _with_joined_numbers(text: str) -> str:
-    """Return the text; if it contains numbers with digit groups, add each of them as one run of digits at the end."""
+def _with_joined_numbers(text: str, prefix: str) -> str:
+    """Return the text; its numbers with digit groups follow as one run of digits each, and its dates as terms.
+
+    The dates of the prefix, such as that of a heading, follow too.
+    """
     joined = [_join_groups(number) for number in _GROUPED.finditer(text)]
-    return " ".join([text, *joined]) if joined else text
+    return " ".join([text, *joined, *list_date_terms(f"{prefix}\n{text}")])
 
 
 @dataclass(slots=True)
@@ -133,7 +138,7 @@ class WordIndex:
             {
                 "id": chunk_id,
                 "prefix": prefix.translate(_REPLACED),
-                "body": _with_joined_numbers(body.translate(_REPLACED)),
+                "body": _with_joined_numbers(body.translate(_REPLACED), prefix),
                 "version": version,
             }
             for chunk_id, (prefix, body), version in zip(chunks.chunk_ids, chunks.texts, chunks.versions, strict=True)

@@ -34,6 +34,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.store.database import as_utc
 from rag_core.store.schema import versions
 from rag_core.types.documents import DocumentStatus, VersionRow
+from rag_core.types.local_time import to_local_time
 
 log = logging.getLogger(__name__)
 OTHER_CONTENT = "Another file replaced it while it was indexed again."
@@ -173,7 +174,7 @@ class PublicationStage:
         former = self._stores.documents.version(row.active_version) if row.active_version else None
         if former is None or former.sha256 == row.sha256:
             return ""
-        added = f"{as_utc(former.added_at):%d %B %Y at %H:%M} UTC"
+        added = f"{to_local_time(as_utc(former.added_at)):%d %B %Y at %H:%M %Z}"
         kept = "whose file is kept until you remove it in Documents"
         return f"It replaces the version of {row.name} added on {added}, {kept}."
 

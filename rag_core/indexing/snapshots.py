@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 
 from rag_core.errors import SnapshotError
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import remove_replaced
 from rag_core.indexing.removal import Removal
 from rag_core.runtime.stores import Stores
-from rag_core.store.database import now
 from rag_core.store.file_names import MAX_NAME_CHARS
-from rag_core.store.snapshots import compute_end_of_day, normalize_snapshot_name
+from rag_core.store.snapshots import normalize_snapshot_name
 from rag_core.types.jobs import Job
+from rag_core.types.local_time import compute_end_of_day, get_today
 from rag_core.types.snapshots import Snapshot
 
 
@@ -40,7 +40,9 @@ class Snapshots:
         """Return all snapshots, newest date first."""
         return self._stores.snapshots.all()
 
-    def create(self, name: str, *, collection: str = "", as_of: date | None = None) -> tuple[Snapshot, Job | None]:
+    def create(
+        self, name: str, *, collection: str = "", as_of: date | None = None, zone: tzinfo | None = None
+    ) -> tuple[Snapshot, Job | None]:
         """Create a snapshot; return it, and the job that indexes its content if the index does not contain all of it.
 
         Parameters
@@ -50,7 +52,9 @@ class Snapshots:
             By default, the snapshot contains the whole library.
         as_of : date, optional
             A past date. The snapshot then contains the newest version of each document that was added until the end of
-            that day in UTC and whose file is still stored. By default, it contains the documents as they are now.
+            that day and whose file is still stored. By default, it contains the documents as they are now.
+        zone : tzinfo, optional
+            The time zone of the date; by default, that of the machine.
 
         Raises
         ------
@@ -58,7 +62,7 @@ class Snapshots:
             The name is empty, too long, a date, or taken; the date is in the future; or there is no document.
         """
         with self._removal.lock:  # no version is published or removed meanwhile
-            snapshot = self._stores.snapshots.add(_check_name(name), collection.strip(), _find_moment(as_of))
+            snapshot = self._stores.snapshots.add(_check_name(name), collection.strip(), _find_moment(as_of, zone))
         is_complete = snapshot.searchable == snapshot.documents
         return snapshot, None if is_complete else self._indexer.index_snapshots()
 
@@ -90,9 +94,10 @@ def _check_name(name: str) -> str:
     )
 
 
-def _find_moment(as_of: date | None) -> datetime | None:
-    if as_of is None or as_of == now().date():
+def _find_moment(as_of: date | None, zone: tzinfo | None) -> datetime | None:
+    today = get_today(zone)
+    if as_of is None or as_of == today:
         return None
-    if as_of > now().date():
+    if as_of > today:
         raise SnapshotError(f"{as_of:%d %B %Y} is in the future. Choose today or a past date.")
-    return compute_end_of_day(as_of)
+    return compute_end_of_day(as_of, zone)

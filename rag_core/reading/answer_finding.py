@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from rag_core.reading.excerpts import Excerpt, Place, select_excerpts
 from rag_core.reading.similarity import Compare
 from rag_core.reading.title_names import read_titled_texts
+from rag_core.text.calendar_dates import select_days, write_dates_as
+from rag_core.types.dates import NO_DATES, AskedDates
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage, ReadTexts, to_log_odds
 from rag_core.types.tables import Table
@@ -58,6 +60,7 @@ def find_answers(
     tables: Mapping[PageKey, Sequence[Table]],
     read: ReadTexts,
     compare: Compare,
+    dates: AskedDates = NO_DATES,
 ) -> list[FoundAnswer]:
     """Return the answers that the model finds in passages and their pages, best first.
 
@@ -72,11 +75,21 @@ def find_answers(
         Arguments: question, texts. Returns an iterator over the readings of the texts.
     compare : callable
         See `Compare`.
+    dates : AskedDates
     """
-    excerpts = select_excerpts(question, passages, page_texts, tables, compare)
+    excerpts = select_excerpts(question, passages, page_texts, tables, compare, dates)
     found = []
     titles = [one.passage.full_title for one in excerpts]
-    readings = read_titled_texts(question, [one.text for one in excerpts], titles, read)
+    questions = [
+        write_dates_as(
+            question,
+            select_days(dates, one.passage.version_id, one.passage.full_title),
+            one.text,
+            one.passage.full_title,
+        )
+        for one in excerpts
+    ]
+    readings = read_titled_texts(questions, [one.text for one in excerpts], titles, read)
     for excerpt, reading in zip(excerpts, readings, strict=True):
         start, end = _widen_to_words(excerpt.text, reading.start, reading.end)
         # The span may be in the caption or the unit of a table, which are no answer; the row may be one nevertheless.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rag_core.reading.similarity import Compare
+from rag_core.text.calendar_dates import contains_only_exchanged_date, find_dates, select_days, states_date
 from rag_core.text.dates import YEAR
 from rag_core.text.identifiers import (
     contains_identifier,
@@ -18,6 +19,7 @@ from rag_core.text.mails import find_header, find_mails
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
 from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.dates import NO_DATES, AskedDates, DatesForDocument
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -36,6 +38,8 @@ SIMILARITY_WEIGHT, OWN_SIMILARITY_WEIGHT, WORDS_WEIGHT, RERANK_WEIGHT = 3.0, 2.7
 PASSAGE_RANK_WEIGHT, PAGE_RANK_WEIGHT, FIRST_WEIGHT, OUTSIDE_RANK = 0.1, 0.1, 0.3, 10
 # Added for a row of a table. Its few words say more than as many words of a sentence.
 ROW_WEIGHT, ROW_SIMILARITY_WEIGHT, ROW_WORDS_WEIGHT = 0.2, 3.4, 1.2
+# Added for an excerpt with a date of the question.
+DATE_WEIGHT = 1.5
 # Maximum number of lines of a caption.
 MAX_CAPTION_LINES = 2
 _SEPARATOR = " | "
@@ -104,10 +108,13 @@ def select_excerpts(
     page_texts: Mapping[PageKey, str],
     tables: Mapping[PageKey, Sequence[Table]],
     compare: Compare,
+    dates: AskedDates = NO_DATES,
 ) -> list[Excerpt]:
     """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those that fit the question best first.
 
-    Rows of tables and sentences about a code that only resembles the one in the question are left out.
+    Rows of tables and sentences about a code that only resembles the one in the question are left out, and so are those
+    with a date whose day and month are exchanged. Excerpts with a date of the question end before the next date. A
+    date that names the whole document, as that of a meeting, does not distinguish its excerpts.
 
     Parameters
     ----------
@@ -118,6 +125,8 @@ def select_excerpts(
         The texts and tables of the pages of the first passages.
     compare : callable
         See `Compare`.
+    dates : AskedDates
+        The dates in the question.
     """
     identifiers = find_asked_identifiers(question)
     asked = find_content_stems(question)
@@ -133,12 +142,17 @@ def select_excerpts(
             if key in seen or contains_only_similar_identifier(about, identifiers):
                 continue
             seen.add(key)
+            in_document = select_days(dates, passage.version_id, passage.full_title)
+            if contains_only_exchanged_date(in_document, excerpt.text):
+                continue
             kept = excerpt
             if not excerpt.row:
-                kept = _add_mail_header(_keep_sentences(excerpt, identifiers), page_texts)
-            scored.append(_score(kept, asked, passages, compare))
-    scored.sort(key=lambda one: -one.prior)
-    best = scored[:MAX_EXCERPTS]
+                kept = _keep_entry(_keep_sentences(excerpt, identifiers), in_document)
+                kept = _add_mail_header(kept, page_texts)
+            one = _score(kept, asked, passages, compare)
+            is_of_day = states_date(in_document, kept.text, passage.full_title)
+            scored.append(replace(one, prior=one.prior + DATE_WEIGHT) if is_of_day else one)
+    best = sorted(_leave_out_other_days(scored, dates), key=lambda one: -one.prior)[:MAX_EXCERPTS]
     lengths = accumulate(len(one.text) for one in best)
     return [excerpt for excerpt, length in zip(best, lengths, strict=True) if length <= MAX_CHARS] or best[:1]
 
@@ -151,7 +165,41 @@ def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
     named = [span for span in spans if contains_identifier(excerpt.text[slice(*span)], identifiers)]
     if not named:
         return excerpt
-    start, end = named[0][0], named[-1][1]
+    return _cut(excerpt, named[0][0], named[-1][1])
+
+
+def _leave_out_other_days(excerpts: Sequence[Excerpt], dates: AskedDates) -> list[Excerpt]:
+    """Return excerpts without the rows of other days of tables in which a row states a date of the question."""
+    stated = [
+        bool(dates.dates) and one.row is not None and states_date(dates.days_of(one.passage.version_id), one.text)
+        for one in excerpts
+    ]
+    tables = {id(one.table) for one, is_stated in zip(excerpts, stated, strict=True) if is_stated}
+    return [
+        one
+        for one, is_stated in zip(excerpts, stated, strict=True)
+        if is_stated or id(one.table) not in tables or not _states_day(one.text)
+    ]
+
+
+def _states_day(text: str) -> bool:
+    return any(one.readings[0].day for one in find_dates(text))
+
+
+def _keep_entry(excerpt: Excerpt, dates: DatesForDocument) -> Excerpt:
+    """Return an excerpt from its first sentence with a date of the question to the next one with only other dates."""
+    spans = find_sentence_spans(excerpt.text) if dates.dates else []
+    days = [_states_day(excerpt.text[slice(*span)]) for span in spans]
+    stated = [states_date(dates, excerpt.text[slice(*span)]) for span in spans]
+    if True not in stated or days == stated:
+        return excerpt
+    first = stated.index(True)
+    ends = (at for at in range(first + 1, len(spans)) if days[at] and not stated[at])
+    return _cut(excerpt, spans[first][0], spans[next(ends, len(spans)) - 1][1])
+
+
+def _cut(excerpt: Excerpt, start: int, end: int) -> Excerpt:
+    """Return a part of an excerpt of sentences."""
     place = Place(excerpt.start + start, excerpt.start + end)
     return replace(excerpt, text=excerpt.text[start:end], parts=((0, end - start, place),))
 

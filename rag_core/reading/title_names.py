@@ -24,21 +24,22 @@ _ARTICLE, _ARTICLE_BEFORE = re.compile(r"the\s+", re.IGNORECASE), re.compile(r"\
 _GOES_ON = re.compile(r"\s+[A-Z0-9]")
 
 
-def read_titled_texts(question: str, texts: Sequence[str], titles: Sequence[str], read: ReadTexts) -> list[Reading]:
-    """Return the reading of each text.
+def read_titled_texts(
+    questions: Sequence[str], texts: Sequence[str], titles: Sequence[str], read: ReadTexts
+) -> list[Reading]:
+    """Return the reading of each text with its question.
 
     The reading model gives a low probability to a text without a name of the question. Where the title contains the
     name, the text is read with a pronoun in the question instead.
 
     Parameters
     ----------
-    question : str
-    texts, titles : sequence of str
+    questions, texts, titles : sequence of str
         ``titles`` contains the title of the document of each text.
     read : callable
         Arguments: question, texts. Returns an iterator over the readings of the texts.
     """
-    questions = [replace_title_names(question, text, title) for text, title in zip(texts, titles, strict=True)]
+    questions = [replace_title_names(*one) for one in zip(questions, texts, titles, strict=True)]
     return list(read_each(questions, texts, read))
 
 

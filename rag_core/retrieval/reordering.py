@@ -9,9 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from rag_core.retrieval.passage_weights import compute_freshness
+from rag_core.text.calendar_dates import states_date
 from rag_core.text.identifiers import contains_identifier, find_identifiers
 from rag_core.text.names import contains_document_name
 from rag_core.text.normalize import normalize
+from rag_core.types.chunks import ChunkRow
+from rag_core.types.dates import AskedDates
 from rag_core.types.retrieval import NAMED_SCORE, Ranking
 
 # Maximum number of chunks that are moved because they contain a code. More chunks contain the code of a whole document.
@@ -90,6 +93,25 @@ def prefer_identified_chunks(
     named = ranking.scores.get(NAMED_SCORE, {})
     scores = {chunk_id: named.get(chunk_id, 0.0) + (chunk_id in found) for chunk_id in order}
     return Ranking(tuple(order), {**ranking.scores, NAMED_SCORE: scores})
+
+
+def prefer_dated_chunks(ranking: Ranking, dates: AskedDates, rows: Mapping[int, ChunkRow]) -> Ranking:
+    """Move chunks that state a date of the question, or whose title does, before all other chunks.
+
+    If more than `MAX_IDENTIFIED` chunks do, the date does not distinguish them, and the ranking does not change.
+    """
+    found = {
+        chunk_id
+        for chunk_id in ranking.order
+        if dates.dates
+        and (row := rows.get(chunk_id))
+        and any(
+            states_date(dates.days_of(row.version_id), text, row.prefix_text) for text in (row.text, row.prefix_text)
+        )
+    }
+    if not 0 < len(found) <= MAX_IDENTIFIED:
+        return ranking
+    return replace(ranking, order=tuple(sorted(ranking.order, key=lambda chunk_id: chunk_id not in found)))
 
 
 def prefer_recent_documents(

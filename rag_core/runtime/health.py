@@ -17,6 +17,7 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
+from rag_core.store.read_only import describe_refusal
 from rag_core.types.chunks import Fingerprint
 from rag_core.types.documents import DocumentStatus
 from rag_core.types.jobs import Job
@@ -113,6 +114,7 @@ def check_health(
         generator=try_call(lambda: models.generator, settings.generator_name),
         usage=try_call(stores.usage.totals, []),
         notices=[
+            *([describe_refusal(settings.data_dir)] if stores.is_read_only else []),
             *_describe_waiting(try_call(lambda: stores.jobs.all(active=True), [])),
             *_describe_differences(built, configured),
             *_describe_outdated(len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSIONS), list[str]()))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 from rag_core.index import RETRIEVERS
 from rag_core.index.embeddings import EmbeddingStore
@@ -20,6 +21,7 @@ from rag_core.store.folder_lock import FolderLock
 from rag_core.store.jobs import JobStore
 from rag_core.store.model_keys import ModelKeyStore
 from rag_core.store.preferences import PreferenceStore
+from rag_core.store.read_only import copy_library, describe_refusal, is_read_only
 from rag_core.store.snapshots import SnapshotStore, SnapshotView
 from rag_core.store.themes import ThemeStore
 from rag_core.store.trainings import TrainingStore
@@ -38,6 +40,9 @@ class Stores:
         One of each of `RETRIEVERS`, in their order.
     word_index : WordIndex
         The index of the words, which also knows how rare each word is.
+    is_read_only : bool
+        Whether the data folder cannot be written. A temporary copy of its database and indexes is read then, and
+        changes are refused.
 
     Raises
     ------
@@ -46,10 +51,16 @@ class Stores:
 
     def __init__(self, settings: Settings) -> None:
         folder = settings.data_dir
-        self._lock = FolderLock(folder)
+        self.is_read_only = not settings.database_url and is_read_only(folder)
+        self._copy = copy_library(folder) if self.is_read_only else None
+        if self._copy is not None:
+            settings = settings.model_copy(update={"data_dir": Path(self._copy.name)})
+        self._lock = FolderLock(settings.data_dir)
         try:
             url = settings.database_url
-            self.database = Database(url.get_secret_value() if url else folder / "footnote.sqlite", exclusive=True)
+            self.database = Database(
+                url.get_secret_value() if url else settings.data_dir / "footnote.sqlite", exclusive=True
+            )
             self.documents = DocumentStore(self.database)
             self.names = NameStore(self.database)
             self.snapshots = SnapshotStore(self.database, self.documents)
@@ -66,10 +77,12 @@ class Stores:
             self.files = FileStore(settings.files_url or folder / "files")
             self.retrievers: tuple[Retriever, ...] = tuple(one(settings, self.database) for one in RETRIEVERS)
             self.word_index: WordIndex = next(one.index for one in self.retrievers if isinstance(one, WordRetriever))
+            if self.is_read_only:
+                self.database.refuse_changes(describe_refusal(folder))
         except BaseException:
             if database := self.__dict__.get("database"):
                 database.close()
-            self._lock.release()
+            self._release()
             raise
         # Threads hold this lock while they store a file and add a reference to it, and while they check that a file has
         # no references and delete it. Otherwise a file could be deleted just before a reference to it is added.
@@ -106,4 +119,9 @@ class Stores:
                 retriever.close()
             self.database.close()
         finally:
-            self._lock.release()
+            self._release()
+
+    def _release(self) -> None:
+        self._lock.release()
+        if self._copy is not None:
+            self._copy.cleanup()

@@ -81,6 +81,7 @@ class Database:
     ) -> None:
         self._restore = restore
         self._lock: DatabaseLock | None = None
+        self._refusal = ""
         try:
             # A path is not parsed as a URL, because it may contain characters that have a meaning in URLs, such as a
             # question mark.
@@ -112,8 +113,14 @@ class Database:
     @contextmanager
     def begin(self) -> Iterator[Connection]:
         """Open a transaction: commit when the block ends, roll back if it raises."""
+        if self._refusal:
+            raise DataFolderUnwritable(self._refusal)
         with self._translate_errors(), self._engine.begin() as connection:
             yield connection
+
+    def refuse_changes(self, reason: str) -> None:
+        """Raise `DataFolderUnwritable` with this reason for every further transaction; reading goes on."""
+        self._refusal = reason
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, case, delete, func, insert, or_, select
@@ -19,6 +19,7 @@ from rag_core.store.document_queries import ALL_CHUNKS, DocumentQueries, select_
 from rag_core.store.schema import chunks, documents, generations, snapshot_contents, snapshots, versions
 from rag_core.types.chunks import ChunkRow
 from rag_core.types.documents import DocumentInfo, VersionRow
+from rag_core.types.local_time import compute_end_of_day, to_local_time
 from rag_core.types.snapshots import AsOf, Snapshot
 
 _IS_SAME_CONTENT = (versions.c.document_id == snapshot_contents.c.document_id) & (
@@ -71,7 +72,9 @@ class SnapshotStore:
         with self._db.begin() as connection:
             contents = _select_contents(connection, collection, as_of)
             if not contents:
-                before = f" that was added on or before {as_of:%d %B %Y} and is still stored" if as_of else ""
+                before = (
+                    f" that was added on or before {to_local_time(as_of):%d %B %Y} and is still stored" if as_of else ""
+                )
                 where = f" in the collection {collection!r}" if collection else ""
                 raise SnapshotError(f"There is no searchable document{where}{before}, so no snapshot was created.")
             values = {"id": snapshot_id, "name": name, "collection": collection}
@@ -248,11 +251,6 @@ def replace_version(document: DocumentInfo, row: VersionRow) -> DocumentInfo:
     """Return a document with the data of one of its versions."""
     counts = {name: getattr(row, name) for name in ("pages", "pages_text", "pages_ocr", "pages_empty", "pages_failed")}
     return replace(document, version_id=row.id, chunks=row.chunks, size=row.size, reason=row.reason, **counts)
-
-
-def compute_end_of_day(day: date) -> datetime:
-    """Return the last moment of a day in UTC."""
-    return datetime.combine(day, time.min, UTC) + timedelta(days=1) - timedelta(microseconds=1)
 
 
 _IS_NOT_ACTIVE = or_(documents.c.active_version.is_(None), documents.c.active_version != versions.c.id)

@@ -1,4 +1,4 @@
-"""The names of months, patterns of years, and dates in texts."""
+"""The names of months, and years in texts."""
 
 from __future__ import annotations
 
@@ -16,23 +16,6 @@ ANY_YEAR = r"(?:1\d{3}|20\d\d)"
 QUARTER = r"Q[1-4]"
 # The name of a month, or its first three letters, or "Sept".
 MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS).replace("(?:tember)", "(?:t(?:ember)?)")
-# The day of a date, such as "3" and "3rd".
-DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-_WRITTEN_DATE = re.compile(
-    rf"\b(?:{DAY} (?:of )?(?:{MONTH})\.?,? {YEAR}|(?:{MONTH})\.? {DAY},? {YEAR}|(?:{MONTH})\.? {YEAR}|"
-    rf"{YEAR}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./]{YEAR})\b",
-    re.IGNORECASE,
-)
-
-
-def find_written_date(text: str) -> str:
-    """Return the first date in a text as written; empty if there is none.
-
-    >>> find_written_date("Minutes of the board, 3 October 2023. Next: May 2024.")
-    '3 October 2023'
-    """
-    match = _WRITTEN_DATE.search(text)
-    return " ".join(match[0].split()) if match else ""
 
 
 def find_years(text: str) -> list[str]:

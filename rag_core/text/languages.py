@@ -24,6 +24,8 @@ _COMMON = {
     "it": "a al alla anche che ci con da dal dalla dei del della delle di e gli ha hanno i il in la le lo ma mai nel "
     "nella nessun nessuna nessuno non o per più può sono senza si sua suo sul sulla un una uno è stato",
 }
+# The codes of the languages.
+LANGUAGES = tuple(_COMMON)
 # A "Yes" or "No" that precedes a statement and is not part of it.
 INTERJECTION = re.compile(
     r"[\s*_\"'“„«]*\b(?:yes|no|ja|nein|oui|non|sí|si|sì)\b[*_\"'”“»]*\s*[,.:;!–—-]+[*_]*(?:\s+(?!\d)|$)", re.IGNORECASE

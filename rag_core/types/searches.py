@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rag_core.types.answers import Citation
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkRow, ChunkVectors
+from rag_core.types.dates import NO_DATES, AskedDates
 from rag_core.types.places import NamedPlaces
 from rag_core.types.protocols import LookupPlan, QuestionAdapter, QuestionEmbedder
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
@@ -97,6 +98,8 @@ class RankedChunks:
     chosen_forms : mapping of int to (Question, FloatArray)
         The question with the form that a chunk contains, and the weights of its tokens, by chunk id; only of chunks
         that lack the form in the question.
+    dates : AskedDates
+        The dates in the question.
     """
 
     question: Question
@@ -109,6 +112,7 @@ class RankedChunks:
     lookup: EmbeddedLookup | None = None
     one_document: bool = False
     problems: tuple[str, ...] = ()
+    dates: AskedDates = NO_DATES
     forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
     chosen_forms: Mapping[int, tuple[Question, FloatArray]] = field(default_factory=dict)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from rag_core.types.answers import Answer
+from rag_core.types.local_time import to_local_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Snapshot:
     @property
     def label(self) -> str:
         """Name and date for display."""
-        return f"{self.name} ({self.as_of:%d %B %Y})"
+        return f"{self.name} ({to_local_time(self.as_of):%d %B %Y})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from rag_core.store.documents import DocumentStore
 from rag_core.store.schema import versions
 from rag_core.types.conversations import Scope
 from rag_core.types.jobs import JobState
+from rag_core.types.local_time import get_today
 from rag_core.types.retrieval import RetrievalConfig
 from tests.support.engines import (
     ASK_BUDGET,
@@ -136,7 +138,7 @@ def test_snapshot_of_a_collection_leaves_out_other_documents(engine: Engine) -> 
 def test_date_stands_for_the_newest_snapshot_until_then(engine: Engine) -> None:
     replaced(engine)
     engine.snapshots.create("second")
-    today = datetime.now(UTC).date()
+    today = get_today()
     assert figure(engine, today.isoformat()) == "57 million"
     engine.snapshots.delete("second")
     assert figure(engine, today.isoformat()) == "42 million"
@@ -161,7 +163,7 @@ def test_unusable_names_are_refused(engine: Engine, name: str, message: str) -> 
     with pytest.raises(SnapshotError, match=message):
         engine.snapshots.create(name)
     with pytest.raises(SnapshotError, match="in the future"):
-        engine.snapshots.create("tomorrow", as_of=datetime.now(UTC).date() + timedelta(days=2))
+        engine.snapshots.create("tomorrow", as_of=get_today() + timedelta(days=2))
     assert [one.name for one in engine.snapshots.list()] == ["first"]
 
 
@@ -310,3 +312,27 @@ def test_crash_while_a_snapshot_keeps_or_loses_content(tmp_path: Path, step: str
         status = engine.status()
         assert list(status.problems) == []
         assert status.stores["words"] == status.counts["chunks"] + len(kept)
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "document_count"), [("America/Los_Angeles", 28, 1), ("Asia/Tokyo", 28, 0), ("UTC", 28, 0)]
+)
+def test_date_of_a_snapshot_is_a_day_of_the_time_zone_of_the_machine(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, zone: str, day: int, document_count: int
+) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    with engine._stores.database.begin() as connection:
+        connection.execute(update(versions).values(added_at=datetime(2025, 3, 1, 5, 30, tzinfo=UTC)))
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert engine.snapshots.create("today", as_of=get_today())[0].documents == 1
+        if document_count:
+            created, _ = engine.snapshots.create("spring", as_of=date(2025, 2, day))
+            assert created.label == f"spring ({day} February 2025)"
+        else:
+            with pytest.raises(SnapshotError, match=f"on or before {day} February 2025"):
+                engine.snapshots.create("spring", as_of=date(2025, 2, day))
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -78,7 +78,7 @@ def test_each_text_is_read_with_its_own_question() -> None:
 
     question = "How many people did Green Heath employ?"
     texts = [OURS, "Green Heath employed 83 people.", "It employed 84 people.", OURS]
-    found = read_titled_texts(question, texts, [TITLE, TITLE, TITLE, "acme.pdf"], read)
+    found = read_titled_texts([question] * 4, texts, [TITLE, TITLE, TITLE, "acme.pdf"], read)
     assert asked == [("How many people did it employ?", [texts[0], texts[2]]), (question, [texts[1], texts[3]])]
     assert [reading.probability for reading in found] == [0.3, 0.31, 0.22, 0.3]
-    assert read_titled_texts(question, [], [], read) == []
+    assert read_titled_texts([], [], [], read) == []
