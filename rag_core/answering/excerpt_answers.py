@@ -14,6 +14,7 @@ from rag_core.answering.sources.selection import SHOWN, Selection, select
 from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.text.identifiers import contains_identifier, find_asked_identifiers
+from rag_core.text.struck import remove_struck
 from rag_core.types.answers import CLOSEST_PASSAGES, Citation
 from rag_core.types.retrieval import Gate, Passage
 from rag_core.types.searches import SearchOutcome
@@ -50,8 +51,9 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     """
     read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
     answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome)
-    candidates = [candidate for source in SOURCES for candidate in source.propose(answers, page_texts)]
-    selection = select(candidates, gate, page_texts)
+    readable = {key: remove_struck(text) for key, text in page_texts.items()}
+    candidates = [candidate for source in SOURCES for candidate in source.propose(answers, readable)]
+    selection = select(candidates, gate, readable)
     if _asks_for_unknown_code(outcome):
         selection = replace(selection, gate=replace(selection.gate, answerable=False))
     if not selection.gate.answerable:

@@ -16,6 +16,7 @@ from rag_core.chunking.document_titles import extract_title, format_document_lab
 from rag_core.chunking.table_heads import find_headed_tables, find_header_lines
 from rag_core.errors import SettingsError
 from rag_core.text.sentences import find_sentence_spans
+from rag_core.text.struck import remove_struck
 from rag_core.types.arrays import IntArray
 from rag_core.types.chunks import HEADING_SEPARATOR, PAGE_BREAK, ChunkSpan
 from rag_core.types.documents import Page
@@ -226,6 +227,7 @@ class DocumentChunker:
 
         The chunks of a page depend on the next page, because the last sentence may end there.
         """
+        page = replace(page, text=remove_struck(page.text))
         if self._page is None:
             self._title = extract_title(self._name, page)
         return self._advance(page)

@@ -16,6 +16,7 @@ from rag_core.parsing.layout.headers_footers import (
 from rag_core.parsing.layout.headings import Sections
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.parsing.tables.continuation import continue_tables
+from rag_core.text.struck import remove_struck
 from rag_core.types.documents import Page, PageState, ParsedPage
 
 _AHEAD, _BEHIND = 4, 8
@@ -59,7 +60,7 @@ class PageAssembler:
         if not _has_other_text(page.text, running.spans):
             running = HeadersFooters()  # keep the repeated lines of slides and forms that contain nothing else
         self._previous_edges.append(edges)
-        heading = self._sections.heading(page.page_index, page.text, parsed.headings, running.spans)
+        heading = self._sections.heading(page.page_index, remove_struck(page.text), parsed.headings, running.spans)
         skip = self._history.lines_to_skip(page.page_index, running).spans
         # A table goes on across all headers and footers, including those that are kept in the text.
         bare = replace(page, skip=running.spans)

@@ -86,7 +86,7 @@ class Covers:
 
 def read_style(item: int) -> tuple[int, ...]:
     """Return how a text object is painted: render mode, and red, green, blue and opacity of its fill, 0..255."""
-    return _render_mode(item), *_colour(item)
+    return _render_mode(item), *read_colour(item)
 
 
 def read_styles(items: Sequence[int]) -> Int64Array:
@@ -132,10 +132,10 @@ def find_filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
     for index in sorted({*range(min(count, _ENDS)), *range(max(0, count - _ENDS), count)}):
         item = _page_object(handle, index)
         if _object_type(item) == raw.FPDF_PAGEOBJ_PATH:
-            left, bottom, right, top = _bounds(item)
+            left, bottom, right, top = read_bounds(item)
             if min(right - left, top - bottom) >= _LEAST_FILL_POINTS and _is_filled(item):
                 rects.append((left, bottom, right, top))
-                fills.append(_colour(item)[:3])
+                fills.append(read_colour(item)[:3])
     return rects, fills
 
 
@@ -165,7 +165,7 @@ def find_images(page: Any) -> list[Bounds]:
     """Return the bounds of images, and of groups that contain images."""
     handle = handle_address(page)
     items = (_page_object(handle, index) for index in range(raw.FPDFPage_CountObjects(page)))
-    return [_bounds(item) for item in items if _contains_image(item)]
+    return [read_bounds(item) for item in items if _contains_image(item)]
 
 
 @contextmanager
@@ -180,17 +180,17 @@ def hidden_objects(items: Collection[int]) -> Iterator[None]:
             _set_active(item, 1)
 
 
-def _bounds(item: int) -> Bounds:
-    """Return left, bottom, right and top of a page object in points."""
+def read_bounds(item: int, matrix: Matrix | None = None) -> Bounds:
+    """Return left, bottom, right and top of an object in points; ``matrix`` is that of its group."""
     sides = (ctypes.c_float * 4)()
     first = ctypes.addressof(sides)
     _object_bounds(item, first, first + 4, first + 8, first + 12)
-    return tuple(sides)
+    return tuple(sides) if matrix is None else _transform(tuple(sides), matrix)
 
 
-def _colour(item: int) -> tuple[int, ...]:
+def read_colour(item: int, read: Callable[..., int] = _fill_colour) -> tuple[int, ...]:
     """Return red, green, blue and opacity of an object's fill; opaque black for a pattern, which has no colour."""
-    return tuple(_COLOUR_PARTS) if _fill_colour(item, *_PART_ADDRESSES) else _NO_COLOUR
+    return tuple(_COLOUR_PARTS) if read(item, *_PART_ADDRESSES) else _NO_COLOUR
 
 
 @dataclass
@@ -219,9 +219,9 @@ class _CoverCollector:
         if kind == raw.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH:
             count = _count_within(item)
             inner = [_object_within(item, index) for index in range(max(0, count - _LATE), count)]
-            self.add(inner, _matrix_of(item, matrix), depth + 1, layered or bool(find_objects_in_layers([item])))
+            self.add(inner, matrix_of(item, matrix), depth + 1, layered or bool(find_objects_in_layers([item])))
         elif kind in _COVERING:
-            left, bottom, right, top = rect = _bounds(item)
+            left, bottom, right, top = rect = read_bounds(item)
             large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS
             if large and (kind != raw.FPDF_PAGEOBJ_PATH or _is_filled(item)):
                 self.rects.append(rect if matrix is None else _transform(rect, matrix))
@@ -229,7 +229,7 @@ class _CoverCollector:
                 self.clear.append(bool(_is_clear(item)))
 
 
-def _matrix_of(group: int, outer: Matrix | None) -> Matrix:
+def matrix_of(group: int, outer: Matrix | None) -> Matrix:
     """Return the matrix that converts coordinates in a group to coordinates on the page."""
     parts = (ctypes.c_float * 6)()
     _object_matrix(group, ctypes.addressof(parts))

@@ -23,9 +23,12 @@ from rag_core.parsing.pdf.form_fields import insert_form_fields
 from rag_core.parsing.pdf.glyph_names import decode_glyphs
 from rag_core.parsing.pdf.hidden_text import remove_hidden_text
 from rag_core.parsing.pdf.page import PdfPage
+from rag_core.parsing.pdf.struck_text import join_marks, mark_struck
 from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
 from rag_core.parsing.tables.finder import find_tables
+from rag_core.parsing.tables.struck_cells import remove_struck_cells
+from rag_core.text.struck import escape_marks, remove_struck
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import Page, PageState, ParsedPage
 
@@ -67,10 +70,11 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     lines = order_lines(remove_line_numbers(page_runs.runs), written=page_runs.written)
     separators = choose_separators(lines)
     text, boxes, spans = join_lines(lines, separators)
-    tables = find_tables(lines, text, boxes)
+    tables = remove_struck_cells(find_tables(lines, text, boxes))
     text, boxes = append_missing_pairs(text, boxes, find_field_pairs(reader, characters))
     # Notes have no place in the text of the page, so they follow it.
-    text = "\n\n".join([text, *reader.notes]) if text.strip() else "\n\n".join(reader.notes)
+    notes = map(escape_marks, reader.notes)
+    text = "\n\n".join([text, *notes]) if text.strip() else "\n\n".join(notes)
     state = page_runs.state if text.strip() or page_runs.state is PageState.FAILED else PageState.EMPTY
     page = Page(
         page_index=page_index,
@@ -88,7 +92,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     words = split_words(_whole_words(lines))
     return ParsedPage(
         page,
-        find_headings(lines, spans),
+        tuple((start, end) for start, end in find_headings(lines, spans) if remove_struck(text[start:end]).strip()),
         find_hyphenated_words(lines, separators, spans),
         tuple(sorted(words)),
         reader.paper_clips,
@@ -108,8 +112,9 @@ def _whole_words(lines: list[Line]) -> str:
 
 
 def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRuns:
-    characters, numbers = insert_form_fields(reader, characters)
+    characters, numbers = mark_struck(reader, *insert_form_fields(reader, characters))
     runs = build_runs(characters, lambda index: reader.is_bold(int(numbers[index])))
+    join_marks(runs)
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le").replace("\x02", "")
     garbage = measure_unreadable_share(text) > _GARBAGE
     layer = _PageRuns(runs, PageState.TEXT)
@@ -162,6 +167,8 @@ def _recognize_page(reader: PdfPage, layer: _PageRuns, *, keep: bool) -> _PageRu
         if not layer.runs:
             layer.state = PageState.FAILED
         return layer
+    for run in runs:
+        run.words[:] = map(escape_marks, run.words)
     if keep:
         runs = [run for run in runs if not _is_covered(run.rects, layer.runs)]
     reason = f"text recognition could not read {lost} of its lines" if lost else ""

@@ -1,0 +1,114 @@
+"""Find the thin horizontal and vertical lines of a page, which may strike out text."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from itertools import islice, repeat
+from typing import Any
+
+import numpy as np
+
+from rag_core.parsing.pdf.page_objects import Bounds, Matrix, matrix_of, read_bounds, read_colour
+from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, handle_address, raw
+
+_THICKEST, _SHORTEST = 3.0, 2.0
+# A page with more objects, and a path with more segments, is a drawing.
+_MAX_OBJECTS, _MAX_SEGMENTS, _MAX_DEPTH = 20_000, 200, 3
+# Least brightness of a line that cannot be seen on paper.
+_LIGHT = 235
+
+_page_object = bind_function("FPDFPage_GetObject", POINTER, POINTER, INT)
+_object_type = bind_function("FPDFPageObj_GetType", INT, POINTER)
+_count_within = bind_function("FPDFFormObj_CountObjects", INT, POINTER)
+_object_within = bind_function("FPDFFormObj_GetObject", POINTER, POINTER, ctypes.c_ulong)
+_draw_mode = bind_function("FPDFPath_GetDrawMode", INT, POINTER, POINTER, POINTER)
+_count_segments = bind_function("FPDFPath_CountSegments", INT, POINTER)
+_segment = bind_function("FPDFPath_GetPathSegment", POINTER, POINTER, INT)
+_segment_kind = bind_function("FPDFPathSegment_GetType", INT, POINTER)
+_segment_point = bind_function("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
+_stroke_colour = bind_function("FPDFPageObj_GetStrokeColor", INT, *[POINTER] * 5)
+
+
+def find_strokes(page: Any) -> list[Bounds]:
+    """Return the bounds of thin lines and thin filled rectangles, and of lines between the corners of StrikeOut notes.
+
+    The bounds are left, bottom, right and top in points, in PDF user space.
+    """
+    handle, count = handle_address(page), int(raw.FPDFPage_CountObjects(page))
+    strokes = list(_iter_annotated(page))
+    if count <= _MAX_OBJECTS:
+        strokes += _iter_strokes(list(map(_page_object, repeat(handle), range(count))), None, 0)
+    return strokes
+
+
+def _iter_strokes(items: list[int], matrix: Matrix | None, depth: int) -> Iterator[Bounds]:
+    kinds = np.fromiter(map(_object_type, items), np.int32, len(items))
+    for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_PATH).tolist():
+        item = items[place]
+        if _is_thin(bounds := read_bounds(item, matrix)):
+            if _is_visible(item):
+                yield bounds
+        elif 4 <= (count := _count_segments(item)) <= _MAX_SEGMENTS and _is_visible(item):
+            yield from filter(_is_thin, _split_path(item, count, matrix))
+    if depth < _MAX_DEPTH:
+        for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_FORM).tolist():
+            group = items[place]
+            inner = [_object_within(group, index) for index in range(min(_count_within(group), _MAX_OBJECTS))]
+            yield from _iter_strokes(inner, matrix_of(group, matrix), depth + 1)
+
+
+def _split_path(item: int, count: int, outer: Matrix | None) -> Iterator[Bounds]:
+    """Yield the bounds of each part of a path; of a path with one part, nothing."""
+    x, y = ctypes.c_float(), ctypes.c_float()
+    parts: list[list[tuple[float, float, float]]] = []
+    for number in range(count):
+        segment = _segment(item, number)
+        if _segment_kind(segment) == raw.FPDF_SEGMENT_MOVETO or not parts:
+            parts.append([])
+        _segment_point(segment, ctypes.addressof(x), ctypes.addressof(y))
+        parts[-1].append((x.value, y.value, 1.0))
+    if len(parts) > 1:
+        matrix = matrix_of(item, outer)
+        for part in parts:
+            points = (np.array(part) @ matrix)[:, :2]
+            yield (*points.min(axis=0).tolist(), *points.max(axis=0).tolist())
+
+
+def _is_thin(bounds: Bounds) -> bool:
+    left, bottom, right, top = bounds
+    width, height = right - left, top - bottom
+    return min(width, height) <= _THICKEST and max(width, height) >= max(_SHORTEST, 2 * min(width, height))
+
+
+def _is_visible(path: int) -> bool:
+    how, stroked = ctypes.c_int(), ctypes.c_int()
+    _draw_mode(path, ctypes.addressof(how), ctypes.addressof(stroked))
+    colours = [read_colour(path)] if how.value != raw.FPDF_FILLMODE_NONE else []
+    if stroked.value:
+        colours.append(read_colour(path, _stroke_colour))
+    return any(min(colour[:3]) < _LIGHT and colour[3] for colour in colours)
+
+
+def _iter_annotated(page: Any) -> Iterator[Bounds]:
+    """Yield the line through the middle of each quadrilateral of the StrikeOut annotations that are shown."""
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page), _MAX_OBJECTS)):
+        if not (annotation := raw.FPDFPage_GetAnnot(page, index)):
+            continue
+        try:
+            hidden = raw.FPDFAnnot_GetFlags(annotation) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW)
+            if raw.FPDFAnnot_GetSubtype(annotation) == raw.FPDF_ANNOT_STRIKEOUT and not hidden:
+                for number in islice(range(raw.FPDFAnnot_CountAttachmentPoints(annotation)), _MAX_SEGMENTS):
+                    quad = raw.FS_QUADPOINTSF()
+                    if raw.FPDFAnnot_GetAttachmentPoints(annotation, number, quad):
+                        yield _middle_line(quad)
+        finally:
+            raw.FPDFPage_CloseAnnot(annotation)
+
+
+def _middle_line(quad: Any) -> Bounds:
+    across, down = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y2, quad.y3, quad.y4)
+    left, bottom, right, top = min(across), min(down), max(across), max(down)
+    if right - left >= top - bottom or abs(quad.x1 - quad.x2) > abs(quad.y1 - quad.y2):
+        return left, (bottom + top) / 2, right, (bottom + top) / 2
+    return (left + right) / 2, bottom, (left + right) / 2, top
