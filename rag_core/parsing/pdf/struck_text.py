@@ -79,17 +79,15 @@ def _find_struck(characters: Characters, strokes: FloatArray) -> BoolArray:
     drawn = np.flatnonzero(visible)
     order = drawn[np.argsort(top[drawn] + bottom[drawn], kind="stable")]
     middles = (top[order] + bottom[order]) / 2
-    tallest = float((bottom[order] - top[order]).max(initial=0.0))
-    for stroke in strokes:
-        begin, end = stroke[1 - axis] * sizes[1 - axis], stroke[3 - axis] * sizes[1 - axis]
-        across, thick = (
-            (stroke[axis] + stroke[axis + 2]) / 2 * sizes[axis],
-            (stroke[axis + 2] - stroke[axis]) * sizes[axis],
-        )
-        first, last = np.searchsorted(middles, (across - tallest / 2, across + tallest / 2))
-        near = order[first:last]
-        if end - begin <= thick or not len(near):
-            continue
+    # The line is at most this far from the middle of a character.
+    reach = max(0.5 - _MIDDLE[0], _MIDDLE[1] - 0.5) * float((bottom[order] - top[order]).max(initial=0.0))
+    begins, ends = (strokes[:, 1 - axis] * sizes[1 - axis], strokes[:, 3 - axis] * sizes[1 - axis])
+    across_all, thick_all = (strokes[:, axis] + strokes[:, axis + 2]) / 2, strokes[:, axis + 2] - strokes[:, axis]
+    across_all, thick_all = across_all * sizes[axis], thick_all * sizes[axis]
+    firsts, lasts = np.searchsorted(middles, across_all - reach), np.searchsorted(middles, across_all + reach)
+    for number in np.flatnonzero((ends - begins > thick_all) & (firsts < lasts)):
+        near, begin, end = order[firsts[number] : lasts[number]], begins[number], ends[number]
+        across, thick = across_all[number], thick_all[number]
         heights = bottom[near] - top[near]
         rise = (bottom[near] - across) / heights
         shared = np.minimum(high[near], end) - np.maximum(low[near], begin)
