@@ -32,20 +32,22 @@ def mark_struck(reader: PdfPage, characters: Characters, numbers: IntArray) -> t
     The marks have the boxes and the numbers of the characters beside them. Literal tildes are replaced where they could
     be read as a mark.
     """
-    codes = characters.codes
     struck = _find_struck(characters, reader.strokes())
-    text = codes.astype("<u4").tobytes().decode("utf-32-le")
-    literal = r"~" if struck.any() else LITERAL_MARK.pattern
-    text = re.sub(literal, lambda match: TILDE * len(match[0]), text)
-    codes = np.frombuffer(text.encode("utf-32-le"), "<u4").astype(np.int32)
-    characters = replace(characters, codes=codes)
+    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
+    literal = MARK[0] if struck.any() else LITERAL_MARK.pattern
+    if re.search(literal, text):
+        text = re.sub(literal, lambda match: TILDE * len(match[0]), text)
+        codes = np.frombuffer(text.encode("utf-32-le"), "<u4").astype(np.int32)
+        characters = replace(characters, codes=codes)
+    if not struck.any():
+        return characters, numbers
     signs = "".join("s" if is_struck and char > " " else "." for is_struck, char in zip(struck, text, strict=True))
     spans = [m.span() for m in _STRETCH.finditer(signs) if any(map(str.isalnum, text[m.start() : m.end()]))]
     if not spans:
         return characters, numbers
     places = [place for start, end in spans for place in (start, start, end, end)]
     beside = [place for start, end in spans for place in (start, start, end - 1, end - 1)]
-    codes = np.insert(codes, places, ord(MARK[0])).astype(np.int32)
+    codes = np.insert(characters.codes, places, ord(MARK[0])).astype(np.int32)
     boxes = np.insert(characters.boxes, places, characters.boxes[beside], axis=0)
     return replace(characters, codes=codes, boxes=boxes), np.insert(numbers, places, numbers[beside]).astype(np.int32)
 
@@ -53,7 +55,9 @@ def mark_struck(reader: PdfPage, characters: Characters, numbers: IntArray) -> t
 def join_marks(runs: list[Run]) -> None:
     """Write one pair of marks around neighbouring struck words of each run that has no wide gaps."""
     for run in runs:
-        for number in range(len(run.words) - 1 if run.cells == 1 else 0):
+        if run.cells > 1 or MARK not in "".join(run.words):
+            continue
+        for number in range(len(run.words) - 1):
             before, after = run.words[number : number + 2]
             gap = run.line_boxes[number + 1, 0] - run.line_boxes[number, 2]
             if gap < _NEAR * run.size and _has_mark_at(before, -1) and _has_mark_at(after, 0):
