@@ -13,10 +13,11 @@ the number of its columns under ``span``, its level of indentation under ``inden
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from rag_core.types.answers import MARKER
+from rag_core.types.documents import STRUCK
 
 Node = dict[str, Any]
 
@@ -30,11 +31,11 @@ def build_marked_text(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]
         if start >= end:
             continue
         if start > position:
-            nodes.append(build_text_node(text[position:start]))
+            nodes += _build_struck_nodes(text[position:start])
         nodes.append({"t": "mark", "s": text[start:end]})
         position = end
     if position < len(text):
-        nodes.append(build_text_node(text[position:]))
+        nodes += _build_struck_nodes(text[position:])
     return [{"t": "p", "c": nodes}]
 
 
@@ -52,6 +53,13 @@ def build_cited_text(text: str, markers: Collection[int]) -> list[Node]:
     if position < len(text):
         nodes.append(build_text_node(text[position:]))
     return nodes
+
+
+def _build_struck_nodes(text: str) -> Iterator[Node]:
+    """Yield the nodes of a text of a document, in which struck words are struck through."""
+    for number, part in enumerate(STRUCK.split(text)):
+        if part:
+            yield {"t": "s", "c": [build_text_node(part)]} if number % 2 else build_text_node(part)
 
 
 def build_text_node(text: str) -> Node:

@@ -50,7 +50,7 @@ def build_excerpts(passage: Passage, tables: Tables, marks: Iterable[Span]) -> l
 
 def _join_lines(node: Node) -> Node:
     """Return a paragraph whose lines do not end where those of the page end."""
-    return {**node, "c": [{**one, "s": _LINE_END.sub(" ", one["s"])} for one in node["c"]]}
+    return {**node, "c": [{**one, "s": _LINE_END.sub(" ", one["s"])} if "s" in one else one for one in node["c"]]}
 
 
 def find_surroundings(text: str, marks: Sequence[Span]) -> list[Span]:

@@ -91,6 +91,24 @@ class Answerer:
 
         If ``text`` is only a part of the question, ``asked`` is the whole question.
         """
+        events = self._ask(text, scope, top_k, history, configuration, writer, asked)
+        for event in events:
+            if isinstance(event, Answer):
+                event = self._reader.show_struck_in_answer(event)
+            elif isinstance(event, SearchResult):
+                event = replace(event, passages=self._reader.show_struck(event.passages))
+            yield event
+
+    def _ask(
+        self,
+        text: str,
+        scope: Scope,
+        top_k: int | None,
+        history: Sequence[Message],
+        configuration: RetrievalConfig,
+        writer: Writer,
+        asked: str,
+    ) -> Generator[AskEvent, None, None]:
         trace = AnswerTrace()
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
         strategy = self._strategies.select(query)

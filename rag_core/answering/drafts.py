@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from rag_core.answering.trace import AnswerTrace
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.scales import find_table_scales
+from rag_core.text.struck import remove_struck
 from rag_core.types.answers import strip_markers
 from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.protocols import TextEncoder
@@ -77,6 +78,7 @@ def check_text(
 
     If the text is in another language than its sources, the notices say that it could not be checked.
     """
+    passages = [replace(one, text=remove_struck(one.text)) for one in passages]
     answer = draft_answer(text, question, passages, encode)
     if answer.unchecked:
         notices.append(NOT_CHECKED)

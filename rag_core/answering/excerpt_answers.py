@@ -18,6 +18,7 @@ from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.text.identifiers import contains_identifier, find_asked_identifiers
 from rag_core.text.place_requests import find_asked_kind
 from rag_core.text.sections import find_heading_before
+from rag_core.text.struck import remove_struck
 from rag_core.text.words import find_content_stems
 from rag_core.types.answers import CLOSEST_PASSAGES, Citation
 from rag_core.types.chunks import HEADING_SEPARATOR
@@ -57,16 +58,17 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     """
     read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
     answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome)
-    candidates = [candidate for source in SOURCES for candidate in source.propose(answers, page_texts)]
+    readable = {key: remove_struck(text) for key, text in page_texts.items()}
+    candidates = [candidate for source in SOURCES for candidate in source.propose(answers, readable)]
     if outcome.places:
         candidates = [kept for one in candidates for place in outcome.places.places if (kept := _clip(one, place))]
-    selection = select(candidates, gate, page_texts)
+    selection = select(candidates, gate, readable)
     if _asks_for_unknown_code(outcome):
         selection = replace(selection, gate=replace(selection.gate, answerable=False))
     elif required := find_required_stems(outcome, has_model=False):
-        related = [one for one in candidates if required <= find_content_stems(_quote(one, page_texts))]
+        related = [one for one in candidates if required <= find_content_stems(_quote(one, readable))]
         if related and not (selection.gate.answerable and selection.excerpts[0] in related):
-            selection = select(related, gate, page_texts)
+            selection = select(related, gate, readable)
             selection = replace(selection, gate=selection.gate.overrule())
     if not selection.gate.answerable:
         return ExcerptAnswer(_refuse(selection), outcome.result.passages, selection.gate)

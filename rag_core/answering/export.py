@@ -12,6 +12,7 @@ from rag_core.settings import Settings
 from rag_core.types.answer_text import Paragraph, Run, TextTable, parse_answer_text
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Conversation, Message
+from rag_core.types.documents import STRUCK
 from rag_core.types.local_time import to_local_time
 
 REMOVED = "[removed]"
@@ -26,6 +27,7 @@ _NUMBER = r"(\[\d+\](?![\[(:]))"
 _MARKUP = re.compile(rf"{_NUMBER}|([\\`*\[\]<>|$]|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~|&(?=#?\w+;))")
 # A dash, or a number with its full stop, begins a list; in "4.1 Scope" there is no list to escape.
 _LEADING = re.compile(r"^(\s*)(?:(?=[-=+#])|(\d+)(?=[.)](?:\s|$)))", re.MULTILINE)
+_STRUCK_MARKUP = re.compile(r"\\~\\~(.+?)\\~\\~")
 _LINK_MARKUP = re.compile(rf"{_NUMBER}|([\\`\[\]<>|$]|&(?=#?\w+;))")
 Block = Paragraph | TextTable
 # The Markdown of paragraphs by style.
@@ -108,7 +110,8 @@ def _build_flowable(block: Block, style: Any, width: float) -> Any:
 
 def _format_runs(runs: Sequence[Run]) -> str:
     """Return the runs in the markup of reportlab."""
-    texts = [(escape(run.text).replace("\n", "<br/>"), run.bold) for run in runs]
+    marked = ((STRUCK.sub(r"<strike>\1</strike>", escape(run.text)), run.bold) for run in runs)
+    texts = [(text.replace("\n", "<br/>"), bold) for text, bold in marked]
     return "".join(f'<font name="Export-Bold">{text}</font>' if bold else text for text, bold in texts)
 
 
@@ -210,9 +213,9 @@ def _escape_links(text: str) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    """Escape a text so that Markdown displays the same characters and line breaks."""
+    """Escape a text so that Markdown displays the same characters and line breaks, and strikes out struck words."""
     escaped = _LEADING.sub(lambda match: f"{match[1]}{match[2] or ''}\\", _MARKUP.sub(_escape_match, text))
-    return escaped.replace("\n", "  \n")
+    return _STRUCK_MARKUP.sub(r"~~\1~~", escaped).replace("\n", "  \n")
 
 
 def _remove_secrets(settings: Settings, text: str) -> str:

@@ -15,6 +15,9 @@ from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.text.calendar_dates import find_dates
+from rag_core.text.struck import may_lack_struck, remove_struck
+from rag_core.types.answers import Answer, Citation
+from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage, Reading
 from rag_core.types.searches import SearchOutcome
@@ -40,7 +43,8 @@ class PageReader:
     def find_answers(self, question: str, passages: Sequence[Passage]) -> list[FoundAnswer]:
         """Return the answers in passages and their pages, best first."""
         texts, tables = self._load_contents(passages)
-        found = find_answers(question, passages, texts, tables, self._models.answerability_model(), skip_comparison)
+        readable = {key: remove_struck(text) for key, text in texts.items()}
+        found = find_answers(question, passages, readable, tables, self._models.answerability_model(), skip_comparison)
         return [one for one in found if one.text]
 
     def compare_answers(
@@ -49,12 +53,14 @@ class PageReader:
         """Return the answers in passages and their pages, best first, and the texts of the pages.
 
         The token vectors of the question and of the pages are compared too. Of a page that was deleted during the
-        search, the text is that of its passages, with blanks before and between them.
+        search, the text is that of its passages, with blanks before and between them. The texts contain struck words,
+        which are not read.
         """
         texts, tables = self._load_contents(passages)
         compare = self._create_similarity(outcome, passages).compare
+        readable = {key: remove_struck(text) for key, text in texts.items()}
         read = read_with_forms(self._models.answerability_model(), outcome.ranked.forms)
-        found = find_answers(question, passages, texts, tables, read, compare, outcome.ranked.dates)
+        found = find_answers(question, passages, readable, tables, read, compare, outcome.ranked.dates)
         return found, _join_passages([one for one in passages if one.page_key not in texts]) | texts
 
     def find_answers_inside(self, question: str, passage: Passage) -> list[FoundAnswer]:
@@ -90,7 +96,7 @@ class PageReader:
     def read_pages(self, version_id: str, pages: Sequence[int]) -> dict[int, tuple[str, Sequence[Table]]]:
         """Return the texts of pages of a document, and their tables, by the index of the page."""
         contents = self._stores.documents.page_contents([(version_id, page) for page in pages])
-        return {page: content for (_, page), content in contents.items()}
+        return {page: (remove_struck(text), tables) for (_, page), (text, tables) in contents.items()}
 
     def write_tables(self, passages: Sequence[Passage]) -> list[Passage]:
         """Return copies of passages with their tables in Markdown, for a prompt; see `prompt_tables.write_tables`."""
@@ -104,8 +110,33 @@ class PageReader:
     def find_document_date(self, version_id: str) -> str:
         """Return the first date at the top of a document, as written; empty if there is none."""
         contents = self._stores.documents.page_texts([(version_id, 0)])
-        dates = (one for text, _ in contents.values() for one in find_dates(text[:_TOP]) if one.readings[0].year)
+        dates = (
+            one
+            for text, _ in contents.values()
+            for one in find_dates(remove_struck(text)[:_TOP])
+            if one.readings[0].year
+        )
         return next((one.text for one in dates), "")
+
+    def show_struck(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        """Return passages with the struck words of their pages, which the texts of chunks lack."""
+        lacking = [one for one in passages if may_lack_struck(one.text)]
+        keys = {(one.version_id, page) for one in lacking for page in one.page_indices}
+        texts = {key: text for key, (text, _) in self._stores.documents.page_texts(keys).items()} if keys else {}
+        return tuple(_show_struck(one, texts) for one in passages)
+
+    def show_struck_in_answer(self, answer: Answer) -> Answer:
+        """Return an answer whose passages and quotes contain the struck words of their pages."""
+        quotes = [*answer.citations, *answer.more]
+        keys = {(one.version_id, one.page_index) for one in quotes if may_lack_struck(one.quote)}
+        texts = {key: text for key, (text, _) in self._stores.documents.page_texts(keys).items()} if keys else {}
+
+        def quote(one: Citation) -> Citation:
+            text = texts.get((one.version_id, one.page_index), "")[one.start : one.end]
+            return replace(one, quote=text) if len(text) == len(one.quote) else one
+
+        citations, more = (tuple(map(quote, some)) for some in (answer.citations, answer.more))
+        return replace(answer, passages=self.show_struck(answer.passages), citations=citations, more=more)
 
     def find_statement_pages(self, version_id: str, titles: Collection[str]) -> list[int]:
         """Return the pages of a document with financial statements; see `measures.find_statement_pages`."""
@@ -132,6 +163,18 @@ class PageReader:
         tokens = load_passage_tokens([row], self._stores.embeddings.read_tokens([row.id]), outcome.ranked.embedder)
         result = replace(outcome.result, passages=(*passages, added))
         return replace(outcome, result=result, tokens={**outcome.tokens, **tokens})
+
+
+def _show_struck(passage: Passage, page_texts: Mapping[PageKey, str]) -> Passage:
+    """Return a passage with the text of its pages, if they are stored."""
+    first, last = (
+        page_texts.get((passage.version_id, page), "") for page in (passage.page_index, passage.page_index_end)
+    )
+    text = first[passage.start : passage.end]
+    if passage.page_index_end != passage.page_index:
+        text = f"{first[passage.start : passage.start + len(passage.first_page_text)]}{PAGE_BREAK}"
+        text += last[passage.end - (len(passage.text) - len(text)) : passage.end]
+    return replace(passage, text=text) if len(text) == len(passage.text) else passage
 
 
 def _join_passages(passages: Sequence[Passage]) -> dict[PageKey, str]:

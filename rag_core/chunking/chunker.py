@@ -17,6 +17,7 @@ from rag_core.chunking.table_heads import find_carried_labels, find_headed_table
 from rag_core.errors import SettingsError
 from rag_core.text.mails import Mail, find_mail_at, find_mails
 from rag_core.text.sentences import find_sentence_spans
+from rag_core.text.struck import remove_struck
 from rag_core.types.arrays import IntArray
 from rag_core.types.chunks import HEADING_SEPARATOR, PAGE_BREAK, ChunkSpan
 from rag_core.types.documents import Page
@@ -230,6 +231,7 @@ class DocumentChunker:
 
         The chunks of a page depend on the next page, because the last sentence may end there.
         """
+        page = replace(page, text=remove_struck(page.text))
         if self._page is None:
             self._title = extract_title(self._name, page)
         return self._advance(page)

@@ -29,7 +29,7 @@ class ChunkSpan:
     text : str
         The text of the page from ``start`` to ``end``. If the last sentence of the chunk continues on the next page,
         the text is that of the first page from ``start``, a `PAGE_BREAK`, and the text of the page ``page_index_end``
-        up to ``end``.
+        up to ``end``. Blanks stand in place of struck words, as `remove_struck` returns them.
     prefix : str
         A line with the document's label and the headings. If the chunk starts inside a table, the head of the table
         follows. The prefix is embedded and added to the word index, but it is not shown.

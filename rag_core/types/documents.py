@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +16,8 @@ from rag_core.types.tables import Table
 
 # The id of a document and the index of one of its pages.
 PageKey = tuple[str, int]
+# Struck words in the text of a page, between marks; the parser leaves no other tildes that look like a mark.
+STRUCK = re.compile(r"~~([^\n\f]+?)~~")
 
 # What happens to a document if a file with the same name but different content is added: the file becomes a new version
 # of the document, or the document is kept and the file becomes a second document.

@@ -17,6 +17,7 @@ from rag_core.parsing.layout.headings import Sections, find_foot_headings
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.parsing.tables.continuation import continue_tables
 from rag_core.text.mails import find_mails
+from rag_core.text.struck import remove_struck
 from rag_core.types.documents import Page, PageState, ParsedPage
 
 _AHEAD, _BEHIND = 4, 8
@@ -66,9 +67,10 @@ class PageAssembler:
         self._previous_edges.append(edges)
         # A table goes on across all headers and footers, including those that are kept in the text.
         bare = replace(page, skip=running.spans)
+        text = remove_struck(page.text)
         foot = find_foot_headings(bare, parsed.headings) if self._is_continued(page) else None
-        heading = self._sections.heading(page.page_index, page.text, parsed.headings, running.spans, foot)
-        heading = self._add_mail(heading, page.text)
+        heading = self._sections.heading(page.page_index, text, parsed.headings, running.spans, foot)
+        heading = self._add_mail(heading, text)
         skip = self._history.lines_to_skip(page.page_index, running).spans
         if foot:
             skip = tuple(sorted((*skip, foot)))

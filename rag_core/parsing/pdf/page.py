@@ -12,6 +12,7 @@ import numpy as np
 
 from rag_core.parsing.pdf import page_objects
 from rag_core.parsing.pdf.pdfium_calls import raw
+from rag_core.parsing.pdf.strokes import find_rules, find_strokes
 from rag_core.parsing.pdf.superscripts import mark_superscripts
 from rag_core.parsing.pdf.text_page import Characters, TextPage, join_surrogates
 from rag_core.types.arrays import FloatArray, Int64Array, IntArray
@@ -158,11 +159,18 @@ class PdfPage:
 
     def rules(self) -> FloatArray:
         """Return the boxes of drawn lines and thin areas, as fractions of the displayed page, shape (n, 4)."""
-        return self._fractions(page_objects.find_rules(self._page.raw))
+        return self._fractions(find_rules(self._page.raw))
 
     def images(self) -> FloatArray:
         """Return the boxes of images, and of groups with images, as fractions of the displayed page, shape (n, 4)."""
         return self._fractions(page_objects.find_images(self._page.raw))
+
+    def strokes(self) -> FloatArray:
+        """Return the boxes of lines that may strike out text, as fractions of the displayed page, shape (n, 4)."""
+        # A box without any height counts as unknown, so the lines are made a little thicker.
+        return self._fractions(
+            [(x0 - 0.01, y0 - 0.01, x1 + 0.01, y1 + 0.01) for x0, y0, x1, y1 in find_strokes(self._page.raw)]
+        )
 
     def _fractions(self, rects: Sequence[tuple[float, ...]]) -> FloatArray:
         if not rects:

@@ -11,7 +11,7 @@ import ctypes
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise, repeat
+from itertools import repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,8 +36,6 @@ _COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHAD
 _MAX_DEPTH = 3
 # Largest number of objects of a group that are searched for an image.
 _MAX_WITHIN = 2000
-# Thickest rule in points, and the largest number of objects of a page, and of segments of a path, that are searched.
-_THICKEST_RULE, _MAX_RULES, _MAX_RULE_SEGMENTS = 3.0, 20_000, 4000
 # A clip with more paths, or a path with more segments, is not a simple rectangle and is ignored.
 _MAX_CLIPS, _MAX_SEGMENTS = 8, 16
 
@@ -59,9 +57,6 @@ _clip = bind_function("FPDFPageObj_GetClipPath", POINTER, POINTER)
 _count_clips = bind_function("FPDFClipPath_CountPaths", INT, POINTER)
 _count_segments = bind_function("FPDFClipPath_CountPathSegments", INT, POINTER, INT)
 _segment = bind_function("FPDFClipPath_GetPathSegment", POINTER, POINTER, INT, INT)
-_count_path_segments = bind_function("FPDFPath_CountSegments", INT, POINTER)
-_path_segment = bind_function("FPDFPath_GetPathSegment", POINTER, POINTER, INT)
-_segment_type = bind_function("FPDFPathSegment_GetType", INT, POINTER)
 _segment_point = bind_function("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
 # One buffer is enough for the colours of all objects, because pdfium runs on one thread.
 _COLOUR_PARTS = (ctypes.c_uint * 4)()
@@ -91,7 +86,7 @@ class Covers:
 
 def read_style(item: int) -> tuple[int, ...]:
     """Return how a text object is painted: render mode, and red, green, blue and opacity of its fill, 0..255."""
-    return _render_mode(item), *_colour(item)
+    return _render_mode(item), *read_colour(item)
 
 
 def read_styles(items: Sequence[int]) -> Int64Array:
@@ -137,10 +132,10 @@ def find_filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
     for index in sorted({*range(min(count, _ENDS)), *range(max(0, count - _ENDS), count)}):
         item = _page_object(handle, index)
         if _object_type(item) == raw.FPDF_PAGEOBJ_PATH:
-            left, bottom, right, top = _bounds(item)
+            left, bottom, right, top = read_bounds(item)
             if min(right - left, top - bottom) >= _LEAST_FILL_POINTS and _is_filled(item):
                 rects.append((left, bottom, right, top))
-                fills.append(_colour(item)[:3])
+                fills.append(read_colour(item)[:3])
     return rects, fills
 
 
@@ -170,61 +165,7 @@ def find_images(page: Any) -> list[Bounds]:
     """Return the bounds of images, and of groups that contain images."""
     handle = handle_address(page)
     items = (_page_object(handle, index) for index in range(raw.FPDFPage_CountObjects(page)))
-    return [_bounds(item) for item in items if _contains_image(item)]
-
-
-def find_rules(page: Any) -> list[Bounds]:
-    """Return the bounds of straight lines and thin areas, such as borders of table cells, including those in groups."""
-    handle = handle_address(page)
-    count = min(int(raw.FPDFPage_CountObjects(page)), _MAX_RULES)
-    return list(_iter_rules(list(map(_page_object, repeat(handle), range(count)))))
-
-
-def _iter_rules(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[Bounds]:
-    for item in items:
-        kind = _object_type(item)
-        if kind == raw.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH:
-            inner = range(min(_count_within(item), _MAX_RULES))
-            yield from _iter_rules(
-                [_object_within(item, number) for number in inner], _matrix_of(item, matrix), depth + 1
-            )
-        elif kind == raw.FPDF_PAGEOBJ_PATH:
-            rect = _bounds(item)
-            own = [rect] if _is_thin(rect) else _iter_sides(item)
-            yield from own if matrix is None else (_transform(one, matrix) for one in own)
-
-
-def _is_thin(rect: Bounds) -> bool:
-    left, bottom, right, top = rect
-    return min(right - left, top - bottom) < _THICKEST_RULE
-
-
-def _iter_sides(path: int) -> Iterator[Bounds]:
-    """Yield the straight lines of a stroked path, and the thin rectangles of a filled one."""
-    count = _count_path_segments(path)
-    if count > _MAX_RULE_SEGMENTS:
-        return
-    matrix = _matrix_of(path, None)
-    x, y = ctypes.c_float(), ctypes.c_float()
-    shapes: list[list[Sequence[float]]] = []
-    for number in range(count):
-        segment = _path_segment(path, number)
-        _segment_point(segment, ctypes.addressof(x), ctypes.addressof(y))
-        point = (np.array([x.value, y.value, 1.0]) @ matrix)[:2].tolist()
-        if _segment_type(segment) == raw.FPDF_SEGMENT_MOVETO or not shapes:
-            shapes.append([])
-        shapes[-1].append(point)
-    is_filled = _is_filled(path)
-    for shape in shapes:
-        across, down = zip(*shape, strict=True)
-        rect = min(across), min(down), max(across), max(down)
-        if _is_thin(rect):
-            yield rect
-        elif not is_filled:
-            for (x0, y0), (x1, y1) in pairwise([*shape, shape[0]]):
-                side = min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
-                if _is_thin(side):
-                    yield side
+    return [read_bounds(item) for item in items if _contains_image(item)]
 
 
 @contextmanager
@@ -239,17 +180,17 @@ def hidden_objects(items: Collection[int]) -> Iterator[None]:
             _set_active(item, 1)
 
 
-def _bounds(item: int) -> Bounds:
-    """Return left, bottom, right and top of a page object in points."""
+def read_bounds(item: int, matrix: Matrix | None = None) -> Bounds:
+    """Return left, bottom, right and top of an object in points; ``matrix`` is that of its group."""
     sides = (ctypes.c_float * 4)()
     first = ctypes.addressof(sides)
     _object_bounds(item, first, first + 4, first + 8, first + 12)
-    return tuple(sides)
+    return tuple(sides) if matrix is None else _transform(tuple(sides), matrix)
 
 
-def _colour(item: int) -> tuple[int, ...]:
+def read_colour(item: int, read: Callable[..., int] = _fill_colour) -> tuple[int, ...]:
     """Return red, green, blue and opacity of an object's fill; opaque black for a pattern, which has no colour."""
-    return tuple(_COLOUR_PARTS) if _fill_colour(item, *_PART_ADDRESSES) else _NO_COLOUR
+    return tuple(_COLOUR_PARTS) if read(item, *_PART_ADDRESSES) else _NO_COLOUR
 
 
 @dataclass
@@ -278,9 +219,9 @@ class _CoverCollector:
         if kind == raw.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH:
             count = _count_within(item)
             inner = [_object_within(item, index) for index in range(max(0, count - _LATE), count)]
-            self.add(inner, _matrix_of(item, matrix), depth + 1, layered or bool(find_objects_in_layers([item])))
+            self.add(inner, matrix_of(item, matrix), depth + 1, layered or bool(find_objects_in_layers([item])))
         elif kind in _COVERING:
-            left, bottom, right, top = rect = _bounds(item)
+            left, bottom, right, top = rect = read_bounds(item)
             large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS
             if large and (kind != raw.FPDF_PAGEOBJ_PATH or _is_filled(item)):
                 self.rects.append(rect if matrix is None else _transform(rect, matrix))
@@ -288,7 +229,7 @@ class _CoverCollector:
                 self.clear.append(bool(_is_clear(item)))
 
 
-def _matrix_of(group: int, outer: Matrix | None) -> Matrix:
+def matrix_of(group: int, outer: Matrix | None) -> Matrix:
     """Return the matrix that converts coordinates in a group to coordinates on the page."""
     parts = (ctypes.c_float * 6)()
     _object_matrix(group, ctypes.addressof(parts))

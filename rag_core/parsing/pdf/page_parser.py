@@ -24,10 +24,13 @@ from rag_core.parsing.pdf.form_fields import insert_form_fields
 from rag_core.parsing.pdf.glyph_names import decode_glyphs
 from rag_core.parsing.pdf.hidden_text import remove_hidden_text
 from rag_core.parsing.pdf.page import PdfPage
+from rag_core.parsing.pdf.struck_text import join_marks, mark_struck
 from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
 from rag_core.parsing.pdf.watermarks import separate_watermarks
 from rag_core.parsing.tables.finder import find_tables
+from rag_core.parsing.tables.struck_cells import remove_struck_cells
+from rag_core.text.struck import escape_marks, remove_struck
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import Page, PageState, ParsedPage
 
@@ -75,10 +78,10 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     def find_rules() -> FloatArray:
         return turn_boxes(reader.rules(), lines[0].runs[0], reader.width, reader.height)
 
-    tables = find_tables(lines, text, boxes, find_rules)
+    tables = remove_struck_cells(find_tables(lines, text, boxes, find_rules))
     text, boxes = append_missing_pairs(text, boxes, find_field_pairs(reader, characters))
     # Notes and watermarks have no place in the text of the page, so they follow it.
-    text = "\n\n".join([*([text] if text.strip() else []), *reader.notes, *watermarks])
+    text = "\n\n".join([*([text] if text.strip() else []), *map(escape_marks, [*reader.notes, *watermarks])])
     state = page_runs.state if text.strip() or page_runs.state is PageState.FAILED else PageState.EMPTY
     page = Page(
         page_index=page_index,
@@ -96,7 +99,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     words = split_words(_whole_words(lines))
     return ParsedPage(
         page,
-        find_headings(lines, spans),
+        tuple((start, end) for start, end in find_headings(lines, spans) if remove_struck(text[start:end]).strip()),
         find_hyphenated_words(lines, separators, spans),
         tuple(sorted(words)),
         reader.paper_clips,
@@ -116,8 +119,9 @@ def _whole_words(lines: list[Line]) -> str:
 
 
 def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRuns:
-    characters, numbers = insert_form_fields(reader, characters)
+    characters, numbers = mark_struck(reader, *insert_form_fields(reader, characters))
     runs = build_runs(characters, lambda index: reader.is_bold(int(numbers[index])))
+    join_marks(runs)
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le").replace("\x02", "")
     garbage = measure_unreadable_share(text) > _GARBAGE
     layer = _PageRuns(runs, PageState.TEXT)
@@ -170,6 +174,8 @@ def _recognize_page(reader: PdfPage, layer: _PageRuns, *, keep: bool) -> _PageRu
         if not layer.runs:
             layer.state = PageState.FAILED
         return layer
+    for run in runs:
+        run.words[:] = map(escape_marks, run.words)
     if keep:
         runs = [run for run in runs if not _is_covered(run.rects, layer.runs)]
     reason = f"text recognition could not read {lost} of its lines" if lost else ""

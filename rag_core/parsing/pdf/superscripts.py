@@ -34,7 +34,7 @@ def mark_superscripts(codes: IntArray, boxes: FloatArray, text: TextPage) -> Int
     text : TextPage
         Provides origins for the characters of words with figures.
     """
-    drawn, across = _find_line_axis(boxes)
+    drawn, across = find_line_axis(boxes)
     visible = codes[drawn]
     order = np.flatnonzero(visible > 0x20)
     drawn, visible = drawn[order], visible[order]
@@ -60,7 +60,7 @@ def mark_superscripts(codes: IntArray, boxes: FloatArray, text: TextPage) -> Int
     return marked
 
 
-def _find_line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
+def find_line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
     """Return the numbers of the drawn characters, and the axis at a right angle to their lines.
 
     The axis is 1 for horizontal and 0 for vertical lines. On this axis, neighbouring characters differ less often in

@@ -25,8 +25,8 @@ _LETTER = re.compile(r"[^\W_]")
 _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 # Lines drawn with characters, and dot leaders before a page number. They are removed, because they have no meaning and
 # would be many tokens.
-_RULE = re.compile(r"^(?:[_=*~]{3,}|[-–—.·…]{4,})$|_{6,}|\.{6,}")
-_PERHAPS_RULE = re.compile(r"[_=*~]{3}|[-–—.·…]{4}")
+_RULE = re.compile(r"^(?:[_=*~∼]{3,}|[-–—.·…]{4,})$|_{6,}|\.{6,}")
+_PERHAPS_RULE = re.compile(r"[_=*~∼]{3}|[-–—.·…]{4}")
 # A row of at least ``_MIN_DOTS`` dots with blanks between them is a leader as well.
 _DOTS = frozenset(".·…")
 _MIN_DOTS = 4

@@ -1,0 +1,137 @@
+"""Find the thin horizontal and vertical lines of a page, which may be borders of cells or strike out text."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from itertools import islice, repeat
+from typing import Any
+
+import numpy as np
+
+from rag_core.parsing.pdf.page_objects import Bounds, Matrix, matrix_of, read_bounds, read_colour
+from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, handle_address, raw
+
+_THICKEST, _SHORTEST = 3.0, 2.0
+# A page with more objects, and a path with more segments, is a drawing.
+_MAX_OBJECTS, _MAX_SEGMENTS, _MAX_DEPTH = 20_000, 1000, 3
+# Least brightness of a line that cannot be seen on paper.
+_LIGHT = 235
+
+_page_object = bind_function("FPDFPage_GetObject", POINTER, POINTER, INT)
+_object_type = bind_function("FPDFPageObj_GetType", INT, POINTER)
+_count_within = bind_function("FPDFFormObj_CountObjects", INT, POINTER)
+_object_within = bind_function("FPDFFormObj_GetObject", POINTER, POINTER, ctypes.c_ulong)
+_draw_mode = bind_function("FPDFPath_GetDrawMode", INT, POINTER, POINTER, POINTER)
+_count_segments = bind_function("FPDFPath_CountSegments", INT, POINTER)
+_segment = bind_function("FPDFPath_GetPathSegment", POINTER, POINTER, INT)
+_segment_kind = bind_function("FPDFPathSegment_GetType", INT, POINTER)
+_segment_point = bind_function("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
+_stroke_colour = bind_function("FPDFPageObj_GetStrokeColor", INT, *[POINTER] * 5)
+
+
+def find_rules(page: Any) -> list[Bounds]:
+    """Return the bounds of straight lines and thin areas, such as borders of table cells, in PDF user space.
+
+    The bounds are left, bottom, right and top in points.
+    """
+    return [bounds for bounds, _ in _iter_lines(_list_objects(page))]
+
+
+def find_strokes(page: Any) -> list[Bounds]:
+    """Return the bounds of visible lines and thin areas, and of lines between the corners of StrikeOut notes."""
+    lines = (bounds for bounds, path in _iter_lines(_list_objects(page)) if _is_long(bounds) and _is_visible(path))
+    return [*_iter_annotated(page), *lines]
+
+
+def _list_objects(page: Any) -> list[int]:
+    handle, count = handle_address(page), int(raw.FPDFPage_CountObjects(page))
+    return list(map(_page_object, repeat(handle), range(count))) if count <= _MAX_OBJECTS else []
+
+
+def _iter_lines(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[tuple[Bounds, int]]:
+    """Yield the bounds of each line with the path that it is part of, including those in groups."""
+    kinds = np.fromiter(map(_object_type, items), np.int32, len(items))
+    for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_PATH).tolist():
+        path = items[place]
+        if _is_thin(bounds := read_bounds(path, matrix)):
+            yield bounds, path
+        elif 2 < (count := _count_segments(path)) <= _MAX_SEGMENTS:
+            yield from zip(filter(_is_thin, _iter_parts(path, count, matrix)), repeat(path))
+    if depth < _MAX_DEPTH:
+        for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_FORM).tolist():
+            group = items[place]
+            inner = [_object_within(group, index) for index in range(min(_count_within(group), _MAX_OBJECTS))]
+            yield from _iter_lines(inner, matrix_of(group, matrix), depth + 1)
+
+
+def _iter_parts(path: int, count: int, outer: Matrix | None) -> Iterator[Bounds]:
+    """Yield the bounds of each part of a path, and of each side of a part that is not filled."""
+    x, y = ctypes.c_float(), ctypes.c_float()
+    parts: list[list[tuple[float, float, float]]] = []
+    for number in range(count):
+        segment = _segment(path, number)
+        if _segment_kind(segment) == raw.FPDF_SEGMENT_MOVETO or not parts:
+            parts.append([])
+        _segment_point(segment, ctypes.addressof(x), ctypes.addressof(y))
+        parts[-1].append((x.value, y.value, 1.0))
+    matrix = matrix_of(path, outer)
+    is_filled = _read_mode(path)[0]
+    for part in parts:
+        points = (np.array(part) @ matrix)[:, :2]
+        bounds = (*points.min(axis=0).tolist(), *points.max(axis=0).tolist())
+        yield bounds
+        if not is_filled and not _is_thin(bounds):
+            ends = np.roll(points, -1, axis=0)
+            for low, high in zip(np.minimum(points, ends).tolist(), np.maximum(points, ends).tolist(), strict=True):
+                yield (*low, *high)
+
+
+def _is_thin(bounds: Bounds) -> bool:
+    left, bottom, right, top = bounds
+    return min(right - left, top - bottom) <= _THICKEST
+
+
+def _is_long(bounds: Bounds) -> bool:
+    left, bottom, right, top = bounds
+    width, height = right - left, top - bottom
+    return max(width, height) >= max(_SHORTEST, 2 * min(width, height))
+
+
+def _read_mode(path: int) -> tuple[bool, bool]:
+    """Return whether a path is filled, and whether it is stroked."""
+    how, stroked = ctypes.c_int(), ctypes.c_int()
+    _draw_mode(path, ctypes.addressof(how), ctypes.addressof(stroked))
+    return how.value != raw.FPDF_FILLMODE_NONE, bool(stroked.value)
+
+
+def _is_visible(path: int) -> bool:
+    is_filled, is_stroked = _read_mode(path)
+    colours = [read_colour(path)] if is_filled else []
+    if is_stroked:
+        colours.append(read_colour(path, _stroke_colour))
+    return any(min(colour[:3]) < _LIGHT and colour[3] for colour in colours)
+
+
+def _iter_annotated(page: Any) -> Iterator[Bounds]:
+    """Yield the line through the middle of each quadrilateral of the StrikeOut annotations that are shown."""
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page), _MAX_OBJECTS)):
+        if not (annotation := raw.FPDFPage_GetAnnot(page, index)):
+            continue
+        try:
+            hidden = raw.FPDFAnnot_GetFlags(annotation) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW)
+            if raw.FPDFAnnot_GetSubtype(annotation) == raw.FPDF_ANNOT_STRIKEOUT and not hidden:
+                for number in islice(range(raw.FPDFAnnot_CountAttachmentPoints(annotation)), _MAX_SEGMENTS):
+                    quad = raw.FS_QUADPOINTSF()
+                    if raw.FPDFAnnot_GetAttachmentPoints(annotation, number, quad):
+                        yield _middle_line(quad)
+        finally:
+            raw.FPDFPage_CloseAnnot(annotation)
+
+
+def _middle_line(quad: Any) -> Bounds:
+    across, down = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y2, quad.y3, quad.y4)
+    left, bottom, right, top = min(across), min(down), max(across), max(down)
+    if right - left >= top - bottom or abs(quad.x1 - quad.x2) > abs(quad.y1 - quad.y2):
+        return left, (bottom + top) / 2, right, (bottom + top) / 2
+    return (left + right) / 2, bottom, (left + right) / 2, top

@@ -1,0 +1,107 @@
+"""Mark the words of a page through which a line is drawn; see `rag_core.text.struck`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from rag_core.parsing.layout.runs import Run
+from rag_core.parsing.pdf.page import PdfPage
+from rag_core.parsing.pdf.superscripts import find_line_axis
+from rag_core.parsing.pdf.text_page import Characters
+from rag_core.text.struck import LITERAL_MARK, MARK, TILDE
+from rag_core.types.arrays import BoolArray, FloatArray, IntArray
+
+# The line is in this part of the height of a character, measured from its lower end.
+_MIDDLE = (0.3, 0.66)
+# Least share of the width of a character that the line covers, and most thickness and overhang of the line, as shares
+# of the height of the characters. A longer line is a rule of a table or of a chart.
+_COVERED, _THICKEST, _OVERHANG = 0.6, 0.22, 0.8
+# Least share of the length of the line over characters.
+_FILLED = 0.7
+# Words with a smaller gap, as a share of their height, are not in different cells of a table.
+_NEAR = 0.5
+_STRETCH = re.compile("s+")
+
+
+def mark_struck(reader: PdfPage, characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
+    """Return the characters with a mark before and after the struck part of each word, and their numbers.
+
+    The marks have the boxes and the numbers of the characters beside them. Literal tildes are replaced where they could
+    be read as a mark.
+    """
+    struck = _find_struck(characters, reader.strokes())
+    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
+    literal = MARK[0] if struck.any() else LITERAL_MARK.pattern
+    if re.search(literal, text):
+        text = re.sub(literal, lambda match: TILDE * len(match[0]), text)
+        codes = np.frombuffer(text.encode("utf-32-le"), "<u4").astype(np.int32)
+        characters = replace(characters, codes=codes)
+    if not struck.any():
+        return characters, numbers
+    signs = "".join("s" if is_struck and char > " " else "." for is_struck, char in zip(struck, text, strict=True))
+    spans = [m.span() for m in _STRETCH.finditer(signs) if any(map(str.isalnum, text[m.start() : m.end()]))]
+    if not spans:
+        return characters, numbers
+    places = [place for start, end in spans for place in (start, start, end, end)]
+    beside = [place for start, end in spans for place in (start, start, end - 1, end - 1)]
+    codes = np.insert(characters.codes, places, ord(MARK[0])).astype(np.int32)
+    boxes = np.insert(characters.boxes, places, characters.boxes[beside], axis=0)
+    return replace(characters, codes=codes, boxes=boxes), np.insert(numbers, places, numbers[beside]).astype(np.int32)
+
+
+def join_marks(runs: list[Run]) -> None:
+    """Write one pair of marks around neighbouring struck words of each run that has no wide gaps."""
+    for run in runs:
+        if run.cells > 1 or MARK not in "".join(run.words):
+            continue
+        for number in range(len(run.words) - 1):
+            before, after = run.words[number : number + 2]
+            gap = run.line_boxes[number + 1, 0] - run.line_boxes[number, 2]
+            if gap < _NEAR * run.size and _has_mark_at(before, -1) and _has_mark_at(after, 0):
+                run.words[number : number + 2] = before[: -len(MARK)], after[len(MARK) :]
+
+
+def _has_mark_at(word: str, end: int) -> bool:
+    return len(word) > 2 and (word.startswith(MARK) if end == 0 else word.endswith(MARK))
+
+
+def _find_struck(characters: Characters, strokes: FloatArray) -> BoolArray:
+    """Return which characters a line strikes out."""
+    struck = np.zeros(len(characters.codes), bool)
+    if not len(strokes):
+        return struck
+    boxes = characters.boxes
+    axis = find_line_axis(boxes)[1]
+    # Along the line and across it, in points; a page with text in two directions is read in that of most text.
+    sizes = (characters.width, characters.height)
+    low, high = boxes[:, 1 - axis] * sizes[1 - axis], boxes[:, 3 - axis] * sizes[1 - axis]
+    top, bottom = boxes[:, axis] * sizes[axis], boxes[:, axis + 2] * sizes[axis]
+    visible = (characters.codes > 0x20) & ~np.isnan(top) & (high > low) & (bottom > top)
+    drawn = np.flatnonzero(visible)
+    order = drawn[np.argsort(top[drawn] + bottom[drawn], kind="stable")]
+    middles = (top[order] + bottom[order]) / 2
+    # The line is at most this far from the middle of a character.
+    reach = max(0.5 - _MIDDLE[0], _MIDDLE[1] - 0.5) * float((bottom[order] - top[order]).max(initial=0.0))
+    begins, ends = (strokes[:, 1 - axis] * sizes[1 - axis], strokes[:, 3 - axis] * sizes[1 - axis])
+    across_all, thick_all = (strokes[:, axis] + strokes[:, axis + 2]) / 2, strokes[:, axis + 2] - strokes[:, axis]
+    across_all, thick_all = across_all * sizes[axis], thick_all * sizes[axis]
+    firsts, lasts = np.searchsorted(middles, across_all - reach), np.searchsorted(middles, across_all + reach)
+    for number in np.flatnonzero((ends - begins > thick_all) & (firsts < lasts)):
+        near, begin, end = order[firsts[number] : lasts[number]], begins[number], ends[number]
+        across, thick = across_all[number], thick_all[number]
+        heights = bottom[near] - top[near]
+        rise = (bottom[near] - across) / heights
+        shared = np.minimum(high[near], end) - np.maximum(low[near], begin)
+        hit = (shared >= _COVERED * (high[near] - low[near])) & (thick <= _THICKEST * heights)
+        hit &= np.abs(rise - sum(_MIDDLE) / 2) <= (_MIDDLE[1] - _MIDDLE[0]) / 2
+        if not hit.any():
+            continue
+        height = float(np.median(heights[hit]))
+        covered = float(np.minimum(shared[hit], end - begin).sum())
+        overhang = max(low[near][hit].min() - begin, end - high[near][hit].max())
+        if overhang <= _OVERHANG * height and covered >= _FILLED * (end - begin - 2 * max(0.0, overhang)):
+            struck[near[hit]] = True
+    return struck
