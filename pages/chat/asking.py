@@ -17,6 +17,7 @@ from pages.shared.richtext import show_richtext
 from pages.shared.runs import Progress, Run
 from pages.shared.text import escape_markdown
 from pages.shared.warmth import describe_warm_up
+from rag_core.errors import RagError
 from rag_core.types.answers import Stage
 from rag_core.types.conversations import Scope
 from rag_core.types.searches import MAX_QUESTION_CHARS
@@ -45,7 +46,11 @@ def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
             if question and len(st.session_state.get(keys.CLASHES, {})) > pending_before:
                 return_to_input(question, "the name of an attached file is taken, so the file is not added yet")
             elif question:
-                ask(back, question, scope, [job.job_id for job in jobs])
+                try:
+                    ask(back, question, scope, [job.job_id for job in jobs])
+                except RagError:
+                    st.session_state[keys.ASK] = question
+                    raise
 
     # An input at the root would scroll the page to its end after each run, and the question out of view.
     st.bottom.chat_input(
