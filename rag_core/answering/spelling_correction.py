@@ -18,10 +18,11 @@ def correct_spelling(question: str, index: WordIndex) -> tuple[str, tuple[str, .
     differs from it by a typing error. So a rare word that the documents lack, such as "salmon", does not become the
     name "Salomon".
     """
-    spans = {question[slice(*span)]: span for span in list_spelled_words(question)}
+    words = dict.fromkeys(question[slice(*span)] for span in list_spelled_words(question))
     language = detect_language(question)
-    frequencies = index.count_chunks(list(spans))
-    unknown = [word for word in spans if not frequencies[word] and not is_ordinary_word(word, language)]
+    rare = [word for word in words if not is_ordinary_word(word, language)]
+    frequencies = index.count_chunks(rare) if rare else {}
+    unknown = [word for word in rare if not frequencies[word]]
     if len(unknown) > MAX_UNKNOWN:
         return question, ()
     corrected = {word: similar for word in unknown if (similar := index.find_similar_word(word))}

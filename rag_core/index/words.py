@@ -95,6 +95,7 @@ class _Counts:
     """
 
     total: int | None = None
+    has_forms: bool | None = None
     document_frequencies: dict[str, int] = field(default_factory=dict)
 
 
@@ -196,7 +197,12 @@ class WordIndex:
             "SELECT key, other FROM forms WHERE key IN (SELECT value FROM json_each(:keys)) "  # noqa: S608 - constants
             f"{scope} GROUP BY key, other ORDER BY count(*) DESC"
         )
+        counts = self._counts
         with self._db.read() as connection:
+            if counts.has_forms is None:
+                counts.has_forms = bool(connection.execute(text("SELECT EXISTS (SELECT 1 FROM forms)")).scalar())
+            if not counts.has_forms:
+                return {}
             found = connection.execute(query, {"keys": json.dumps(list(spans)), **values}).all()
         forms: dict[str, list[str]] = {}
         known, taken = set(spans), set[int]()

@@ -15,7 +15,8 @@ _NOT_COPIED = ("files", "models", ".*")
 
 def is_read_only(folder: Path) -> bool:
     """Return whether a folder contains a library that can be read, but not changed."""
-    return (folder / "footnote.sqlite").is_file() and not os.access(folder, os.W_OK)
+    database = folder / "footnote.sqlite"
+    return database.is_file() and not all(os.access(one, os.W_OK) for one in (folder, database))
 
 
 def copy_library(folder: Path) -> tempfile.TemporaryDirectory[str]:

@@ -256,7 +256,10 @@ os.execv(sys.executable, [sys.executable, "-m", "rag_core", *sys.argv[1:]])
 
 
 @pytest.mark.parametrize("part", ["", "footnote.sqlite"])
-def test_read_only_folder_or_database_is_reported_in_one_line(tmp_path: Path, part: str) -> None:
+@pytest.mark.parametrize(("command", "code"), [(["status"], 0), (["delete", "a.pdf"], 1)])
+def test_read_only_folder_or_database_can_be_read_and_is_reported(
+    tmp_path: Path, part: str, command: list[str], code: int
+) -> None:
     data = tmp_path / "data"
     with opened(data) as engine:
         indexed(engine, "a.pdf", BUDGET)
@@ -264,7 +267,7 @@ def test_read_only_folder_or_database_is_reported_in_one_line(tmp_path: Path, pa
     (data / part).chmod(0o555 if not part else 0o444)
     try:
         process = subprocess.run(
-            [sys.executable, "-c", READER, "--data-dir", str(data), "status"],
+            [sys.executable, "-c", READER, "--data-dir", str(data), *command],
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -272,7 +275,7 @@ def test_read_only_folder_or_database_is_reported_in_one_line(tmp_path: Path, pa
         )
     finally:
         (data / part).chmod(0o755 if not part else 0o644)
-    assert process.returncode == 1
+    assert process.returncode == code
     assert "cannot be written" in process.stderr
     assert "RAG_DATA_DIR" in process.stderr
     assert "Traceback" not in process.stderr
