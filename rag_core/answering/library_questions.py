@@ -20,8 +20,7 @@ from rag_core.reading.summary_requests import asks_for_summary, is_generic_docum
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.text.grammar import split_tokens
-from rag_core.text.names import contains_document_name
-from rag_core.text.place_requests import asks_only_for_content, parse_title_request
+from rag_core.text.place_requests import TITLE, asks_only_for_content
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.formatting import format_count
@@ -159,20 +158,19 @@ class LibraryAnswerer:
 
     def _answer_about_named(self, query: Query) -> str:
         """Return the titles, or the numbers of pages, of the documents that a question names by words or file names."""
-        request = parse_title_request(query.text)
-        asked = _ASKED_PAGES.search(query.text)
-        if request is None and asked is None:
+        title = TITLE.search(query.text)
+        asked = title or _ASKED_PAGES.search(query.text)
+        if asked is None:
             return ""
-        start, end = (request.start, request.end) if request else asked.span() if asked else (0, 0)
         library = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
         named = library.find_file_names(query.text)
-        rest = _FILE_NAME.sub(" ", f"{query.text[:start]} {query.text[end:]}")
+        rest = _FILE_NAME.sub(" ", f"{query.text[: asked.start()]} {query.text[asked.end() :]}")
         words = [one.text for one in split_tokens(rest) if not asks_only_for_content(one.text)]
         words = [one for one in words if not (is_generic_document_word(one) or is_kind_of_document(one))]
         if words:
-            named = [one for one in library.documents if all(contains_document_name(one.all_names, w) for w in words)]
+            named = library.find_titled(words, least=1)
         named = named or ([] if words else library.documents)
-        write = self._state_title if request else _state_pages
+        write = self._state_title if title else _state_pages
         return "\n".join(map(write, named)) if len(named) <= _MAX_LISTED else ""
 
     def _state_title(self, document: DocumentInfo) -> str:

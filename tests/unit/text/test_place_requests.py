@@ -39,12 +39,6 @@ def test_place_is_parsed(question: str, kind: str, labels: tuple[str, ...], posi
     assert asks_only_for_content(f"{question[: request.start]} {question[request.end :]}")
 
 
-def test_heading_in_quotation_marks_is_parsed() -> None:
-    request = parse_place("What does the section “Moorings in winter” say?")
-    assert request is not None
-    assert (request.kind, request.title) == ("section", "Moorings in winter")
-
-
 @pytest.mark.parametrize(
     "question",
     [
