@@ -91,10 +91,10 @@ def _split_words(title: str) -> list[str]:
 def _is_same_word(word: str, other: str) -> bool:
     """Return whether two words have a stem in common, or the other one is a compound that ends with the word."""
     common = Prefix.similarity(word, other)
-    return bool(
+    return (
         stem(word) == stem(other)
         or common >= max(_LEAST_STEM, len(word) - _LONGEST_ENDING, len(other) - _LONGEST_ENDING)
-        or (len(word) >= _LEAST_COMPOUND and other.endswith(word))
+        or any(other.endswith(word[:end]) for end in range(len(word), _LEAST_COMPOUND - 1, -1)[: _LONGEST_ENDING + 1])
     )
 
 

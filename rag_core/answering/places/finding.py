@@ -22,12 +22,10 @@ from rag_core.types.searches import Query
 MAX_PLACES, _MAX_LISTED = 3, 5
 # Characters between a caption and its table, and of a table that is not recognized as one.
 _NEAR_TABLE, _TABLE_CHARS = 400, 1500
-# Articles, and prepositions before the name of a document, as in "page 6 of the lease on Oak Street".
+# Articles, and the words before and in the name of a document, as in "page 6 of the rules for guests of the inn".
 _ARTICLE = r"(?:the|this|my|our|your|an?|de[rmns]|die|das|diese[rms]?|l[ae]s?|el|los|ce|cette|est[ea])"
-_CONNECTOR = re.compile(
-    rf"(?:(?:of|in|from|on|for|to|von|vom|im|zur?|zum|über|für|aus|du|des?|del|dans|en|{_ARTICLE})\s+|[dl]['’])+",
-    re.IGNORECASE,
-)
+_OF = re.compile(rf"(?:(?:of|in|from|on|von|vom|im|in|aus|du|des?|del|dans|en|{_ARTICLE})\s|[dl]['’])", re.IGNORECASE)
+_CONNECTOR = re.compile(rf"{_OF.pattern}|(?:for|to|and|zur?|zum|für|über|und|et|pour|y|para)\s", re.IGNORECASE)
 _FINAL_ARTICLE = re.compile(rf"\b{_ARTICLE}\s+$", re.IGNORECASE)
 _NEXT_WORD, _WORD_BEFORE = re.compile(r"\s+([^\W\d_][\w.'’-]*)"), re.compile(r"[^\s]\s+([\w.'’-]+)\s+$")
 _FILE_NAME = re.compile(r"[\w().-]*\w\.[a-z]{2,4}\b", re.IGNORECASE)
@@ -170,7 +168,7 @@ def _select_documents(question: str, request: PlaceRequest, known: NamedDocument
     before, after = question[: request.start], question[request.end :]
     files = known.find_file_names(question)
     rest = after.lstrip(" ,")
-    if _CONNECTOR.match(rest):
+    if _OF.match(rest):
         words = _list_described(rest)
         for count in range(len(words), 0, -1):
             described = known.find_titled([one.text for one in words[:count]])
@@ -278,9 +276,8 @@ def _list_described(text: str) -> list[Token]:
     for token in split_tokens(text):
         if _CONNECTOR.fullmatch(f"{token.text} "):
             continue
-        if token.is_function or (token.text.isalpha() and asks_only_for_content(token.text)):
-            if words:
-                break
-            continue
-        words.append(token)
+        if not token.is_function and not (token.text.isalpha() and asks_only_for_content(token.text)):
+            words.append(token)
+        elif words:
+            break
     return [one for one in words if not is_generic_document_word(one.text)]

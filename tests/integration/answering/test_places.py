@@ -171,6 +171,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ("What does chapter 2 of the basketry course say?", "p-17.pdf, “Chapter Two: Soaking” (page 2):", "nine days"),
         ("What is chapter one of the course on baskets about?", "p-17.pdf, “Chapter One: Tools” (page 2)", "bodkin"),
         ("Was steht auf Seite 2 der Wegesatzung?", "scan_0042.pdf, page 2:", "im Juli"),
+        ("Was steht in § 2 über Ränder?", "", "im Juli"),
         ("Was regelt § 1 der Satzung von Tannloh?", "scan_0042.pdf, “§ 1 Zweck” (page 1):", "dienen allen"),
         ("What is in section 1 of the report on the Skell quarry?", "b2.pdf, “1 Stone” (page 2):", "slate"),
         ("In the basketry course, what is on page 1?", "p-17.pdf, page 1:", "Runa Eld"),
