@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_core.text.numbers import parse_numbers
-from rag_core.text.words import ALPHANUMERIC, LETTERS, tokenize
+from rag_core.text.words import ALPHANUMERIC, LETTERS, stem, tokenize
 from rag_core.types.places import PlaceKind, PlaceRequest
 
 # The nouns for places in English, German, French and Spanish, as regular expressions. "paragraph" and "§" are sections.
@@ -32,20 +32,21 @@ _POSITIONS = {
     -1: r"last|final|letzte[nrs]?|derni[èe]re|[úu]ltima?",
 }
 # Words beside the name of a place in questions that ask only for its text.
-_CONTENT_WORDS = frozenset(
-    "a about all an and are at be can content contents cover covered covers contain contained contains could deal "
-    "deals discuss discussed discusses describe described describes display do does for found full give given has "
-    "have in is it list listed me mention mentioned mentions of on or out please print printed provide provides "
-    "quote read reads regulate regulated regulates report reported said say says set show shown shows stand stands "
-    "state stated states s t tell text that the there this to up us what whole which wording would written you "
-    "summary summarise summarize summarised summarized summarising overview short brief briefly outline sum key main "
-    "points point your my our am auf aus behandelt bitte das dem den der des die diesem dieser du ein eine enthält "
-    "erwähnt es fasse für geht gib ich hat haben im inhalt ist kannst kurz lautet mir mit regelt sagt sich steht um "
-    "und uns vom von was welche welcher wird wovon worum zeig zeige zeigt zu zum zur zusammen zusammenfassung "
-    "geregelt besagt wortlaut au aux ce cette contient contenu contenue d dans de dit donne en est et fait figure il "
-    "l la le les mentionne mentionné montre moi parle prévoit qu que quel quelle quoi résume résumé résumez sur "
-    "texte traite trouve un une y al como con contenido contiene cuál del dice el esta este establece habla hay "
-    "tiene tienen las lo los muestra prevé qué regula resume resumen se sobre trata una".split()
+_CONTENT_STEMS = frozenset(
+    map(
+        stem,
+        "a about all an and are at be can content cover contain could deal discuss describe display do does for "
+        "found full give given has have in is it list me mention of on or out please print provide quote read "
+        "regulate report said say set show shown stand state s t tell text that the there this to up us what whole "
+        "which wording would written you summary summarise summarize overview short brief briefly outline sum key "
+        "main points your my our am auf aus behandelt bitte das dem den der des die diesem dieser du ein enthält "
+        "erwähnt es fasse für geht gib ich hat haben im inhalt ist kannst kurz lautet mir mit regelt sagt sich steht "
+        "um und uns vom von was welche welcher wird wovon worum zeig zeigt zu zum zur zusammen zusammenfassung "
+        "geregelt besagt wortlaut aux ce cette contient contenu d dans dit donne en est et fait figure il l la le "
+        "mentionne mentionné montre moi parle prévoit qu que quel quelle quoi résume résumé résumez sur traite "
+        "trouve y al como con contenido contiene cuál del dice el esta establece habla hay tiene tienen lo muestra "
+        "prevé qué regula resume resumen se sobre trata una".split(),
+    )
 )
 _LABEL = r"\d+(?:\.\d+)*[a-z]?(?![\w%])(?![.,]\d)|(?-i:[IVXLC]{1,7}|[ivx]{2,7}|[A-Z](?:\.\d+)*)(?![\w'’&])"
 # What may be a number in words, such as "six" or "twenty-one".
@@ -115,7 +116,7 @@ def find_asked_kind(question: str) -> PlaceKind | None:
 def asks_only_for_content(rest: str) -> bool:
     """Return whether the words beside the name of a place ask for nothing but its text."""
     return all(
-        word.casefold() in _CONTENT_WORDS or word.isdigit() or _is_place_noun(word)
+        stem(word.casefold()) in _CONTENT_STEMS or word.isdigit() or _is_place_noun(word)
         for word in ALPHANUMERIC.findall(rest)
     )
 

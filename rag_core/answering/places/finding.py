@@ -151,11 +151,10 @@ class PlaceFinder:
         """
         [(page, (start, end))] = place.spans.items()
         tables = self._stores.documents.tables([(place.version_id, page)]).get((place.version_id, page), ())
-        below = [one for one in tables if start <= one.start <= end + _NEAR_TABLE]
-        above = [one for one in tables if start - _NEAR_TABLE <= one.end <= start]
-        if below or above:
-            span = (start, max(end, below[0].end)) if below else (above[-1].start, end)
-            return replace(place, spans={page: span}), True
+        below = [(start, max(end, one.end)) for one in tables if start <= one.start <= end + _NEAR_TABLE]
+        above = [(one.start, end) for one in tables if start - _NEAR_TABLE <= one.end <= start]
+        if nearest := [*below[:1], *above[-1:]]:
+            return replace(place, spans={page: nearest[0]}), True
         following = (one.spans[page][0] for one in sections if page in one.spans and one.spans[page][0] > start)
         return replace(place, spans={page: (start, min(following, default=end + _TABLE_CHARS))}), False
 
@@ -176,8 +175,8 @@ def _select_documents(question: str, request: PlaceRequest, known: NamedDocument
                 return _Scope(files or described, before, rest[words[count - 1].end :], is_named=True)
         if not files and not all(is_kind_of_document(one.text) for one in words):
             return _Scope([], before, after)
-    words = _list_described(before)
-    described = known.find_titled([one.text for one in words], least=1) if words else []
+    named = [one.text for one in _list_described(before)]
+    described = known.find_titled([one for one in named if not is_kind_of_document(one)] or named, least=1)
     if files or described:
         return _Scope(files or described, "" if described else before, after, is_named=True)
     return _Scope(known.documents, before, after)
@@ -276,7 +275,8 @@ def _list_described(text: str) -> list[Token]:
     for token in split_tokens(text):
         if _CONNECTOR.fullmatch(f"{token.text} "):
             continue
-        if not token.is_function and not (token.text.isalpha() and asks_only_for_content(token.text)):
+        asks = token.is_function or (token.text.isalpha() and asks_only_for_content(token.text))
+        if is_kind_of_document(token.text) or not asks:
             words.append(token)
         elif words:
             break

@@ -174,6 +174,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ("Was steht in § 2 über Ränder?", "", "im Juli"),
         ("Was regelt § 1 der Satzung von Tannloh?", "scan_0042.pdf, “§ 1 Zweck” (page 1):", "dienen allen"),
         ("What is in section 1 of the report on the Skell quarry?", "b2.pdf, “1 Stone” (page 2):", "slate"),
+        ("What does the Skell report say in section 1?", "b2.pdf, “1 Stone” (page 2):", "slate"),
         ("In the basketry course, what is on page 1?", "p-17.pdf, page 1:", "Runa Eld"),
         ("How many pages does the report on the Skell quarry have?", "b2.pdf has 2 pages.", ""),
         ("Wie viele Seiten hat die Wegesatzung?", "scan_0042.pdf has 2 pages.", ""),
