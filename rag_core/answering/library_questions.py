@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from rag_core.answering.named_documents import NamedDocuments
+from rag_core.answering.named_documents import FILE_NAME, NamedDocuments
 from rag_core.chunking.document_titles import SEPARATOR
 from rag_core.embedding.embedder import Embedder
 from rag_core.parsing.formats.accepted import ACCEPTED
@@ -100,7 +100,6 @@ EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
 }
 # The vectors of all examples by the weights of the embedder; to compute them takes hundreds of milliseconds.
 _VECTORS: dict[str, FloatArray] = {}
-_FILE_NAME = re.compile(r"[\w.()-]*\w\.[a-z]{2,4}\b", re.IGNORECASE)
 # Cosine from which a question is of the kind of an example.
 MIN_SIMILARITY = 0.68
 # By how much it has to be nearer to this example than to a question that documents answer.
@@ -164,7 +163,7 @@ class LibraryAnswerer:
             return ""
         library = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
         named = library.find_file_names(query.text)
-        rest = _FILE_NAME.sub(" ", f"{query.text[: asked.start()]} {query.text[asked.end() :]}")
+        rest = FILE_NAME.sub(" ", f"{query.text[: asked.start()]} {query.text[asked.end() :]}")
         words = [one.text for one in split_tokens(rest) if not asks_only_for_content(one.text)]
         words = [one for one in words if not (is_generic_document_word(one) or is_kind_of_document(one))]
         if words:
@@ -191,7 +190,7 @@ class LibraryAnswerer:
         if len(question.split()) > _MAX_WORDS or asks_for_summary(question):
             return None
         # A name has a vector of its own.
-        question = _FILE_NAME.sub("the document", question)
+        question = FILE_NAME.sub("the document", question)
         embedder = self._generations.active().embedder
         similarities = _embed_examples(embedder) @ embedder.embed_question(question).dense
         best = int(similarities.argmax())

@@ -20,6 +20,8 @@ MAX_TITLES = 40
 # Fewest letters that two forms of a word have in common, most letters of an ending for a case or a plural, and fewest
 # letters of the last part of a compound, as in "Satzung" for "Friedhofssatzung".
 _LEAST_STEM, _LONGEST_ENDING, _LEAST_COMPOUND = 5, 2, 6
+# A file name with its ending in a question.
+FILE_NAME = re.compile(r"[\w.()-]*\w\.[a-z]{2,4}\b", re.IGNORECASE)
 # The noun after a name, as in "the Bajaj policy".
 _LOWER_CASE_END = re.compile(r"(?<=\w)(?:\s+[^\W\d_A-Z]+)+$")
 

@@ -101,8 +101,7 @@ class SetQuestion:
         words = tokenize(text)
         if self.kind == "most":
             parts = self.superlative.split()
-            folded = [word.folded for word in words]
-            return any(folded[place : place + len(parts)] == parts for place in range(len(folded)))
+            return any([one.folded for one in words[place:][: len(parts)]] == parts for place in range(len(words)))
         if not self.noun:
             return False
         if self.kind == "all":
@@ -111,13 +110,8 @@ class SetQuestion:
                 word.folded in _EACH and self.noun in {one.stem for one in words[place + 1 : place + 3]}
                 for place, word in enumerate(words)
             )
-        places = [place for place, word in enumerate(words) if word.stem == self.noun]
-        starts = {place: words[max(0, place - _BETWEEN - 1)].start for place in places}
-        return any(
-            start <= number.start and number.end <= words[place].start and not number.kind
-            for place, start in starts.items()
-            for number in parse_numbers(text)
-        )
+        ends = [number.end for number in parse_numbers(text) if not number.kind]
+        return any(self.noun in [one.stem for one in words if one.start >= end][: _BETWEEN + 1] for end in ends)
 
 
 def parse_set_question(question: str) -> SetQuestion | None:
@@ -135,10 +129,9 @@ def parse_set_question(question: str) -> SetQuestion | None:
         return _build("most", question, tokens, (found.start, found.end), found.word)
     for match in _ALL.finditer(question):
         noun = _find_noun(tokens, match.end())
-        before = next((token.word for token in reversed(tokens) if token.end <= match.start()), "")
-        if before in _ADVERBIAL or (noun is not None and noun.word in _TIMES):
-            continue
-        return _build("all", question, tokens, match.span())
+        before = [token.word for token in tokens if token.end <= match.start()]
+        if _ADVERBIAL.isdisjoint(before[-1:]) and (noun is None or noun.word not in _TIMES):
+            return _build("all", question, tokens, match.span())
     match = _WHICH.search(question)
     if match and _is_plural(tokens, match.end(), needs_auxiliary=bool(match["comma"].strip())):
         return _build("all", question, tokens, match.span())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from rag_core.answering.named_documents import MAX_TITLES, NamedDocuments
+from rag_core.answering.named_documents import FILE_NAME, MAX_TITLES, NamedDocuments
 from rag_core.reading.summary_requests import asks_for_summary, is_generic_document_word, is_kind_of_document
 from rag_core.runtime.stores import Stores
 from rag_core.text.grammar import Token, split_tokens
@@ -20,6 +20,8 @@ from rag_core.types.searches import Query
 
 # Most places that a message lists.
 MAX_PLACES, _MAX_LISTED = 3, 5
+# A span that contains the text of any page.
+_WHOLE_PAGE = (0, 1 << 30)
 # Characters between a caption and its table, and of a table that is not recognized as one.
 _NEAR_TABLE, _TABLE_CHARS = 400, 1500
 # Articles, and the words before and in the name of a document, as in "page 6 of the rules for guests of the inn".
@@ -28,7 +30,6 @@ _OF = re.compile(rf"(?:(?:of|in|from|on|von|vom|im|in|aus|du|des?|del|dans|en|{_
 _CONNECTOR = re.compile(rf"{_OF.pattern}|(?:for|to|and|zur?|zum|für|über|und|et|pour|y|para)\s", re.IGNORECASE)
 _FINAL_ARTICLE = re.compile(rf"\b{_ARTICLE}\s+$", re.IGNORECASE)
 _NEXT_WORD, _WORD_BEFORE = re.compile(r"\s+([^\W\d_][\w.'’-]*)"), re.compile(r"[^\s]\s+([\w.'’-]+)\s+$")
-_FILE_NAME = re.compile(r"[\w().-]*\w\.[a-z]{2,4}\b", re.IGNORECASE)
 _DO = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 
 
@@ -53,7 +54,7 @@ class _Scope:
     @property
     def is_whole(self) -> bool:
         """Whether the question asks only for the text of the place."""
-        return asks_only_for_content(_FILE_NAME.sub(" ", f"{self.before} {self.after}"))
+        return asks_only_for_content(FILE_NAME.sub(" ", f"{self.before} {self.after}"))
 
 
 class PlaceFinder:
@@ -110,7 +111,7 @@ class PlaceFinder:
     def _find(self, contents: _Contents, request: PlaceRequest) -> tuple[int, list[Place]]:
         """Return the places of a document, and the distance of `find_sections`."""
         if request.kind == "page":
-            return 0, self._find_pages(contents, request)
+            return 0, _find_pages(contents, request)
         choices = [find_sections(contents.sections, request.kind, label) for label in request.labels]
         distance = max(one for one, _ in choices)
         found = [one for _, sections in choices for one in _prefer_headings(sections, contents.pages)]
@@ -123,26 +124,6 @@ class PlaceFinder:
             return distance, [one for one in places if one.spans]
         with_table = [self._add_table(one, contents.sections) for one in places]
         return 0, [place for place, is_found in with_table if is_found] or [place for place, _ in with_table]
-
-    def _find_pages(self, contents: _Contents, request: PlaceRequest) -> list[Place]:
-        pages = contents.pages
-        if request.position is not None:
-            found = pages[request.position :][:1] if request.position < len(pages) else []
-        else:
-            wanted = [label.casefold() for label in request.labels]
-            found = [one for one in pages if one.page_label.casefold() in wanted]
-        info = contents.document
-        keys = [(info.version_id, one.page_index) for one in found]
-        texts = self._stores.documents.page_texts(keys)
-        return [
-            Place(
-                f"page {one.page_label}",
-                *(info.name, info.document_id, info.version_id),
-                {one.page_index: (0, len(texts[key][0]))},
-                {one.page_index: one.page_label},
-            )
-            for key, one in zip(keys, found, strict=True)
-        ]
 
     def _add_table(self, place: Place, sections: Sequence[Section]) -> tuple[Place, bool]:
         """Return the place of a caption with its table, which is below it or else above it, and whether it is found.
@@ -205,6 +186,20 @@ def _belongs_to_name(question: str, request: PlaceRequest, places: Sequence[Plac
 
 def _may_be_name(word: str) -> bool:
     return not asks_only_for_content(word) and not any(one.is_function for one in split_tokens(word))
+
+
+def _find_pages(contents: _Contents, request: PlaceRequest) -> list[Place]:
+    if request.position is not None:
+        found = contents.pages[request.position :][:1]
+    else:
+        wanted = [label.casefold() for label in request.labels]
+        found = [one for one in contents.pages if one.page_label.casefold() in wanted]
+    info = contents.document
+    ids = (info.name, info.document_id, info.version_id)
+    return [
+        Place(f"page {one.page_label}", *ids, {one.page_index: _WHOLE_PAGE}, {one.page_index: one.page_label})
+        for one in found
+    ]
 
 
 def _prefer_headings(sections: Sequence[Section], pages: Sequence[PageHeading]) -> list[Section]:
