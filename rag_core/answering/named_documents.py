@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from rapidfuzz.distance import Prefix
@@ -72,9 +72,7 @@ class NamedDocuments:
 
     def is_named(self, document: DocumentInfo, word: str) -> bool:
         """Return whether a word, or another form of it, is in the names or the title of a document."""
-        title = self._titles[document.document_id]
-        folded = word.casefold()
-        return contains_document_name(title, word) or any(_is_same_word(folded, one) for one in _split_words(title))
+        return _contains_form(self._titles[document.document_id], word.casefold())
 
     @cached_property
     def _titles(self) -> dict[str, str]:
@@ -86,17 +84,17 @@ class NamedDocuments:
         return titles
 
 
-def _split_words(title: str) -> list[str]:
-    return LETTERS.findall(title.casefold())
-
-
-def _is_same_word(word: str, other: str) -> bool:
-    """Return whether two words have a stem in common, or the other one is a compound that ends with the word."""
-    common = Prefix.similarity(word, other)
-    return (
-        stem(word) == stem(other)
-        or common >= max(_LEAST_STEM, len(word) - _LONGEST_ENDING, len(other) - _LONGEST_ENDING)
-        or any(other.endswith(word[:end]) for end in range(len(word), _LEAST_COMPOUND - 1, -1)[: _LONGEST_ENDING + 1])
+# Cached, because the words of a question are compared with each title several times.
+@lru_cache(maxsize=10_000)
+def _contains_form(title: str, word: str) -> bool:
+    """Return whether a title contains a word, a word with the same stem, or a compound that ends with it."""
+    least = max(_LEAST_STEM, len(word) - _LONGEST_ENDING)
+    lasts = tuple(word[:end] for end in range(len(word) - _LONGEST_ENDING, len(word) + 1) if end >= _LEAST_COMPOUND)
+    return contains_document_name(title, word) or any(
+        stem(other) == stem(word)
+        or other.endswith(lasts)
+        or Prefix.similarity(word, other) >= max(least, len(other) - _LONGEST_ENDING)
+        for other in LETTERS.findall(title.casefold())
     )
 
 

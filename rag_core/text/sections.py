@@ -10,20 +10,12 @@ from rag_core.text.place_requests import NOUNS, SPELLED_NUMBER, parse_whole_numb
 from rag_core.types.places import PlaceKind
 from rag_core.types.tables import Span
 
-# Kinds of places whose first lines have the noun, and the kinds that end one of them: those that contain it.
-_OUTER: dict[PlaceKind, frozenset[PlaceKind]] = {
-    "section": frozenset(("article", "chapter", "part", "annex", "item")),
-    "article": frozenset(("chapter", "part", "annex")),
-    "chapter": frozenset(("part", "annex")),
-    "part": frozenset(("annex",)),
-    "annex": frozenset(),
-    "item": frozenset(("part", "annex")),
-    "note": frozenset(("annex",)),
-}
+# Kinds of places whose first lines have the noun; one of a lower rank contains those of higher ranks.
+_RANKS: dict[PlaceKind, int] = {"annex": 0, "part": 1, "chapter": 2, "article": 3, "item": 3, "section": 4, "note": 4}
 _CAPTIONED: tuple[PlaceKind, ...] = ("table", "figure")
 # A section without a noun, as in "4. Insurance", may be called by any of these.
 UNNAMED: frozenset[PlaceKind] = frozenset(("section", "article", "chapter", "item", "note"))
-_ANY = "|".join(f"(?P<{kind}>{NOUNS[kind]})" for kind in (*_OUTER, *_CAPTIONED))
+_ANY = "|".join(f"(?P<{kind}>{NOUNS[kind]})" for kind in (*_RANKS, *_CAPTIONED))
 _FIRST_LINE = re.compile(
     rf"^[ \t]*(?:(?:{_ANY})[ \t]*"
     rf"(?P<label>\d+(?:\.\d+)*[a-z]?|(?-i:[IVXLC]{{1,7}}|[A-Z](?:\.\d+)*)|(?P<word>{SPELLED_NUMBER}))|"
@@ -132,7 +124,7 @@ def remove_spans(span: Span, removed: Sequence[Span]) -> list[Span]:
 
 def _find_first_lines(page: int, text: str, skipped: Sequence[Span]) -> Iterator[Section]:
     for match in _FIRST_LINE.finditer(text):
-        kind: PlaceKind | None = next((one for one in (*_OUTER, *_CAPTIONED) if match[one]), None)
+        kind: PlaceKind | None = next((one for one in (*_RANKS, *_CAPTIONED) if match[one]), None)
         group, title = ("label" if kind else "number"), match["title"].strip()
         label = str(parse_whole_number(match["word"])) if match["word"] else match[group]
         before = text[: match.start()].rstrip(" \t")
@@ -188,7 +180,7 @@ def _ends(one: Section, other: Section) -> bool:
     is_beside = other.kind == one.kind and other.depth <= one.depth
     if other.kind is None:
         return is_beside and _follows(one.label, other.label)
-    return is_beside or other.kind in (_OUTER[one.kind] if one.kind else ("annex", "part", "chapter"))
+    return is_beside or _RANKS[other.kind] < (_RANKS[one.kind] if one.kind else _RANKS["article"])
 
 
 def _follows(label: str, other: str) -> bool:
