@@ -57,10 +57,9 @@ _ANY = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in NOUNS.items())
 _ASKED = "|".join(f"(?P<{kind}>{NOUNS[kind]})" for kind in ("page", "section", "article", "chapter", "annex"))
 _NAMED = re.compile(
     rf"(?<![\w.§-])(?:{_ANY})\s*(?:(?:no|nr|number|nummer)\b\.?\s*|n[º°]\s*)?"
-    rf"(?P<label>{_LABEL})(?:{_RANGE}(?:(?:{NOUNS['page']}|§)\s*)?(?P<last>{_LABEL}))?",
+    rf"(?P<label>{_LABEL}|\b(?P<word>{SPELLED_NUMBER}))(?:{_RANGE}(?:(?:{NOUNS['page']}|§)\s*)?(?P<last>{_LABEL}))?",
     re.IGNORECASE,
 )
-_SPELLED = re.compile(rf"(?<![\w.-])(?:{_ANY})\s+(?P<label>{SPELLED_NUMBER})", re.IGNORECASE)
 _ORDERED = re.compile(
     rf"(?<![\w-])(?:{'|'.join(f'(?P<p{place % 4}>{words})' for place, words in _POSITIONS.items())}|"
     rf"(?P<ordinal>{SPELLED_NUMBER}|\d+(?:st|nd|rd|th|\.|e|[èe]me|[ªº]|a)))\s+"
@@ -86,8 +85,10 @@ def parse_place(question: str) -> PlaceRequest | None:
     """
     for match in _NAMED.finditer(question):
         kind, label = _kind(match), match["label"]
+        if match["word"]:
+            label = str(parse_whole_number(label) or "")
         # "a page I like"
-        if kind != "page" or len(label) > 1 or label.isdecimal():
+        if label and (kind != "page" or len(label) > 1 or label.isdecimal()):
             return PlaceRequest(kind, _list_labels(label, match["last"]), None, match[kind], *match.span())
     for match in _ORDERED.finditer(question):
         if match["ordinal"] is None:
@@ -96,10 +97,6 @@ def parse_place(question: str) -> PlaceRequest | None:
             position = parse_whole_number(re.sub(r"(?<=\d)\D+$", "", match["ordinal"])) - 1
         if position != -1 or match["ordinal"] is None:
             return PlaceRequest("page", (), position, "page", *match.span())
-    for match in _SPELLED.finditer(question):
-        if number := parse_whole_number(match["label"]):
-            kind = _kind(match)
-            return PlaceRequest(kind, (str(number),), None, match[kind], *match.span())
     return None
 
 
