@@ -29,9 +29,9 @@ _ALL = re.compile(
     r"\bcuáles\b|\bqué (?=\w+s (?:hay|son|están|tienen)\b)",
     re.IGNORECASE,
 )
-# "which" at the beginning of the question or of its main clause, where it is no relative pronoun.
+# "which" at the beginning of the question, where it is no relative pronoun.
 _WHICH = re.compile(
-    r"(?P<comma>[,:]\s+|^\W*)(?:(?:in|on|for|at|to|from|of|with|by|about|under)\s+)?which\s+(?:of\s+(?:the|our|my|these)\s+)?",
+    r"^\W*(?:(?:in|on|for|at|to|from|of|with|by|about|under)\s+)?which\s+(?:of\s+(?:the|our|my|these)\s+)?",
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien d(?:e\s|['’])|\bcu[áa]nt[oa]s\b", re.IGNORECASE)
@@ -133,7 +133,7 @@ def parse_set_question(question: str) -> SetQuestion | None:
         if _ADVERBIAL.isdisjoint(before[-1:]) and (noun is None or noun.word not in _TIMES):
             return _build("all", question, tokens, match.span())
     match = _WHICH.search(question)
-    if match and _is_plural(tokens, match.end(), needs_auxiliary=bool(match["comma"].strip())):
+    if match and _is_plural(tokens, match.end()):
         return _build("all", question, tokens, match.span())
     return None
 
@@ -184,15 +184,14 @@ def _is_superlative(word: str) -> bool:
     return f"{word[:-2]}r" in words and not words.isdisjoint(positives)
 
 
-def _is_plural(tokens: list[Token], start: int, *, needs_auxiliary: bool) -> bool:
+def _is_plural(tokens: list[Token], start: int) -> bool:
     """Return whether a plural without a number follows: a word in "-s" that no further noun follows."""
     following = [token for token in tokens if token.start >= start][:3]
     words = [token.word for token in following]
     if not words or words[0] in FUNCTION_WORDS or parse_numbers(words[0]):
         return False
-    if (verb := next((place for place, word in enumerate(words) if word in AUXILIARIES), None)) is not None:
-        return _ends_as_plural(words[verb - 1])
-    return not needs_auxiliary and _ends_as_plural(words[0]) and following[0].text.islower()
+    verb = next((place for place, word in enumerate(words) if word in AUXILIARIES), None)
+    return _ends_as_plural(words[verb - 1]) if verb else _ends_as_plural(words[0]) and following[0].text.islower()
 
 
 def _ends_as_plural(word: str) -> bool:
