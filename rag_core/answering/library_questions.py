@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from rag_core.answering.named_documents import NamedDocuments
+from rag_core.answering.named_documents import FILE_NAME, NamedDocuments
 from rag_core.chunking.document_titles import SEPARATOR
 from rag_core.embedding.embedder import Embedder
 from rag_core.parsing.formats.accepted import ACCEPTED
@@ -20,8 +20,7 @@ from rag_core.reading.summary_requests import asks_for_summary, is_generic_docum
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.text.grammar import split_tokens
-from rag_core.text.names import contains_document_name
-from rag_core.text.place_requests import asks_only_for_content, parse_title_request
+from rag_core.text.place_requests import TITLE, asks_only_for_content
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.formatting import format_count
@@ -101,7 +100,6 @@ EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
 }
 # The vectors of all examples by the weights of the embedder; to compute them takes hundreds of milliseconds.
 _VECTORS: dict[str, FloatArray] = {}
-_FILE_NAME = re.compile(r"[\w.()-]*\w\.[a-z]{2,4}\b", re.IGNORECASE)
 # Cosine from which a question is of the kind of an example.
 MIN_SIMILARITY = 0.68
 # By how much it has to be nearer to this example than to a question that documents answer.
@@ -159,20 +157,19 @@ class LibraryAnswerer:
 
     def _answer_about_named(self, query: Query) -> str:
         """Return the titles, or the numbers of pages, of the documents that a question names by words or file names."""
-        request = parse_title_request(query.text)
-        asked = _ASKED_PAGES.search(query.text)
-        if request is None and asked is None:
+        title = TITLE.search(query.text)
+        asked = title or _ASKED_PAGES.search(query.text)
+        if asked is None:
             return ""
-        start, end = (request.start, request.end) if request else asked.span() if asked else (0, 0)
         library = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
         named = library.find_file_names(query.text)
-        rest = _FILE_NAME.sub(" ", f"{query.text[:start]} {query.text[end:]}")
+        rest = FILE_NAME.sub(" ", f"{query.text[: asked.start()]} {query.text[asked.end() :]}")
         words = [one.text for one in split_tokens(rest) if not asks_only_for_content(one.text)]
         words = [one for one in words if not (is_generic_document_word(one) or is_kind_of_document(one))]
         if words:
-            named = [one for one in library.documents if all(contains_document_name(one.all_names, w) for w in words)]
+            named = library.find_titled(words, least=1)
         named = named or ([] if words else library.documents)
-        write = self._state_title if request else _state_pages
+        write = self._state_title if title else _state_pages
         return "\n".join(map(write, named)) if len(named) <= _MAX_LISTED else ""
 
     def _state_title(self, document: DocumentInfo) -> str:
@@ -193,7 +190,7 @@ class LibraryAnswerer:
         if len(question.split()) > _MAX_WORDS or asks_for_summary(question):
             return None
         # A name has a vector of its own.
-        question = _FILE_NAME.sub("the document", question)
+        question = FILE_NAME.sub("the document", question)
         embedder = self._generations.active().embedder
         similarities = _embed_examples(embedder) @ embedder.embed_question(question).dense
         best = int(similarities.argmax())

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
+
+from rapidfuzz.distance import Prefix
 
 from rag_core.runtime.stores import Stores
 from rag_core.text.names import contains_document_name
+from rag_core.text.words import LETTERS, stem
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.snapshots import AsOf
 
 # Most documents whose titles are read.
 MAX_TITLES = 40
+# Fewest letters that two forms of a word have in common, most letters of an ending for a case or a plural, and fewest
+# letters of the last part of a compound, as in "Satzung" for "Friedhofssatzung".
+_LEAST_STEM, _LONGEST_ENDING, _LEAST_COMPOUND = 5, 2, 6
+# A file name with its ending in a question.
+FILE_NAME = re.compile(r"[\w.()-]*\w\.[a-z]{2,4}\b", re.IGNORECASE)
 # The noun after a name, as in "the Bajaj policy".
 _LOWER_CASE_END = re.compile(r"(?<=\w)(?:\s+[^\W\d_A-Z]+)+$")
 
@@ -53,18 +62,40 @@ class NamedDocuments:
         name = _LOWER_CASE_END.sub("", name) or name
         return [one for one in self.documents if contains_document_name(one.all_names, name)]
 
-    def find_titled(self, words: Sequence[str]) -> list[DocumentInfo]:
-        """Return the documents whose names and titles contain most of some words; none if they contain none."""
-        counts = [
-            sum(contains_document_name(title, word) for word in words) for title in map(self._title, self.documents)
-        ]
+    def find_titled(self, words: Sequence[str], least: float = 0) -> list[DocumentInfo]:
+        """Return the documents that most of some words name, and at least a share of them; none if no word does."""
+        counts = [sum(self.is_named(one, word) for word in words) for one in self.documents]
         most = max(counts, default=0)
-        return [one for one, count in zip(self.documents, counts, strict=True) if most and count == most]
+        if not most or most < least * len(words):
+            return []
+        return [one for one, count in zip(self.documents, counts, strict=True) if count == most]
 
-    def _title(self, document: DocumentInfo) -> str:
-        """Return the names of a document and, in a small scope, the title that its first page states."""
-        rows = self._stores.documents.chunk_rows(document.version_id, 0) if len(self.documents) <= MAX_TITLES else []
-        return f"{document.all_names}\n{rows[0].document_label if rows else ''}"
+    def is_named(self, document: DocumentInfo, word: str) -> bool:
+        """Return whether a word, or another form of it, is in the names or the title of a document."""
+        return _contains_form(self._titles[document.document_id], word.casefold())
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        """The names of each document and, in a small scope, the title, the heading and the first line of its text."""
+        titles = {one.document_id: one.all_names for one in self.documents}
+        for one in self.documents if len(self.documents) <= MAX_TITLES else ():
+            for row in self._stores.documents.chunk_rows(one.version_id, 0)[:1]:
+                titles[one.document_id] += "\n".join(["", row.prefix, *row.text.split("\n", 1)[:1]])
+        return titles
+
+
+# Cached, because the words of a question are compared with each title several times.
+@lru_cache(maxsize=10_000)
+def _contains_form(title: str, word: str) -> bool:
+    """Return whether a title contains a word, a word with the same stem, or a compound that ends with it."""
+    least = max(_LEAST_STEM, len(word) - _LONGEST_ENDING)
+    lasts = tuple(word[:end] for end in range(len(word) - _LONGEST_ENDING, len(word) + 1) if end >= _LEAST_COMPOUND)
+    return contains_document_name(title, word) or any(
+        stem(other) == stem(word)
+        or other.endswith(lasts)
+        or Prefix.similarity(word, other) >= max(least, len(other) - _LONGEST_ENDING)
+        for other in LETTERS.findall(title.casefold())
+    )
 
 
 def contains_file_name(text: str, stem: str) -> bool:

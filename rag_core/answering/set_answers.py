@@ -34,9 +34,9 @@ def find_required_stems(outcome: SearchOutcome, *, has_model: bool) -> frozenset
     asked = parse_set_question(question)
     if asked is None or (asked.kind == "most" and not has_model):
         return frozenset()
-    return (
-        frozenset([asked.noun]) if asked.is_covered(one.text for one in outcome.ranked.rows.values()) else frozenset()
-    )
+    # The heading of a chunk may have what its sentences leave out, as in "Visits to schools".
+    texts = (f"{one.prefix}\n{one.text}" for one in outcome.ranked.rows.values())
+    return frozenset([asked.noun]) if asked.is_covered(texts) else frozenset()
 
 
 def introduce_excerpts(outcome: SearchOutcome, shown: int, best: str) -> str:

@@ -13,8 +13,10 @@ from typing import Literal
 
 from rag_core.text.dictionaries import load_words
 from rag_core.text.grammar import AUXILIARIES, FUNCTION_WORDS, PREPOSITIONS, SUBORDINATORS, Token, split_tokens
+from rag_core.text.languages import is_frequent_word
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import find_content_stems, stem, tokenize
+from rag_core.types.tables import Span
 
 # Closed classes of English, German, French and Spanish: words for all things of a kind, and questions for their number.
 _ALL = re.compile(
@@ -27,9 +29,9 @@ _ALL = re.compile(
     r"\bcuáles\b|\bqué (?=\w+s (?:hay|son|están|tienen)\b)",
     re.IGNORECASE,
 )
-# "which" at the beginning of the question or of its main clause, where it is no relative pronoun.
+# "which" at the beginning of the question, where it is no relative pronoun.
 _WHICH = re.compile(
-    r"(?P<comma>[,:]\s+|^\W*)(?:(?:in|on|for|at|to|from|of|with|by|about|under)\s+)?which\s+(?:of\s+(?:the|our|my|these)\s+)?",
+    r"^\W*(?:(?:in|on|for|at|to|from|of|with|by|about|under)\s+)?which\s+(?:of\s+(?:the|our|my|these)\s+)?",
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien d(?:e\s|['’])|\bcu[áa]nt[oa]s\b", re.IGNORECASE)
@@ -43,23 +45,12 @@ _MOST = re.compile(
 )
 _ONE_OF = re.compile(r"\b(?:one|some) of the (?:\w+est|most|best|least|worst)\b", re.IGNORECASE)
 # "each year" says how often something happens.
-_TIMES = frozenset(
-    "term season session year quarter month week day night hour minute time "
-    "jahr monat tag woche an mois jour año mes día".split()
-)
+_TIMES = frozenset("term season session year quarter month week day night hour time jahr monat tag woche".split())
 # "until all seats are taken" is a condition of what is asked.
-_ADVERBIAL = (PREPOSITIONS | SUBORDINATORS) - {"of", "for", "by", "from", "to"}
-_ORDERS = frozenset(
-    map(stem, "name list give tell show enumerate find overview please complete full liste nenne".split())
-)
-# Function words beside these quantifiers in the other languages.
-_OTHER_FUNCTION_WORDS = frozenset(
-    map(
-        stem,
-        "wie viele gibt es sind haben hat wir alle aller die der das dem den in im am von welche "
-        "combien de des les le la y il sont tous toutes quels quelles "
-        "cuántos cuántas hay los las el en son todos todas".split(),
-    )
+_ADVERBIAL = (PREPOSITIONS | SUBORDINATORS) - {"of", "for", "by", "from", "to", "with"}
+# Words that ask for a list or a number, and name no things.
+_ASKING = frozenset(
+    map(stem, "name list give tell show enumerate find please complete full liste nenne gibt hay alle wir".split())
 )
 _EACH = frozenset(("all", "each", "every"))
 # Share of the words of a question for a number that a passage contains if it is one of several that count.
@@ -79,7 +70,7 @@ class SetQuestion:
     noun : str
         Stem of the noun of the things; empty if there is none.
     topic : frozenset of str
-        Stems of the content words of the question.
+        Stems of the content words of the question, apart from the quantifier or the superlative.
     superlative : str
         The superlative in lower case, as in "oldest"; empty if there is none.
     """
@@ -102,17 +93,15 @@ class SetQuestion:
         return self.noun in stems and len(self.topic & stems) >= least
 
     def is_covered(self, texts: Iterable[str]) -> bool:
-        """Return whether at least two texts contain every content word of the question, apart from the superlative."""
-        topic = self.topic - find_content_stems(self.superlative)
-        return self.noun in topic and sum(topic <= find_content_stems(text) for text in texts) > 1
+        """Return whether at least two texts contain every word of the topic."""
+        return self.noun in self.topic and sum(self.topic <= find_content_stems(text) for text in texts) > 1
 
     def is_stated(self, text: str) -> bool:
         """Return whether a text states the number itself, which one is the most, or what each of the things is."""
         words = tokenize(text)
         if self.kind == "most":
             parts = self.superlative.split()
-            folded = [word.folded for word in words]
-            return any(folded[place : place + len(parts)] == parts for place in range(len(folded)))
+            return any([one.folded for one in words[place:][: len(parts)]] == parts for place in range(len(words)))
         if not self.noun:
             return False
         if self.kind == "all":
@@ -121,13 +110,8 @@ class SetQuestion:
                 word.folded in _EACH and self.noun in {one.stem for one in words[place + 1 : place + 3]}
                 for place, word in enumerate(words)
             )
-        places = [place for place, word in enumerate(words) if word.stem == self.noun]
-        starts = {place: words[max(0, place - _BETWEEN - 1)].start for place in places}
-        return any(
-            start <= number.start and number.end <= words[place].start and not number.kind
-            for place, start in starts.items()
-            for number in parse_numbers(text)
-        )
+        ends = [number.end for number in parse_numbers(text) if not number.kind]
+        return any(self.noun in [one.stem for one in words if one.start >= end][: _BETWEEN + 1] for end in ends)
 
 
 def parse_set_question(question: str) -> SetQuestion | None:
@@ -140,26 +124,28 @@ def parse_set_question(question: str) -> SetQuestion | None:
     """
     tokens = split_tokens(question)
     if match := _COUNT.search(question):
-        return _build("count", question, tokens, match.end())
-    if superlative := _find_superlative(question, tokens):
-        return _build("most", question, tokens, superlative.end, superlative.word)
+        return _build("count", question, tokens, match.span())
+    if found := _find_superlative(question, tokens):
+        return _build("most", question, tokens, (found.start, found.end), found.word)
     for match in _ALL.finditer(question):
         noun = _find_noun(tokens, match.end())
-        before = next((token.word for token in reversed(tokens) if token.end <= match.start()), "")
-        if before in _ADVERBIAL or (noun is not None and noun.word in _TIMES):
-            continue
-        return _build("all", question, tokens, match.end())
+        before = [token.word for token in tokens if token.end <= match.start()]
+        if _ADVERBIAL.isdisjoint(before[-1:]) and (noun is None or noun.word not in _TIMES):
+            return _build("all", question, tokens, match.span())
     match = _WHICH.search(question)
-    if match and _is_plural(tokens, match.end(), needs_auxiliary=bool(match["comma"].strip())):
-        return _build("all", question, tokens, match.end())
+    if match and _is_plural(tokens, match.end()):
+        return _build("all", question, tokens, match.span())
     return None
 
 
 def _build(
-    kind: Literal["all", "count", "most"], question: str, tokens: list[Token], end: int, superlative: str = ""
+    kind: Literal["all", "count", "most"], question: str, tokens: list[Token], span: Span, superlative: str = ""
 ) -> SetQuestion:
-    noun = _find_noun(tokens, end, is_last=kind == "most")
-    topic = find_content_stems(question) - _ORDERS - _OTHER_FUNCTION_WORDS
+    """Return a question with the quantifier or superlative in a span."""
+    noun = _find_noun(tokens, span[1], is_last=kind == "most")
+    rest = tokenize(f"{question[: span[0]]} {question[span[1] :]}")
+    words = [one for one in rest if one.content and not is_frequent_word(one.folded)]
+    topic = {one.stem for one in words} - _ASKING - find_content_stems(superlative)
     return SetQuestion(kind, stem(noun.word) if noun else "", frozenset(topic), superlative)
 
 
@@ -198,15 +184,14 @@ def _is_superlative(word: str) -> bool:
     return f"{word[:-2]}r" in words and not words.isdisjoint(positives)
 
 
-def _is_plural(tokens: list[Token], start: int, *, needs_auxiliary: bool) -> bool:
+def _is_plural(tokens: list[Token], start: int) -> bool:
     """Return whether a plural without a number follows: a word in "-s" that no further noun follows."""
     following = [token for token in tokens if token.start >= start][:3]
     words = [token.word for token in following]
     if not words or words[0] in FUNCTION_WORDS or parse_numbers(words[0]):
         return False
-    if (verb := next((place for place, word in enumerate(words) if word in AUXILIARIES), None)) is not None:
-        return _ends_as_plural(words[verb - 1])
-    return not needs_auxiliary and _ends_as_plural(words[0]) and following[0].text.islower()
+    verb = next((place for place, word in enumerate(words) if word in AUXILIARIES), None)
+    return _ends_as_plural(words[verb - 1]) if verb else _ends_as_plural(words[0]) and following[0].text.islower()
 
 
 def _ends_as_plural(word: str) -> bool:

@@ -35,6 +35,11 @@ _MIN_FREQUENT_WORDS = 2
 _FREQUENT_WORDS = {language: frozenset(normalize(listed).split()) for language, listed in _COMMON.items()}
 
 
+def is_frequent_word(word: str) -> bool:
+    """Return whether a normalized word is one of the most frequent words of any of the languages."""
+    return any(word in frequent for frequent in _FREQUENT_WORDS.values())
+
+
 @lru_cache(maxsize=2000)
 def detect_language(text: str) -> str:
     """Return the language code of a text, judged by frequent words; empty for English, other languages and in doubt.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_core.text.numbers import parse_numbers
-from rag_core.text.words import ALPHANUMERIC, LETTERS, tokenize
+from rag_core.text.words import ALPHANUMERIC, LETTERS, stem, tokenize
 from rag_core.types.places import PlaceKind, PlaceRequest
 
 # The nouns for places in English, German, French and Spanish, as regular expressions. "paragraph" and "§" are sections.
@@ -23,7 +23,6 @@ NOUNS: dict[PlaceKind, str] = {
     "note": r"notes?",
     "table": r"tables?|tabellen?|tableaux?|tablas?|cuadro",
     "figure": r"figures?|fig\.|abbildung|abb\.|figuras?",
-    "title": r"title|titel|titre|t[íi]tulo",
 }
 # Words for the place of a page in the order of pages; English ordinals and figures are parsed as numbers.
 _POSITIONS = {
@@ -33,42 +32,42 @@ _POSITIONS = {
     -1: r"last|final|letzte[nrs]?|derni[èe]re|[úu]ltima?",
 }
 # Words beside the name of a place in questions that ask only for its text.
-_CONTENT_WORDS = frozenset(
-    "a about all an and are at be can content contents cover covered covers contain contained contains could deal "
-    "deals discuss discussed discusses describe described describes display do does for found full give given has "
-    "have in is it list listed me mention mentioned mentions of on or out please print printed provide provides "
-    "quote read reads regulate regulated regulates report reported said say says set show shown shows stand stands "
-    "state stated states s t tell text that the there this to up us what whole which wording would written you "
-    "summary summarise summarize summarised summarized summarising overview short brief briefly outline sum key main "
-    "points point your my our am auf aus behandelt bitte das dem den der des die diesem dieser du ein eine enthält "
-    "erwähnt es fasse für geht gib ich hat haben im inhalt ist kannst kurz lautet mir mit regelt sagt sich steht um "
-    "und uns vom von was welche welcher wird wovon worum zeig zeige zeigt zu zum zur zusammen zusammenfassung "
-    "geregelt besagt wortlaut au aux ce cette contient contenu contenue d dans de dit donne en est et fait figure il "
-    "l la le les mentionne mentionné montre moi parle prévoit qu que quel quelle quoi résume résumé résumez sur "
-    "texte traite trouve un une y al como con contenido contiene cuál del dice el esta este establece habla hay "
-    "tiene tienen las lo los muestra prevé qué regula resume resumen se sobre trata una".split()
+_CONTENT_STEMS = frozenset(
+    map(
+        stem,
+        "a about all an and are at be can content cover contain could deal discuss describe display do does for "
+        "found full give given has have in is it list me mention of on or out please print provide quote read "
+        "regulate report said say set show shown stand state s t tell text that the there this to up us what whole "
+        "which wording would written you summary summarise summarize overview short brief briefly outline sum key "
+        "main points your my our am auf aus behandelt bitte das dem den der des die diesem dieser du ein enthält "
+        "erwähnt es fasse für geht gib ich hat haben im inhalt ist kannst kurz lautet mir mit regelt sagt sich steht "
+        "um und uns vom von was welche welcher wird wovon worum zeig zeigt zu zum zur zusammen zusammenfassung "
+        "geregelt besagt wortlaut aux ce cette contient contenu d dans dit donne en est et fait figure il l la le "
+        "mentionne mentionné montre moi parle prévoit qu que quel quelle quoi résume résumé résumez sur traite "
+        "trouve y al como con contenido contiene cuál del dice el esta establece habla hay tiene tienen lo muestra "
+        "prevé qué regula resume resumen se sobre trata una".split(),
+    )
 )
 _LABEL = r"\d+(?:\.\d+)*[a-z]?(?![\w%])(?![.,]\d)|(?-i:[IVXLC]{1,7}|[ivx]{2,7}|[A-Z](?:\.\d+)*)(?![\w'’&])"
-_WORD = LETTERS.pattern
+# What may be a number in words, such as "six" or "twenty-one".
+SPELLED_NUMBER = rf"{LETTERS.pattern}(?:-{LETTERS.pattern})?"
 _RANGE = r"(?:\s*[-–]\s*|\s+(?:to|through|and|bis|und|à|et|a|y)\s+)"
-_OPENING, _CLOSING = "\"“„«‘'", "\"”“»’'"
-_ANY = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in NOUNS.items() if kind != "title")
+_ANY = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in NOUNS.items())
 # "Which part", "which figure" and "which item" ask for something else more often.
 _ASKED = "|".join(f"(?P<{kind}>{NOUNS[kind]})" for kind in ("page", "section", "article", "chapter", "annex"))
 _NAMED = re.compile(
     rf"(?<![\w.§-])(?:{_ANY})\s*(?:(?:no|nr|number|nummer)\b\.?\s*|n[º°]\s*)?"
-    rf"(?:(?P<label>{_LABEL})(?:{_RANGE}(?:(?:{NOUNS['page']}|§)\s*)?(?P<last>{_LABEL}))?|"
-    rf"[{_OPENING}](?P<title>[^{_OPENING}{_CLOSING}]{{2,100}})[{_CLOSING}])",
+    rf"(?P<label>{_LABEL}|\b(?P<word>{SPELLED_NUMBER}))(?:{_RANGE}(?:(?:{NOUNS['page']}|§)\s*)?(?P<last>{_LABEL}))?",
     re.IGNORECASE,
 )
-_SPELLED = re.compile(rf"(?<![\w.-])(?:{_ANY})\s+(?P<label>{_WORD}(?:-{_WORD})?)", re.IGNORECASE)
 _ORDERED = re.compile(
     rf"(?<![\w-])(?:{'|'.join(f'(?P<p{place % 4}>{words})' for place, words in _POSITIONS.items())}|"
-    rf"(?P<ordinal>{_WORD}(?:-{_WORD})?|\d+(?:st|nd|rd|th|\.|e|[èe]me|[ªº]|a)))\s+"
+    rf"(?P<ordinal>{SPELLED_NUMBER}|\d+(?:st|nd|rd|th|\.|e|[èe]me|[ªº]|a)))\s+"
     r"(?:pages?|seiten?|p[áa]ginas?)(?!\w)",
     re.IGNORECASE,
 )
-_TITLE = re.compile(rf"(?<!\w)(?P<title>{NOUNS['title']})(?!\w)", re.IGNORECASE)
+# The title of a document in the same languages.
+TITLE = re.compile(r"(?<!\w)(?:title|titel|titre|t[íi]tulo)(?!\w)", re.IGNORECASE)
 _WHICH = re.compile(
     rf"(?<!\w)(?:which|what|welche[mnrs]?|quel(?:le)?s?|qu[ée]|cu[áa]l)\s+(?:{_ASKED})(?!\w)", re.IGNORECASE
 )
@@ -85,32 +84,20 @@ def parse_place(question: str) -> PlaceRequest | None:
     True
     """
     for match in _NAMED.finditer(question):
-        kind = _kind(match)
-        if match["title"]:
-            return PlaceRequest(kind, (), None, match["title"].strip(), match[kind], *match.span())
-        label = match["label"]
+        kind, label = _kind(match), match["label"]
+        if match["word"]:
+            label = str(parse_whole_number(label) or "")
         # "a page I like"
-        if kind == "page" and label.isalpha() and len(label) == 1:
-            continue
-        return PlaceRequest(kind, _list_labels(label, match["last"]), None, "", match[kind], *match.span())
+        if label and (kind != "page" or len(label) > 1 or label.isdecimal()):
+            return PlaceRequest(kind, _list_labels(label, match["last"]), None, match[kind], *match.span())
     for match in _ORDERED.finditer(question):
         if match["ordinal"] is None:
             position = next(place for place in _POSITIONS if match[f"p{place % 4}"])
         else:
-            position = _parse_number(re.sub(r"(?<=\d)\D+$", "", match["ordinal"])) - 1
+            position = parse_whole_number(re.sub(r"(?<=\d)\D+$", "", match["ordinal"])) - 1
         if position != -1 or match["ordinal"] is None:
-            return PlaceRequest("page", (), position, "", "page", *match.span())
-    for match in _SPELLED.finditer(question):
-        if number := _parse_number(match["label"]):
-            kind = _kind(match)
-            return PlaceRequest(kind, (str(number),), None, "", match[kind], *match.span())
+            return PlaceRequest("page", (), position, "page", *match.span())
     return None
-
-
-def parse_title_request(question: str) -> PlaceRequest | None:
-    """Return the word for the title of a document in a question; ``None`` if there is none."""
-    match = _TITLE.search(question)
-    return PlaceRequest("title", (), None, "", match[0], *match.span()) if match else None
 
 
 def find_asked_kind(question: str) -> PlaceKind | None:
@@ -126,7 +113,7 @@ def find_asked_kind(question: str) -> PlaceKind | None:
 def asks_only_for_content(rest: str) -> bool:
     """Return whether the words beside the name of a place ask for nothing but its text."""
     return all(
-        word.casefold() in _CONTENT_WORDS or word.isdigit() or _is_place_noun(word)
+        stem(word.casefold()) in _CONTENT_STEMS or word.isdigit() or _is_place_noun(word)
         for word in ALPHANUMERIC.findall(rest)
     )
 
@@ -143,14 +130,14 @@ def find_place_topic(question: str) -> frozenset[str]:
 
 def _kind(match: re.Match[str]) -> PlaceKind:
     groups = match.groupdict()
-    return next(kind for kind in NOUNS if kind != "title" and groups.get(kind))
+    return next(kind for kind in NOUNS if groups.get(kind))
 
 
 def _is_place_noun(word: str) -> bool:
     return any(re.fullmatch(pattern, word, re.IGNORECASE) for pattern in NOUNS.values())
 
 
-def _parse_number(text: str) -> int:
+def parse_whole_number(text: str) -> int:
     """Return the whole number that a text is, such as "six" or "12"; 0 for any other text."""
     numbers = parse_numbers(text)
     if len(numbers) != 1 or (numbers[0].start, numbers[0].end) != (0, len(text)):

@@ -8,9 +8,7 @@ from typing import Literal
 
 from rag_core.types.tables import Span
 
-PlaceKind = Literal[
-    "page", "section", "article", "chapter", "part", "annex", "item", "note", "table", "figure", "title"
-]
+PlaceKind = Literal["page", "section", "article", "chapter", "part", "annex", "item", "note", "table", "figure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +19,9 @@ class PlaceRequest:
     ----------
     kind : PlaceKind
     labels : tuple of str
-        The numbers of the places, as in ``("3", "4")`` for "pages 3 and 4"; empty if ``position`` or ``title`` names
-        the place.
+        The numbers of the places, as in ``("3", "4")`` for "pages 3 and 4"; empty if there is a ``position``.
     position : int or None
         0 for the first page, 1 for the second, and -1 for the last.
-    title : str
-        A heading in quotation marks.
     noun : str
         The noun as written.
     start, end : int
@@ -36,7 +31,6 @@ class PlaceRequest:
     kind: PlaceKind
     labels: tuple[str, ...]
     position: int | None
-    title: str
     noun: str
     start: int
     end: int

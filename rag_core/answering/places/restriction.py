@@ -14,7 +14,7 @@ from rag_core.types.searches import RankedChunks
 
 def list_rows(place: Place, stores: Stores) -> list[ChunkRow]:
     """Return the chunks that have text of a place, in order."""
-    return [row for row in stores.documents.chunk_rows(place.version_id) if _has_text_of(row, place)]
+    return [row for row in stores.documents.chunk_rows(place.version_id) if has_text_of(row, place)]
 
 
 def keep_places(ranked: RankedChunks, named: NamedPlaces, stores: Stores) -> RankedChunks:
@@ -35,7 +35,8 @@ def keep_places(ranked: RankedChunks, named: NamedPlaces, stores: Stores) -> Ran
     return replace(ranked, ranking=ranking, rows=rows, vectors=vectors)
 
 
-def _has_text_of(row: ChunkRow, place: Place) -> bool:
+def has_text_of(row: ChunkRow, place: Place) -> bool:
+    """Return whether a chunk has text in common with a place."""
     first_page, _, rest = row.text.partition(PAGE_BREAK)
     return place.overlaps(row.version_id, row.page_index, row.start, row.start + len(first_page)) or (
         bool(rest) and place.overlaps(row.version_id, row.page_index_end, 0, row.end)

@@ -49,3 +49,18 @@ def test_missing_section_is_not_found(kind: PlaceKind, label: str) -> None:
 def test_reference_in_a_sentence_is_no_heading() -> None:
     assert read({0: LAW}, "section", "1") == ["§ 1 Name Der Verein heißt Auwiese."]
     assert find_heading_before(LAW, LAW.index("Lohnau"), "section") == "§ 2 Sitz"
+
+
+BOOK = "Chapter One: Oars\n\nAsh is best.\n\nChapter Two\n\nSpruce floats.\n\nPart IV Sails\n\nHemp."
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "text"),
+    [
+        ("chapter", "1", "Chapter One: Oars Ash is best."),
+        ("chapter", "II", "Chapter Two Spruce floats."),
+        ("part", "4", "Part IV Sails Hemp."),
+    ],
+)
+def test_number_in_words_or_in_roman_numerals_is_read(kind: PlaceKind, label: str, text: str) -> None:
+    assert read({0: BOOK}, kind, label) == [text]
