@@ -18,7 +18,7 @@ from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.text.identifiers import contains_identifier, find_asked_identifiers
 from rag_core.text.place_requests import find_asked_kind
 from rag_core.text.sections import find_heading_before
-from rag_core.text.struck import remove_struck
+from rag_core.text.struck import find_struck, remove_struck
 from rag_core.text.words import find_content_stems
 from rag_core.types.answers import CLOSEST_PASSAGES, Citation
 from rag_core.types.chunks import HEADING_SEPARATOR
@@ -54,7 +54,8 @@ class ExcerptAnswer:
 def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader) -> ExcerptAnswer:
     """Return the excerpts that may answer a question, or a refusal that names the closest passages.
 
-    A question about a code that none of the chunks that were found contains is refused.
+    A question about a code that none of the chunks that were found contains is refused, and so is one that only struck
+    words answer.
     """
     read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
     answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome)
@@ -63,7 +64,9 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     if outcome.places:
         candidates = [kept for one in candidates for place in outcome.places.places if (kept := _clip(one, place))]
     selection = select(candidates, gate, readable)
-    if _asks_for_unknown_code(outcome):
+    struck = [words for text in page_texts.values() for words in find_struck(text)]
+    quotes = [_quote(one, readable) for one in selection.excerpts] if struck else []
+    if _asks_for_unknown_code(outcome) or _is_answered_by(struck, quotes, outcome.result.question):
         selection = replace(selection, gate=replace(selection.gate, answerable=False))
     elif required := find_required_stems(outcome, has_model=False):
         related = [one for one in candidates if required <= find_content_stems(_quote(one, readable))]
@@ -132,6 +135,13 @@ def _asks_for_unknown_code(outcome: SearchOutcome) -> bool:
     codes = find_asked_identifiers(outcome.result.question)
     chunks = outcome.ranked.rows.values()
     return bool(codes) and not any(contains_identifier(chunk.text, codes) for chunk in chunks)
+
+
+def _is_answered_by(struck: Sequence[str], quotes: Sequence[str], question: str) -> bool:
+    """Return whether struck words contain all but one of the question's words, and more of them than any quote."""
+    asked = find_content_stems(question)
+    most, others = (max((len(asked & find_content_stems(one)) for one in some), default=0) for some in (struck, quotes))
+    return most > max(1, others, len(asked) - 2)
 
 
 def write_rows(table: Table, rows: Sequence[TableRow]) -> str:

@@ -20,7 +20,7 @@ from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.dates import NO_DATES, AskedDates, DatesForDocument
-from rag_core.types.documents import PageKey
+from rag_core.types.documents import WATERMARK, PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Table, TableCell, TableRow
 
@@ -255,6 +255,7 @@ def _split_page(
     text, shift = passage.first_page_text, passage.start
     if rank < WHOLE_PAGES and key in page_texts:
         text, shift = page_texts[key], 0
+    text = text.partition(WATERMARK)[0]
     last = shift + len(text)
     on_page = [one for one in tables.get(key, ()) if one.start < last and one.end > shift]
     for table in on_page:

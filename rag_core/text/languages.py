@@ -1,4 +1,4 @@
-"""Detection of a text's language among English, German, French, Spanish and Italian."""
+"""Detection of a text's language among English, German, French, Spanish, Italian and Dutch."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ _COMMON = {
     "ningún ninguna ninguno no nunca para pero por puede pueden que se sin sobre son su sus un una y está",
     "it": "a al alla anche che ci con da dal dalla dei del della delle di e gli ha hanno i il in la le lo ma mai nel "
     "nella nessun nessuna nessuno non o per più può sono senza si sua suo sul sulla un una uno è stato",
+    "nl": "aan als bij dat de deze dit door een en geen heeft het hoeveel hun is kan maar met moet moeten naar niet "
+    "nooit of om ook op te tot uit van voor waar wanneer wat welke werd worden wordt zich zijn zij",
 }
-# The codes of the languages.
-LANGUAGES = tuple(_COMMON)
+# The codes of the languages in which dates are read.
+LANGUAGES = ("en", "de", "fr", "es", "it")
 # A "Yes" or "No" that precedes a statement and is not part of it.
 INTERJECTION = re.compile(
     r"[\s*_\"'“„«]*\b(?:yes|no|ja|nein|oui|non|sí|si|sì)\b[*_\"'”“»]*\s*[,.:;!–—-]+[*_]*(?:\s+(?!\d)|$)", re.IGNORECASE

@@ -23,6 +23,15 @@ def remove_struck(text: str) -> str:
     return STRUCK.sub(lambda match: " " * len(match[0]), text) if MARK in text else text
 
 
+def find_struck(text: str) -> list[str]:
+    """Return the struck words of a text; those that only white space separates are one text.
+
+    >>> find_struck("~~Pay within~~\\n~~30 days.~~ Pay ~~late~~ soon.")
+    ['Pay within 30 days.', 'late']
+    """
+    return STRUCK.findall(re.sub(rf"{MARK}\s+{MARK}", " ", text)) if MARK in text else []
+
+
 def may_lack_struck(text: str) -> bool:
     """Return whether struck words may have been removed from a text."""
     return _BLANKS in text

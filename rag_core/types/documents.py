@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from typing import Literal, NamedTuple
@@ -18,6 +18,8 @@ from rag_core.types.tables import Table
 PageKey = tuple[str, int]
 # Struck words in the text of a page, between marks; the parser leaves no other tildes that look like a mark.
 STRUCK = re.compile(r"~~([^\n\f]+?)~~")
+# Sign before the text of a watermark, which follows all other text of a page.
+WATERMARK = "\v"
 
 # What happens to a document if a file with the same name but different content is added: the file becomes a new version
 # of the document, or the document is kept and the file becomes a second document.
@@ -106,6 +108,23 @@ class Page:
     skip: tuple[tuple[int, int], ...] = ()
     hidden: str = ""
     tables: tuple[Table, ...] = ()
+
+
+def insert_text(page: Page, at: int, text: str) -> Page:
+    """Return a page with a text without boxes before the offset ``at``, where no word, header or footer ends."""
+
+    def shift(place: int) -> int:
+        return place + len(text) * (place >= at)
+
+    boxes = page.boxes
+    starts, ends = (places + len(text) * (places >= at).astype(np.int32) for places in (boxes.starts, boxes.ends))
+    return replace(
+        page,
+        text=f"{page.text[:at]}{text}{page.text[at:]}",
+        boxes=WordBoxes(starts, ends, boxes.rects),
+        skip=tuple((shift(start), shift(end)) for start, end in page.skip),
+        tables=tuple(table.map_offsets(shift) for table in page.tables),
+    )
 
 
 def blank_spans(text: str, spans: Iterable[Sequence[int]]) -> str:

@@ -216,7 +216,7 @@ class Table:
         return "\n".join(f"| {' | '.join(text.replace('|', chr(92) + '|') for text in line)} |" for line in lines)
 
     def map_offsets(self, convert: Callable[[int], int]) -> Table:
-        """Return the table with other offsets of its cells, for a text from which characters were removed."""
+        """Return the table with other offsets of its cells, for a text in which characters were added or removed."""
         rows = [
             replace(
                 row,

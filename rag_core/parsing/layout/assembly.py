@@ -18,7 +18,7 @@ from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.parsing.tables.continuation import continue_tables
 from rag_core.text.mails import find_mails
 from rag_core.text.struck import remove_struck
-from rag_core.types.documents import Page, PageState, ParsedPage
+from rag_core.types.documents import WATERMARK, Page, PageState, ParsedPage, insert_text
 
 _AHEAD, _BEHIND = 4, 8
 
@@ -26,9 +26,9 @@ _AHEAD, _BEHIND = 4, 8
 class PageAssembler:
     """Find headers, footers and the section of each page, and join the words and tables that line and page ends divide.
 
-    Headings at the foot of a page are left out of its chunks, because they are the heading of the next page. Repeated
-    headers and footers are left out of chunks as well. The first occurrence of a header or footer is kept, unless the
-    document's ``name`` contains it.
+    Headings at the foot of a page are left out of its chunks, and repeated in the text of the next page, because they
+    are the heading of its text. Repeated headers, footers and watermarks are left out of chunks as well. The first
+    occurrence of a header, footer or watermark is kept, unless the document's ``name`` contains it.
 
     A page is completed after the next four pages are read, because these pages show which lines are repeated. A page
     read by OCR is completed at once, because OCR is slow and seldom reads the same header twice in the same way.
@@ -41,7 +41,8 @@ class PageAssembler:
         self._pending: deque[tuple[ParsedPage, Edges]] = deque()
         self._previous_edges: deque[Edges] = deque(maxlen=_BEHIND)
         self._previous: Page | None = None
-        self._section = self._mail = ""
+        self._section = self._mail = self._foot = ""
+        self._watermarks: set[str] = set()
 
     def add(self, parsed: ParsedPage) -> Iterator[Page]:
         """Take the next page, and yield the pages that can now be completed."""
@@ -62,21 +63,27 @@ class PageAssembler:
         page = parsed.page
         edges = find_edges(page.page_index, page.text)
         running = find_headers_footers(edges, [*self._previous_edges, *(following for _, following in self._pending)])
-        if not _has_other_text(page.text, running.spans):
+        watermark = [(len(page.text.partition(WATERMARK)[0]), len(page.text))] if WATERMARK in page.text else []
+        if not _has_other_text(page.text, (*running.spans, *watermark)):
             running = HeadersFooters()  # keep the repeated lines of slides and forms that contain nothing else
         self._previous_edges.append(edges)
         # A table goes on across all headers and footers, including those that are kept in the text.
-        bare = replace(page, skip=running.spans)
+        bare = replace(page, skip=(*running.spans, *watermark))
         text = remove_struck(page.text)
         foot = find_foot_headings(bare, parsed.headings) if self._is_continued(page) else None
         heading = self._sections.heading(page.page_index, text, parsed.headings, running.spans, foot)
         heading = self._add_mail(heading, text)
-        skip = self._history.lines_to_skip(page.page_index, running).spans
-        if foot:
-            skip = tuple(sorted((*skip, foot)))
+        skip = [*self._history.lines_to_skip(page.page_index, running).spans, *([foot] if foot else [])]
+        skip += [span for span in watermark if page.text[slice(*span)] in self._watermarks]
+        self._watermarks.update(page.text[slice(*span)] for span in watermark)
         tables = continue_tables(self._previous, bare) if self._previous else page.tables
         self._previous = replace(bare, tables=tables)
-        return replace(page, skip=skip, heading=heading, tables=tables)
+        done = replace(page, skip=tuple(sorted(skip)), heading=heading, tables=tables)
+        above, self._foot = self._foot, page.text[slice(*foot)] if foot else ""
+        if not above:
+            return done
+        top = max((line.end for line in running.top), default=0)
+        return insert_text(done, len(page.text) - len(page.text[top:].lstrip()), f"{above}\n\n")
 
     def _add_mail(self, heading: str, text: str) -> str:
         """Return the heading of a page, which is that of the mail of the page before unless a section begins."""

@@ -6,10 +6,13 @@ import re
 from dataclasses import dataclass
 
 from rag_core.text.words import ALPHANUMERIC
+from rag_core.types.documents import WATERMARK
 
 _EDGE_LINES = 4
 _MAX_CHARS = 120
 _MAX_WORDS = 16
+# A line that ends in one of these characters, or is followed by a blank line, ends a sentence; so does the page edge.
+_ENDS = frozenset(["", "\n", *".!?:;"])
 _DIGITS = re.compile(r"\d+")
 _ROMAN = re.compile(r"[ivxl]{1,7}")
 _PAGE_NUMBER = re.compile(
@@ -29,7 +32,8 @@ class EdgeLine:
 
     ``literal`` is the text of the line in lower case. ``shape`` is ``literal`` with "#" in place of every number, and
     ``numbers`` contains these numbers. ``counts`` says that the line is only a page number, and ``roman`` that this
-    page number is Roman. Only a line with ``is_candidate`` can be a header or footer.
+    page number is Roman. Only a line with ``is_candidate`` can be a header or footer. ``goes_on`` says that the line
+    continues the sentence of the line above.
     """
 
     start: int
@@ -40,6 +44,7 @@ class EdgeLine:
     counts: bool
     roman: bool
     is_candidate: bool
+    goes_on: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +57,8 @@ class Edges:
 
 
 def find_edges(page_index: int, text: str) -> Edges:
-    """Return the first and last lines of a page, which may be headers or footers."""
-    lines = [match for match in re.finditer(r"[^\n]+", text) if match[0].strip()]
+    """Return the first and last lines of a page, which may be headers or footers; a watermark is neither."""
+    lines = [match for match in re.finditer(r"[^\n]+", text.partition(WATERMARK)[0]) if match[0].strip()]
     half = (len(lines) + 1) // 2
     first = lines[: min(_EDGE_LINES, half)]
     last = lines[max(half, len(lines) - _EDGE_LINES) :]
@@ -71,9 +76,11 @@ def _parse_edge_line(match: re.Match[str]) -> EdgeLine:
     counts = _PAGE_NUMBER.match(literal) is not None
     roman = counts and _ROMAN.search(literal) is not None
     short = len(literal) <= _MAX_CHARS and len(literal.split()) <= _MAX_WORDS
+    above = match.string[: match.start()]
+    goes_on = match[0][:1].islower() and above[-2:-1] not in _ENDS
     # Exclude lines with few letters, except page numbers, because the head of many tables is a row of years or figures.
     is_candidate = short and (counts or sum(char.isalpha() for char in shape) >= 3)
-    return EdgeLine(match.start(), match.end(), literal, shape, numbers, counts, roman, is_candidate)
+    return EdgeLine(match.start(), match.end(), literal, shape, numbers, counts, roman, is_candidate, goes_on)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +107,10 @@ def find_headers_footers(page: Edges, neighbours: list[Edges]) -> HeadersFooters
     """
     top = [(edges.page_index - page.page_index, edges.top) for edges in neighbours]
     bottom = [(edges.page_index - page.page_index, edges.bottom) for edges in neighbours]
-    return HeadersFooters(_repeated_lines(page.top, top), _repeated_lines(page.bottom, bottom))
+    footer = _repeated_lines(page.bottom, bottom)
+    while footer and footer[-1].goes_on:
+        footer = footer[:-1]
+    return HeadersFooters(_repeated_lines(page.top, top), footer)
 
 
 class HeaderHistory:
@@ -154,7 +164,8 @@ def _repeats_needed(line: EdgeLine, others: int) -> int:
     # Require several repeats, because the title of a table that continues for three pages is not a header. Fewer
     # repeats are enough for a number that increases by one on each page, because it is almost always a page number.
     if others <= 2:
-        return max(others, 1)
+        # The only page has the number 1.
+        return others or int(not line.counts or line.numbers != (1,))
     return 2 if line.counts else min(4, others - 1)
 
 

@@ -23,6 +23,8 @@ _MAX_WORDS = 200_000
 
 # First halves that keep their hyphen in names of chemicals, besides single letters, as in "n-butane".
 _LOCANTS = frozenset("alpha beta cis delta gamma meta ortho para sec tert trans".split())
+# Vowels that a Dutch compound separates by a hyphen, as in "auto-industrie".
+_DUTCH_SOUNDS = frozenset("aa ae ai au ee ei eu ie ii oe oi oo ou ui uu".split())
 
 
 def split_words(text: str) -> set[str]:
@@ -50,8 +52,9 @@ class Vocabulary:
 
         1. The document contains the word inside a line, with or without the hyphen, or a half contains another hyphen.
         2. A half is a single letter, as in "e-mail".
-        3. Either the dictionary contains the word without the hyphen, or both halves are words. German writes compounds
-           without hyphens, so only the dictionary counts.
+        3. Either the dictionary contains the word without the hyphen, or both halves are words. German and Dutch write
+           compounds without hyphens, so only the dictionary counts, except after "ex" and, in Dutch, between vowels
+           that would be read as one sound.
         4. The word is unknown, and it is in capitals or its first half is in ``_LOCANTS``.
         5. Most earlier hyphens of the document stayed. Text that is typeset from HTML never divides words, but books
            often do.
@@ -64,7 +67,11 @@ class Vocabulary:
         if not closed and not kept:
             known = load_words(language)
             is_word = f"{first}{second}" in known
-            is_compound = language != "de" and all(half in known or half in self._words for half in (first, second))
+            is_compound = (
+                language not in ("de", "nl")
+                or first == "ex"
+                or (language == "nl" and first[-1] + second[0] in _DUTCH_SOUNDS)
+            ) and all(half in known or half in self._words for half in (first, second))
             closed, kept = is_word and not is_compound, is_compound and not is_word
         self._closed += closed
         self._kept += kept and not closed

@@ -32,7 +32,7 @@ from rag_core.parsing.tables.finder import find_tables
 from rag_core.parsing.tables.struck_cells import remove_struck_cells
 from rag_core.text.struck import escape_marks, remove_struck
 from rag_core.types.arrays import FloatArray
-from rag_core.types.documents import Page, PageState, ParsedPage
+from rag_core.types.documents import WATERMARK, Page, PageState, ParsedPage
 
 _GARBAGE = 0.3
 _MIN_RECOGNIZED = 3
@@ -81,7 +81,8 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     tables = remove_struck_cells(find_tables(lines, text, boxes, find_rules))
     text, boxes = append_missing_pairs(text, boxes, find_field_pairs(reader, characters))
     # Notes and watermarks have no place in the text of the page, so they follow it.
-    text = "\n\n".join([*([text] if text.strip() else []), *map(escape_marks, [*reader.notes, *watermarks])])
+    after = [*reader.notes, *(f"{WATERMARK}{one}" for one in watermarks)]
+    text = "\n\n".join([*([text] if text.strip() else []), *map(escape_marks, after)])
     state = page_runs.state if text.strip() or page_runs.state is PageState.FAILED else PageState.EMPTY
     page = Page(
         page_index=page_index,

@@ -23,7 +23,8 @@ _COVERED, _THICKEST, _OVERHANG = 0.6, 0.22, 0.8
 _FILLED = 0.7
 # Words with a smaller gap, as a share of their height, are not in different cells of a table.
 _NEAR = 0.5
-_STRETCH = re.compile("s+")
+# Struck characters of a word; a narrow one between two others may be covered less.
+_STRETCH = re.compile("s+(?:w{1,2}s+)*")
 
 
 def mark_struck(reader: PdfPage, characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
@@ -41,7 +42,9 @@ def mark_struck(reader: PdfPage, characters: Characters, numbers: IntArray) -> t
         characters = replace(characters, codes=codes)
     if not struck.any():
         return characters, numbers
-    signs = "".join("s" if is_struck and char > " " else "." for is_struck, char in zip(struck, text, strict=True))
+    signs = "".join(
+        "." if char <= " " else "s" if is_struck else "w" for is_struck, char in zip(struck, text, strict=True)
+    )
     spans = [m.span() for m in _STRETCH.finditer(signs) if any(map(str.isalnum, text[m.start() : m.end()]))]
     if not spans:
         return characters, numbers

@@ -1,7 +1,7 @@
 """Separate watermarks, such as DRAFT across a page, from the text that they are drawn over or under.
 
-A watermark would interrupt the sentences of the page. Its text follows the text of the page, where the search for
-repeated footers finds it.
+A watermark would interrupt the sentences of the page. Its text follows the text of the page, after a sign that
+keeps it out of excerpts.
 """
 
 from __future__ import annotations

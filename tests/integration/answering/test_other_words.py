@@ -69,7 +69,7 @@ def test_ordinary_words_and_codes_are_not_replaced(library: Engine, question: st
 def test_capable_model_is_told_abbreviations_of_other_pages(tmp_path: Path) -> None:
     pages = [
         *DOCUMENTS["guild.pdf"],
-        *([f"In week {number} members of the LKG pay {number} crowns.", FILLER] for number in range(20)),
+        *([f"In week {number} members of the LKG pay {number} crowns."] for number in range(20)),
     ]
     with open_library(tmp_path / "data", {"guild.pdf": pages}):
         pass

@@ -14,7 +14,7 @@ from rag_core.types.answers import AnswerState
 from tests.support.engines import open_library, scripted_engine
 from tests.support.servers import complete
 
-BOATS = ["Aurore", "Bittern", "Curlew", "Dunlin", "Egret"]
+BOATS = ["Aurore", "Bittern", "Curlew", "Dunlin", "Egret", "Fulmar"]
 PAGES = [
     f"{name}. The boat {name} was built in {1920 + 9 * number} and lies at quay {number}. "
     f"Its owner pays {140 + 11 * number} crowns a year. Paint and ropes are kept in the shed."
@@ -57,7 +57,7 @@ def engine(folder: Path) -> Iterator[Engine]:
 def test_number_of_passages_is_above_the_excerpts(engine: Engine, question: str) -> None:
     answer = engine.answer(question)
     assert answer.state is AnswerState.ANSWERED
-    assert answer.text.startswith("These are 3 of 5 passages that may answer; there may be more.")
+    assert answer.text.startswith("These are 3 of 6 passages that may answer; there may be more.")
 
 
 @pytest.mark.parametrize(
@@ -92,5 +92,5 @@ def test_notice_says_how_many_pages_a_small_model_has_not_read(copied: Path) -> 
     script = [complete("The boats are the Aurore and the Bittern [1].")]
     with scripted_engine(copied, *script) as (engine, _):
         answer = engine.answer("List all boats.")
-    assert answer.notices == ("The model read 4 of 5 pages that may answer; there may be more.",)
+    assert answer.notices == ("The model read 5 of 6 pages that may answer; there may be more.",)
     assert answer.short == ""

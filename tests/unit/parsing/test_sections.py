@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.layout.assembly import PageAssembler
 from rag_core.parsing.layout.headers_footers import HeadersFooters, find_edges, find_headers_footers
 from rag_core.parsing.layout.headings import Sections, shorten_heading
-from rag_core.types.documents import Page, PageState, ParsedPage
+from rag_core.types.documents import WATERMARK, Page, PageState, ParsedPage, WordBoxes, insert_text
+from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.drawn_pdfs import PROSE, lines, make, read
 
 
@@ -241,7 +243,48 @@ def test_heading_at_the_foot_belongs_to_the_next_page(
     first, second = assemble_headed((f"{BENCH}\n\n{foot}", foot), following)
     assert skipped(first) == left_out
     assert second.heading == section
+    assert second.text == "\n\n".join([*left_out, following[0]])
     assert first.heading != foot or not left_out
+
+
+def test_repeated_heading_moves_the_words_and_tables_below_it() -> None:
+    table = Table((TableRow((TableCell("Oil", ((9, 12),), 0),)),), 0, ((72.0, 90.0),))
+    boxes = WordBoxes(np.array([0, 9], np.int32), np.array([8, 12], np.int32), np.zeros((2, 4), np.float32))
+    page = Page(1, "2", "Port log\nOil", PageState.TEXT, boxes=boxes, skip=((0, 8),), tables=(table,))
+    moved = insert_text(page, 9, "Lamps\n\n")
+    assert moved.text == "Port log\nLamps\n\nOil"
+    assert [moved.text[start:end] for start, end in zip(moved.boxes.starts, moved.boxes.ends, strict=True)] == [
+        "Port log",
+        "Oil",
+    ]
+    assert skipped(moved) == ["Port log"]
+    assert moved.tables[0].rows[0].cells[0].spans == ((16, 19),)
+
+
+@pytest.mark.parametrize(
+    ("foot", "left_out"),
+    [
+        ("tap, which the warden opens\nin May.", []),
+        ("The lists are part of the\nrules of the garden.", ["The lists are part of the", "rules of the garden."]),
+        ("\nrules of the garden", ["rules of the garden"]),
+    ],
+)
+def test_footer_does_not_begin_inside_a_sentence(foot: str, left_out: list[str]) -> None:
+    bodies = [
+        f"Plot {place} lies by the wall.\nIt is {word} and has its"
+        for place, word in zip("abcdef", "uvwxyz", strict=True)
+    ]
+    assert skipped(assemble([f"{body}\n{foot}" for body in bodies])[-1]) == left_out
+
+
+def test_number_of_the_only_page_is_left_out() -> None:
+    assert [skipped(page) for page in assemble([f"{BODIES[0]}\n\n- 1 -"])] == [["- 1 -"]]
+    assert [skipped(page) for page in assemble([f"{BODIES[0]}\n\n14"])] == [[]]
+
+
+def test_watermark_is_kept_once() -> None:
+    pages = assemble([f"{body}\n\n{n}\n\n{WATERMARK}DRAFT" for n, body in enumerate(BODIES, 1)])
+    assert [skipped(page) for page in pages] == [["1"], *([str(n), f"{WATERMARK}DRAFT"] for n in range(2, 7))]
 
 
 def test_heading_at_the_foot_of_the_last_page_is_kept() -> None:

@@ -47,6 +47,12 @@ def test_lines_through_words_strike_them_out(tmp_path: Path, shape: tuple, expec
     assert text_of(tmp_path, shape) == expected
 
 
+def test_narrow_character_between_struck_ones_is_struck(tmp_path: Path) -> None:
+    narrow = LEFT + stringWidth("n", "Helvetica", 12)
+    wide = narrow + stringWidth("i", "Helvetica", 12)
+    assert text_of(tmp_path, ("line", LEFT, 703, narrow, 703), ("line", wide, 703, RIGHT, 703)) == STRUCK_TEXT
+
+
 def test_an_annotation_strikes_words_out(tmp_path: Path) -> None:
     make(tmp_path / "plain.pdf", lambda canvas: (canvas.setFont("Helvetica", 12), canvas.drawString(72, 700, TEXT)))
     writer = pypdf.PdfWriter(clone_from=tmp_path / "plain.pdf")

@@ -158,6 +158,21 @@ def test_german_compounds_are_closed() -> None:
     assert not Vocabulary(split_words("Die Burg und der Garten")).keeps_hyphen("Burg", "garten", "de")
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        ("zeil", "boot", False),
+        ("stro", "dak", False),
+        ("auto", "industrie", True),
+        ("thee", "eieren", True),
+        ("ex", "burgemeester", True),
+        ("ex", "amen", False),
+    ],
+)
+def test_dutch_compounds_are_closed_except_between_vowels_of_one_sound(first: str, second: str, kept: bool) -> None:
+    assert Vocabulary().keeps_hyphen(first, second, "nl") is kept
+
+
 def test_quote_marks_do_not_interrupt_the_sentences_of_a_mail(tmp_path: Path) -> None:
     written = ("Ada wrote:", "> The kiln is cold and I", "> need two doors.", ">", "> Come soon.", "I come on Monday.")
     paragraphs = ("Ada wrote:", "> The kiln is cold and I\nneed two doors.", "> Come soon.", "I come on Monday.")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from rag_core.types.documents import WATERMARK
 from tests.support.drawn_pdfs import PROSE, lines, make, read
 
 Draw = Callable[[Canvas], None]
@@ -38,12 +39,12 @@ def mark(text: str, size: float, angle: float = 0, grey: float = 0.8, *places: t
     ],
 )
 @pytest.mark.parametrize("is_below", [True, False])
-def test_watermark_follows_the_text(tmp_path: Path, watermark: Draw, is_below: bool) -> None:
+def test_watermark_follows_the_text_after_a_sign(tmp_path: Path, watermark: Draw, is_below: bool) -> None:
     def draw(canvas: Canvas) -> None:
         for drawing in (watermark, lines(*PROSE * 3))[:: 1 if is_below else -1]:
             drawing(canvas)
 
-    assert read(make(tmp_path / "page.pdf", draw)).page.text == f"{TEXT}\n\nENTWURF"
+    assert read(make(tmp_path / "page.pdf", draw)).page.text == f"{TEXT}\n\n{WATERMARK}ENTWURF"
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from rag_core.reading.excerpts import (
     split_windows,
 )
 from rag_core.reading.similarity import skip_comparison
+from rag_core.types.documents import WATERMARK
 from rag_core.types.retrieval import Gate, Passage, Reading
 from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.passages import passage
@@ -73,6 +74,12 @@ def test_whole_page_is_read_around_a_passage() -> None:
     assert any("12 arches" in one.text for one in found)
     alone = select_excerpts("How many arches has the bridge?", [near], {}, {}, skip_comparison)
     assert not any("12 arches" in one.text for one in alone)
+
+
+def test_watermark_is_in_no_excerpt() -> None:
+    text = f"{PROSE}\n\n{WATERMARK}DRAFT"
+    (excerpt,) = select_excerpts("How many arches?", [on_page(text)], {KEY: text}, {}, skip_comparison)
+    assert excerpt.text == PROSE
 
 
 def test_number_of_excerpts_is_limited() -> None:

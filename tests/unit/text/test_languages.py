@@ -18,6 +18,8 @@ from rag_core.text.languages import INTERJECTION, detect_language, languages_dif
         ("The tenant may not sublet the flat.", ""),
         ("How many parcels arrived in 2021?", ""),
         ("The sin of pride is non-negotiable, says Mai of Des Moines.", ""),
+        ("Op het plein wordt niet geparkeerd.", "nl"),
+        ("Wie viel Miete ist zu zahlen?", "de"),
         ("Revenue", ""),
         ("", ""),
     ],
