@@ -34,21 +34,37 @@ _WORD = r"([^\W\d_]{3,10})"
 _OF = r"(?:(?:of|de|del|di)\s+)?"
 _SOME_YEAR = rf"({YEAR}|['’]\d\d)(?!\d)"
 _BEFORE, _AFTER = r"(?<![\w.,/$€£-])", r"(?![\w/-]|[.,]\d)"
+# Between the first and the last day of a period.
+_TO = r"(?:\s?[-–]\s?|\s(?:to|bis(?:\szum)?|au|al)\s)"
 # "7 April 2023", "7th of April", "7. April 2023", "1er avril 2023", "7 de abril de 2023", "7-Apr-23", "7–9 April 2023".
 _DAY_MONTH = re.compile(
-    rf"{_BEFORE}(?:(\d{{1,2}})(?:st|nd|rd|th|\.)?\s?[-–]\s?)?(\d{{1,2}})(?:st|nd|rd|th|er|\.|º|°)?(?:\s{{1,2}}|\s?(-))?"
+    rf"{_BEFORE}(?:(\d{{1,2}})(?:st|nd|rd|th|\.)?{_TO})?(\d{{1,2}})(?:st|nd|rd|th|er|\.|º|°)?(?:\s{{1,2}}|\s?(-))?"
     rf"{_OF}{_WORD}(?!\w)\.?(?:(?(3)-({YEAR}|\d\d)(?!\d)|,?\s{{1,2}}{_OF}{_SOME_YEAR}))?",
     re.IGNORECASE,
 )
 # "April 7, 2023", "Apr. 7th" and "April 7-9, 2023".
 _MONTH_DAY = re.compile(
-    rf"(?<!\w){_WORD}\.?\s{{1,2}}(?:(\d{{1,2}})(?:st|nd|rd|th)?\s?[-–]\s?)?(\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"(?<!\w){_WORD}\.?\s{{1,2}}(?:(\d{{1,2}})(?:st|nd|rd|th)?{_TO})?(\d{{1,2}})(?:st|nd|rd|th)?"
     rf"(?!\w|[.,:/]\d|\s?[%€£$])(?:,?\s{{1,2}}{_SOME_YEAR})?",
     re.IGNORECASE,
 )
 _MONTH_YEAR = re.compile(rf"(?<!\w){_WORD}\.?,?\s{{1,2}}{_OF}({YEAR})(?!\d)", re.IGNORECASE)
 _ISO = re.compile(rf"{_BEFORE}({YEAR})([-/.])(\d\d)\2(\d\d)(?![\d/-]|[.,]\d)")
 _NUMERIC = re.compile(rf"{_BEFORE}(\d{{1,2}})(?:([/-])|(\.)\s?)(\d{{1,2}})(?:\2|\3\s?)({YEAR}|\d\d){_AFTER}")
+# "am 31.05."; without the word before it, it may be the number of a section.
+_DAY_OF_MONTH = re.compile(r"(?:(?<=\bam\s)|(?<=\b(?:zum|den|dem|vom|bis)\s))(\d{1,2})\.\s?(\d{1,2})\.(?!\s?\d)")
+# Days with names of their own in questions; a year after the name says that the day is meant.
+_NAMED_DAYS = {
+    **dict.fromkeys(("christmas eve", "heiligabend", "nochebuena"), (12, 24)),
+    **dict.fromkeys(("christmas day", "noel", "navidad"), (12, 25)),
+    **dict.fromkeys(("new year's eve", "silvester", "nochevieja"), (12, 31)),
+    **dict.fromkeys(("new year's day", "neujahr", "ano nuevo"), (1, 1)),
+}
+_NAMED_DAY = re.compile(
+    r"(?<!\w)(christmas (?:eve|day)|new year['’]s (?:eve|day)|heiligabend|silvester|neujahr|no[eë]l|nochebuena|navidad|"
+    rf"nochevieja|a[nñ]o nuevo)(?:,| of| de)? ({YEAR})(?!\d)",
+    re.IGNORECASE,
+)
 _MONTH_OF_YEAR = re.compile(rf"{_BEFORE}(\d\d)/({YEAR}){_AFTER}")
 _WEEKDAY_BEFORE = re.compile(r"(?<!\w)([^\W\d_]{2,10})\.?,?\s{1,2}(?:(?:the|den|der|dem|le|el|il)\s)?\Z", re.IGNORECASE)
 _LONGEST_WEEKDAY = 18
@@ -106,6 +122,11 @@ def _find_numeric(text: str) -> Iterator[WrittenDate]:
             continue
         order = DAY_FIRST if int(first) > _MONTHS else MONTH_FIRST if int(second) > _MONTHS else ""
         yield from _build(match, readings, order, is_numeric=True)
+    for match in _DAY_OF_MONTH.finditer(text):
+        yield from _build(match, [_read("", match[2], match[1])])
+    for match in _NAMED_DAY.finditer(text):
+        month, day = _NAMED_DAYS[normalize(match[1])]
+        yield from _build(match, [_read(match[2], str(month), str(day))])
     for match in _MONTH_OF_YEAR.finditer(text):
         yield from _build(match, [_read(match[2], match[1], "")])
 
@@ -126,7 +147,7 @@ def _build_named(
     month = _load_names()[0].get(folded)
     if month is None or (not year and folded in _ALSO_WORDS and (name.islower() or folded in ("set", "ago"))):
         return
-    days = range(int(first or last), int(last) + 1) if last else (0,)
+    days = range(int(first or last), int(last) + 1) or (int(last),) if last else (0,)
     yield from _build(match, [_read(year or "", str(month), str(day or "")) for day in days])
 
 
@@ -324,7 +345,7 @@ def _load_distances() -> list[tuple[re.Pattern[str], int, int | None]]:
 @cache
 def _get_hint(number: int) -> re.Pattern[str]:
     """Return a pattern for the day, or the last digits of the year, of a date, and for a range of numbers."""
-    return re.compile(rf"(?:(?<!\d)0?|\d\d){number % 100}(?!\d)|\d\w?\w?\.?\s?[-–]\s?\d")
+    return re.compile(rf"(?:(?<!\d)0?|\d\d){number % 100}(?!\d)|\d\w?\w?\.?{_TO}\d")
 
 
 def _is_same(asked: CalendarDate, said: CalendarDate, years: Sequence[str]) -> bool:

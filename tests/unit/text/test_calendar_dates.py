@@ -45,6 +45,10 @@ def test_dates_of_a_locale_are_read(locale: str, style: str) -> None:
         ("4 July 2023", "Tuesday 07/04/2023", "", True),
         ("7 April 2023", "Tuesday 07/04/2023", "", False),
         ("7 May 2023", "we may 7 times", "", False),
+        ("3. Dezember 2019", "vom 2. bis 4. Dezember 2019", "", True),
+        ("31 May 2019", "gewählt am 31.05. im Saal", "", True),
+        ("3 November 2019", "siehe Abschnitt 3.11. im Anhang", "", False),
+        ("Christmas Day 2023", "12/25/2023", "", True),
         ("1 February 2023", "version 1.2.2.2023", "", False),
     ],
 )
