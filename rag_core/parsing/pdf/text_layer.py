@@ -51,7 +51,7 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     if not spans:
         return []
     rects = _word_rects(characters.boxes, spans)
-    direction = _text_direction(characters, breaks, spans)
+    direction = _text_direction(characters, spans)
     turned = rotate_boxes(rects, direction, characters.width, characters.height)
     words = [text[start:end] for start, end in spans]
     ruled = _PERHAPS_RULE.search(text) is not None
@@ -164,17 +164,18 @@ def _word_heights(
     return heights
 
 
-def _text_direction(characters: Characters, lines: list[tuple[int, int, bool]], spans: list[tuple[int, int]]) -> str:
-    """Return the direction with the largest sum of distances from the first to the last character of the lines."""
-    votes = {"right": 1e-6, "left": 0.0, "down": 0.0, "up": 0.0}
-    ends = np.array([(spans[first][0], spans[last - 1][1] - 1) for first, last, _ in lines])
+def _text_direction(characters: Characters, spans: list[tuple[int, int]]) -> str:
+    """Return the direction with the largest sum of distances from the first to the last character of the words.
+
+    Words decide, and not lines, because pdfium may end a line with a page number at the foot of the page.
+    """
+    ends = np.array(spans) - (0, 1)
     centres = (characters.boxes[:, :2] + characters.boxes[:, 2:]) / 2
-    moves = (centres[ends[:, 1]] - centres[ends[:, 0]]) * (characters.width, characters.height)
-    for across, down in np.nan_to_num(moves).tolist():
-        if abs(down) > 2 * abs(across):
-            votes["down" if down > 0 else "up"] += abs(down)
-        else:
-            votes["right" if across >= 0 else "left"] += abs(across)
+    moves = np.nan_to_num((centres[ends[:, 1]] - centres[ends[:, 0]]) * (characters.width, characters.height))
+    is_upright = np.abs(moves[:, 1]) > 2 * np.abs(moves[:, 0])
+    across, down = moves[~is_upright, 0], moves[is_upright, 1]
+    votes = {"right": 1e-6 + across[across > 0].sum(), "left": -across[across < 0].sum()}
+    votes |= {"down": down[down > 0].sum(), "up": -down[down < 0].sum()}
     best = max(votes, key=lambda name: votes[name])
     # Lines of right-to-left scripts run to the left as well, but are not upside down.
     if best == "left" and np.any((characters.codes >= 0x590) & (characters.codes < 0x8FF)):
