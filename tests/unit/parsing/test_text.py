@@ -14,6 +14,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.characters import clean_word, measure_unreadable_share
 from rag_core.parsing.layout.hyphenation import Vocabulary, split_words
+from rag_core.parsing.pdf.text_layer import build_runs
+from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types.documents import Page, PageState
 from tests.support.drawn_pdfs import PROSE, lines, make, read
 
@@ -360,3 +362,13 @@ def test_heading_with_wide_letter_spacing_keeps_its_words(tmp_path: Path) -> Non
         canvas.drawString(72, 700, "Notes of the year", charSpace=4)
 
     assert page_of(tmp_path, draw).text == "Notes of the year"
+
+
+def test_page_number_at_the_end_of_a_line_does_not_turn_the_page() -> None:
+    text = "Short lines 3"
+    boxes = np.array(
+        [(0.1 + 0.01 * number, 0.1, 0.11 + 0.01 * number, 0.12) for number in range(len(text))], np.float32
+    )
+    boxes[-1] = (0.5, 0.9, 0.51, 0.92)
+    runs = build_runs(Characters(np.array([*map(ord, text)], np.int32), boxes, 600, 800), lambda number: False)
+    assert [run.text for run in runs] == ["Short lines", "3"]
