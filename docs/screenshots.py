@@ -134,8 +134,7 @@ def pictures(browser: Browser, scheme: str, address: str, conversation: str) -> 
     answer = page.get_by_test_id("stChatMessage").last
     expect(answer.get_by_role("button", name="Source 1").first).to_be_visible()
     quiet(page)
-    page.wait_for_timeout(1000)  # wait until the chat has scrolled to its end
-    page.get_by_test_id("stChatMessage").nth(-2).evaluate("one => one.scrollIntoView({block: 'start'})")
+    page.wait_for_timeout(1000)  # wait until the newest question is in view
     shoot(page, f"chat-{scheme}")
     opened("source", SPENDING)(page, scheme)
     opened("scan", CRANE)(page, scheme)
