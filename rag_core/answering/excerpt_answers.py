@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.answer_text import AnswerBuilder, cite_span
@@ -106,19 +106,29 @@ def _quote(candidate: Candidate, page_texts: Mapping[PageKey, str]) -> str:
 
 
 def _clip(candidate: Candidate, place: Place) -> Candidate | None:
-    """Return what a place contains of a candidate; ``None`` if it contains nothing."""
+    """Return what a place contains of a candidate; ``None`` if it contains none of its sentences or rows."""
     version_id, page = candidate.page
     first, last = place.spans.get(page, (0, 0))
-    quotes = tuple(
-        Quote(
-            max(one.start, first),
-            min(one.end, last),
-            tuple((start, end) for start, end in one.marks if first <= start and end <= last),
+
+    def clip(quotes: Iterable[Quote]) -> tuple[Quote, ...]:
+        return tuple(
+            Quote(
+                max(one.start, first),
+                min(one.end, last),
+                tuple((start, end) for start, end in one.marks if first <= start and end <= last),
+            )
+            for one in quotes
+            if place.overlaps(version_id, page, one.start, one.end)
         )
-        for one in candidate.quotes
-        if place.overlaps(version_id, page, one.start, one.end)
-    )
-    return replace(candidate, quotes=quotes) if quotes else None
+
+    if not candidate.rows:
+        sentences = clip(candidate.quotes[:1])
+        return replace(candidate, quotes=(*sentences, *clip(candidate.quotes[1:]))) if sentences else None
+    unit, own = candidate.quotes[: -len(candidate.rows)], candidate.quotes[-len(candidate.rows) :]
+    kept = [(clip([quote]), row) for quote, row in zip(own, candidate.rows, strict=True)]
+    rows = tuple(row for quotes, row in kept if quotes)
+    quotes = (*clip(unit), *(quote for quotes, _ in kept for quote in quotes))
+    return replace(candidate, quotes=quotes, rows=rows) if rows else None
 
 
 def _name_place(kind: PlaceKind, candidate: Candidate, page_text: str) -> str:

@@ -19,7 +19,7 @@ from rag_core.text.mails import find_header, find_mails
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import find_content_stems, tokenize
 from rag_core.types.chunks import HEADING_SEPARATOR
-from rag_core.types.dates import NO_DATES, AskedDates, DatesForDocument
+from rag_core.types.dates import NO_DATES, NO_DATES_FOR_DOCUMENT, AskedDates, DatesForDocument
 from rag_core.types.documents import WATERMARK, PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -43,6 +43,12 @@ DATE_WEIGHT = 1.5
 # Maximum number of lines of a caption.
 MAX_CAPTION_LINES = 2
 _SEPARATOR = " | "
+# With one of these words, a date in a question stands for other days as well.
+_PERIOD = re.compile(
+    r"(?<!\w)(?:after|before|since|until|till|between|following|next|nach|vor|seit|bis|ab|zwischen|depuis|après|avant|"
+    r"entre|desde|después|antes|hasta)(?!\w)",
+    re.IGNORECASE,
+)
 _YEAR = re.compile(YEAR)
 
 
@@ -129,6 +135,7 @@ def select_excerpts(
         The dates in the question.
     """
     identifiers = find_asked_identifiers(question)
+    asks_for_period = _PERIOD.search(question) is not None
     asked = find_content_stems(question)
     scored: list[Excerpt] = []
     seen: set[tuple[PageKey, int, str]] = set()
@@ -143,16 +150,18 @@ def select_excerpts(
                 continue
             seen.add(key)
             in_document = select_days(dates, passage.version_id, passage.full_title)
+            of_entry = NO_DATES_FOR_DOCUMENT if asks_for_period else in_document
             if contains_only_exchanged_date(in_document, excerpt.text):
                 continue
             kept = excerpt
             if not excerpt.row:
-                kept = _keep_entry(_keep_sentences(excerpt, identifiers), in_document)
+                kept = _keep_entry(_keep_sentences(excerpt, identifiers), of_entry)
                 kept = _add_mail_header(kept, page_texts)
             one = _score(kept, asked, passages, compare)
             is_of_day = states_date(in_document, kept.text, passage.full_title)
             scored.append(replace(one, prior=one.prior + DATE_WEIGHT) if is_of_day else one)
-    best = sorted(_leave_out_other_days(scored, dates), key=lambda one: -one.prior)[:MAX_EXCERPTS]
+    scored = scored if asks_for_period else _leave_out_other_days(scored, dates)
+    best = sorted(scored, key=lambda one: -one.prior)[:MAX_EXCERPTS]
     lengths = accumulate(len(one.text) for one in best)
     return [excerpt for excerpt, length in zip(best, lengths, strict=True) if length <= MAX_CHARS] or best[:1]
 
@@ -194,7 +203,9 @@ def _keep_entry(excerpt: Excerpt, dates: DatesForDocument) -> Excerpt:
     if True not in stated or days == stated:
         return excerpt
     first = stated.index(True)
-    ends = (at for at in range(first + 1, len(spans)) if days[at] and not stated[at])
+    # A date inside a paragraph does not begin another entry.
+    begins = [excerpt.text[:start].rstrip(" ").endswith("\n") for start, _ in spans]
+    ends = (at for at in range(first + 1, len(spans)) if begins[at] and days[at] and not stated[at])
     return _cut(excerpt, spans[first][0], spans[next(ends, len(spans)) - 1][1])
 
 

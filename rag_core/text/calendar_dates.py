@@ -180,7 +180,7 @@ def _add_weekday(written: WrittenDate, text: str) -> WrittenDate:
     if match is None or weekday is None:
         return written
     fitting = tuple(one for one in written.readings if all(one) and date(*one).weekday() == weekday)
-    readings = fitting or written.readings
+    readings = (written.is_numeric and fitting) or written.readings
     return replace(
         written, start=match.start(), text=" ".join(text[match.start() : written.end].split()), readings=readings
     )

@@ -51,7 +51,12 @@ _CONTENT_STEMS = frozenset(
 _LABEL = r"\d+(?:\.\d+)*[a-z]?(?![\w%])(?![.,]\d)|(?-i:[IVXLC]{1,7}|[ivx]{2,7}|[A-Z](?:\.\d+)*)(?![\w'’&])"
 # What may be a number in words, such as "six" or "twenty-one".
 SPELLED_NUMBER = rf"{LETTERS.pattern}(?:-{LETTERS.pattern})?"
-_RANGE = r"(?:\s*[-–]\s*|\s+(?:to|through|and|bis|und|à|et|a|y)\s+)"
+_RANGE = r"(?:\s*[-–]\s*|\s+(?:to|through|bis|à)\s+)"
+# A second place after the first, which only a search for the whole question takes into account.
+_FURTHER = re.compile(
+    rf"\s*(?:,|&|\b(?:and|or|with|und|oder|mit|et|ou|y|o)\b)\s*(?:(?:{NOUNS['page']}|{NOUNS['section']}|§)\s*)?(?:\d|§)",
+    re.IGNORECASE,
+)
 _ANY = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in NOUNS.items())
 # "Which part", "which figure" and "which item" ask for something else more often.
 _ASKED = "|".join(f"(?P<{kind}>{NOUNS[kind]})" for kind in ("page", "section", "article", "chapter", "annex"))
@@ -61,9 +66,9 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _ORDERED = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(f'(?P<p{place % 4}>{words})' for place, words in _POSITIONS.items())}|"
+    rf"(?<![\w-])(?<!second )(?:{'|'.join(f'(?P<p{place % 4}>{words})' for place, words in _POSITIONS.items())}|"
     rf"(?P<ordinal>{SPELLED_NUMBER}|\d+(?:st|nd|rd|th|\.|e|[èe]me|[ªº]|a)))\s+"
-    r"(?:pages?|seiten?|p[áa]ginas?)(?!\w)",
+    r"(?:page|seite|p[áa]gina)(?!\w)",
     re.IGNORECASE,
 )
 # The title of a document in the same languages.
@@ -71,6 +76,7 @@ TITLE = re.compile(r"(?<!\w)(?:title|titel|titre|t[íi]tulo)(?!\w)", re.IGNORECA
 _WHICH = re.compile(
     rf"(?<!\w)(?:which|what|welche[mnrs]?|quel(?:le)?s?|qu[ée]|cu[áa]l)\s+(?:{_ASKED})(?!\w)", re.IGNORECASE
 )
+_ONE = frozenset(("one", "eine", "einer", "une", "una"))
 # Most pages or sections of a range.
 _MOST = 20
 
@@ -88,6 +94,8 @@ def parse_place(question: str) -> PlaceRequest | None:
         if match["word"]:
             label = str(parse_whole_number(label) or "")
         # "a page I like"
+        if label and _FURTHER.match(question, match.end()):
+            return None
         if label and (kind != "page" or len(label) > 1 or label.isdecimal()):
             return PlaceRequest(kind, _list_labels(label, match["last"]), None, match[kind], *match.span())
     for match in _ORDERED.finditer(question):
@@ -95,7 +103,8 @@ def parse_place(question: str) -> PlaceRequest | None:
             position = next(place for place in _POSITIONS if match[f"p{place % 4}"])
         else:
             position = parse_whole_number(re.sub(r"(?<=\d)\D+$", "", match["ordinal"])) - 1
-        if position != -1 or match["ordinal"] is None:
+        # "in one page" says how long a summary is.
+        if match["ordinal"] is None or (position != -1 and match["ordinal"].casefold() not in _ONE):
             return PlaceRequest("page", (), position, "page", *match.span())
     return None
 

@@ -226,7 +226,7 @@ def _describe_missing(request: PlaceRequest, contents: Sequence[_Contents]) -> s
     name = _name_request(request)
     if len(contents) == 1:
         return f"{contents[0].document.name} has no {name}; {_list_places(request.kind, contents[0])}."
-    return f"None of the {len(contents)} documents has {'an' if name[0] in 'ai' else 'a'} {name}."
+    return f"None of the {len(contents)} documents has {'an' if name[0].casefold() in 'aei' else 'a'} {name}."
 
 
 def _name_request(request: PlaceRequest) -> str:

@@ -6,6 +6,7 @@ keeps it out of excerpts.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,8 +28,8 @@ _LIGHT, _SHEER = 100, 160
 # Least number of other letters under or over light upright text, and of repetitions of a small slanted text, which is
 # longer than `_SHORTEST`.
 _LEAST_COVERED, _LEAST_REPEATED, _SHORTEST = 3, 4, 3
-_MAX_WATERMARKS = 20
 _BLANK = 0x20
+_LINE = re.compile(r"[^\n]+")
 
 
 def separate_watermarks(reader: PdfPage, characters: Characters) -> tuple[Characters, list[str]]:
@@ -48,14 +49,23 @@ def separate_watermarks(reader: PdfPage, characters: Characters) -> tuple[Charac
     slanted = drawn & np.isin(items, objects[np.minimum(turns, np.pi / 2 - turns) > _SLANTED])
     large = drawn & (heights >= _LARGE * np.median(heights[drawn]))
     marked = slanted & large
-    small = Counter(_split_texts(codes, slanted & ~large))
-    if any(count >= _LEAST_REPEATED and len(text) > _SHORTEST for text, count in small.items()):
-        marked |= slanted
+    marked |= _find_repeated(codes, slanted & ~large)
     marked |= _find_light(reader, items, boxes, large & ~slanted, drawn & ~large)
     if not marked.any() or 2 * marked.sum() > drawn.sum():
         return characters, []
     texts = list(dict.fromkeys(_split_texts(codes, marked)))
-    return replace(characters, codes=np.where(marked, _BLANK, codes).astype(np.int32)), texts[:_MAX_WATERMARKS]
+    return replace(characters, codes=np.where(marked, _BLANK, codes).astype(np.int32)), texts
+
+
+def _find_repeated(codes: IntArray, mask: BoolArray) -> BoolArray:
+    """Return which of the characters that ``mask`` selects are part of a text that the page repeats."""
+    kept = np.where(mask | (codes == _BLANK), codes, ord("\n")).astype("<u4").tobytes().decode("utf-32-le")
+    counts = Counter(_split_texts(codes, mask))
+    repeated = np.zeros_like(mask)
+    for match in _LINE.finditer(kept):
+        text = " ".join(match[0].split())
+        repeated[slice(*match.span())] = counts[text] >= _LEAST_REPEATED and len(text) > _SHORTEST
+    return repeated & mask
 
 
 def _find_light(

@@ -72,3 +72,9 @@ def test_reading_of_a_date_of_numbers_is_said(
 ) -> None:
     indexed(engine, "a.pdf", documents)
     assert notice in engine.answer(question).notices
+
+
+def test_date_within_a_paragraph_does_not_end_an_excerpt(engine: Engine) -> None:
+    lease = "The lease was signed on 7 April 2023 by Nora Lind and Peter Falk. It ends on 6 April 2028."
+    indexed(engine, "lease.pdf", lease)
+    assert "It ends on 6 April 2028" in engine.answer("When does the lease signed on 7 April 2023 end?").text

@@ -50,6 +50,12 @@ def test_place_is_parsed(question: str, kind: str, labels: tuple[str, ...], posi
         "Which part of the harbour is deep?",
         "What does a section of pipe cost?",
         "How much did the table cost in 2019?",
+        "Summarize the manual in three pages.",
+        "Summarize the manual in one page.",
+        "What do the first two pages say?",
+        "What is on pages 2 and 5?",
+        "On page 3 or 4, who operates the crane?",
+        "Compare page 2 with page 5.",
     ],
 )
 def test_other_question_names_no_place(question: str) -> None:
