@@ -22,7 +22,7 @@ def find_required_stems(outcome: SearchOutcome, *, has_model: bool) -> frozenset
 
     The gate looks for a single passage that answers. Its score says little about a question for all of some things, or
     their number, if several passages are about them, and about one for the place of what a passage mentions. Only a
-    model can compare the things to find the most of them. For all other questions, the words are none.
+    model can compare the things to find the most of them. The set is empty for all other questions.
     """
     question = outcome.result.question
     if any(one.lacks_name for one in outcome.passages):

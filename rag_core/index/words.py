@@ -21,7 +21,7 @@ from sqlalchemy import Connection, text
 from rag_core.index.retriever import ChunkBatch, Retriever
 from rag_core.settings import Settings
 from rag_core.store.database import Database
-from rag_core.text.abbreviations import build_form_key, find_abbreviations, is_same_kind, list_form_keys
+from rag_core.text.abbreviations import build_form_key, find_abbreviations, can_be_counterpart, list_form_keys
 from rag_core.text.calendar_dates import list_asked_terms, list_date_terms
 from rag_core.text.normalize import STROKES, SUPERSCRIPT_DIGITS, normalize
 from rag_core.text.spelling import count_typing_errors, list_variants
@@ -210,7 +210,7 @@ class WordIndex:
         for key, other in sorted(found, key=lambda row: spans[row.key][0] - spans[row.key][1]):
             form = question[slice(*spans[key])]
             is_free = form in forms or taken.isdisjoint(range(*spans[key]))
-            if is_free and build_form_key(other) not in known and is_same_kind(form, other, question):
+            if is_free and build_form_key(other) not in known and can_be_counterpart(form, other, question):
                 known.add(build_form_key(other))
                 taken.update(range(*spans[key]))
                 forms.setdefault(form, []).append(other)

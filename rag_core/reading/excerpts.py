@@ -119,8 +119,9 @@ def select_excerpts(
     """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those that fit the question best first.
 
     Rows of tables and sentences about a code that only resembles the one in the question are left out, and so are those
-    with a date whose day and month are exchanged. Excerpts with a date of the question end before the next date. A
-    date that names the whole document, as that of a meeting, does not distinguish its excerpts.
+    that state the date of the question with day and month exchanged. Excerpts with a date of the question end before
+    the next entry with a date. A date that names the whole document, as that of a meeting, does not distinguish its
+    excerpts.
 
     Parameters
     ----------

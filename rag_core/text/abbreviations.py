@@ -126,7 +126,7 @@ def list_form_keys(question: str) -> dict[str, tuple[int, int]]:
     }
 
 
-def is_same_kind(form: str, other: str, question: str) -> bool:
+def can_be_counterpart(form: str, other: str, question: str) -> bool:
     """Return whether a form in a question can be the counterpart of ``other``.
 
     A word that is not in capitals, such as "it", is no short form, unless the whole question is in lower case.

@@ -283,7 +283,7 @@ def find_matching_date(
     same = [
         (written.text != asked.text, len(read), written)
         for written, read in readings
-        if any(_is_same(wish, one, years) for wish, one in product(wanted, read))
+        if any(_may_be_same(wish, one, years) for wish, one in product(wanted, read))
     ]
     return min(same, key=lambda one: one[:2])[2] if same else None
 
@@ -348,7 +348,7 @@ def _get_hint(number: int) -> re.Pattern[str]:
     return re.compile(rf"(?:(?<!\d)0?|\d\d){number % 100}(?!\d)|\d\w?\w?\.?{_TO}\d")
 
 
-def _is_same(asked: CalendarDate, said: CalendarDate, years: Sequence[str]) -> bool:
+def _may_be_same(asked: CalendarDate, said: CalendarDate, years: Sequence[str]) -> bool:
     if asked.month != said.month or (asked.day and asked.day != said.day):
         return False
     if asked.year and not said.year:

@@ -85,7 +85,7 @@ def list_sections(texts: Mapping[int, str], skipped: Mapping[int, Sequence[Span]
 
 
 def find_sections(sections: Sequence[Section], kind: PlaceKind, label: str) -> tuple[int, list[Section]]:
-    """Return the sections that a noun and a label mean, and how far they are from what is asked for.
+    """Return the sections that a noun and a label mean, and how loosely they match.
 
     The distance is 0 for sections with the noun, 1 for those with a number alone, and 2 for those with another noun.
     """

@@ -33,7 +33,7 @@ def find_struck(text: str) -> list[str]:
 
 
 def may_lack_struck(text: str) -> bool:
-    """Return whether struck words may have been removed from a text."""
+    """Return quickly whether struck words may have been removed from a text: it contains a run of blanks."""
     return _BLANKS in text
 
 

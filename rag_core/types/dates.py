@@ -74,7 +74,7 @@ class AskedDates:
         return DatesForDocument(self.dates, self.orders.get(version_id, ""), self.written_on.get(version_id))
 
     def days_of(self, version_id: str) -> DatesForDocument:
-        """Return the same without months, of which much more may be written than of a day."""
+        """Return the same without months, because a month seldom distinguishes the parts of a document."""
         return replace(self.of(version_id), dates=tuple(one for one in self.dates if one.readings[0].day))
 
 

@@ -71,7 +71,7 @@ class PlaceFinder:
     def resolve(self, query: Query) -> tuple[Query, str]:
         """Return the query with the places that it names, and a refusal if it asks only for a place that is missing.
 
-        If it asks for something in the places, its text asks it of "the text", and ``asked`` is the whole question. If
+        If it asks for something in the places, "the text" replaces their name, and ``asked`` is the whole question. If
         no document has a place in which something is asked for, the query does not change.
         """
         request = parse_place(query.text)
@@ -109,7 +109,7 @@ class PlaceFinder:
         return _Contents(document, pages, sections)
 
     def _find(self, contents: _Contents, request: PlaceRequest) -> tuple[int, list[Place]]:
-        """Return the places of a document, and the distance of `find_sections`."""
+        """Return the places of a document, and how loosely they match; see `find_sections`."""
         if request.kind == "page":
             return 0, _find_pages(contents, request)
         choices = [find_sections(contents.sections, request.kind, label) for label in request.labels]

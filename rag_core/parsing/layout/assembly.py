@@ -70,7 +70,7 @@ class PageAssembler:
         # A table goes on across all headers and footers, including those that are kept in the text.
         bare = replace(page, skip=(*running.spans, *watermark))
         text = remove_struck(page.text)
-        foot = find_foot_headings(bare, parsed.headings) if self._is_continued(page) else None
+        foot = self._find_foot(bare, parsed.headings)
         heading = self._sections.heading(page.page_index, text, parsed.headings, running.spans, foot)
         heading = self._add_mail(heading, text)
         skip = [*self._history.lines_to_skip(page.page_index, running).spans, *([foot] if foot else [])]
@@ -92,12 +92,20 @@ class PageAssembler:
         self._section, self._mail = heading, mails[-1].heading if mails else mail
         return mail or heading
 
-    def _is_continued(self, page: Page) -> bool:
-        """Return whether the next page has text that may belong to a heading at the foot of a page."""
-        if page.width > page.height:  # each slide is complete
-            return False
-        following = self._pending[0][0].page.text.lstrip() if self._pending else ""
-        return bool(following) and not following[0].islower()
+    def _find_foot(self, page: Page, headings: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
+        """Return the span of the headings at the foot of a page to which the text of the next page may belong."""
+        if page.width > page.height or not self._pending:  # each slide is complete
+            return None
+        following = self._pending[0][0]
+        text = following.page.text.lstrip()
+        if not text or text[0].islower():
+            return None
+        foot = find_foot_headings(page, headings)
+        begin = len(following.page.text) - len(text)
+        if foot and any(start <= begin < end for start, end in following.headings):
+            # Above another heading, a bold line without a number is more often a signature.
+            return foot if any(map(str.isdigit, page.text[slice(*foot)])) else None
+        return foot
 
 
 def _has_other_text(text: str, skip: tuple[tuple[int, int], ...]) -> bool:

@@ -233,6 +233,7 @@ def assemble_headed(*pages: tuple[str, str]) -> list[Page]:
             ["Chapter 4 Light"],
             "Chapter 4 Light › The lamps",
         ),
+        ("Approved by Ada Holm", (f"Notes on paint\n\n{BENCH}", "Notes on paint"), [], "Notes on paint"),
         ("Gross total of lamps 12", (BENCH, ""), [], "Gross total of lamps 12"),
         ("Care of the lamps", ("goes on with this list\nof lamps.", ""), [], "Care of the lamps"),
     ],
