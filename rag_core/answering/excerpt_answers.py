@@ -148,7 +148,7 @@ def _asks_for_unknown_code(outcome: SearchOutcome) -> bool:
 
 
 def _is_answered_by(struck: Sequence[str], quotes: Sequence[str], question: str) -> bool:
-    """Return whether struck words contain all of the question's words or all but one, and more of them than any quote."""
+    """Return whether struck words contain all, or all but one, of the question's words, and more than any quote."""
     asked = find_content_stems(question)
     most, others = (max((len(asked & find_content_stems(one)) for one in some), default=0) for some in (struck, quotes))
     return most > max(1, others, len(asked) - 2)

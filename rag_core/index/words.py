@@ -21,7 +21,7 @@ from sqlalchemy import Connection, text
 from rag_core.index.retriever import ChunkBatch, Retriever
 from rag_core.settings import Settings
 from rag_core.store.database import Database
-from rag_core.text.abbreviations import build_form_key, find_abbreviations, can_be_counterpart, list_form_keys
+from rag_core.text.abbreviations import build_form_key, can_be_counterpart, find_abbreviations, list_form_keys
 from rag_core.text.calendar_dates import list_asked_terms, list_date_terms
 from rag_core.text.normalize import STROKES, SUPERSCRIPT_DIGITS, normalize
 from rag_core.text.spelling import count_typing_errors, list_variants

@@ -278,7 +278,7 @@ def _fits(
     *,
     nested: bool,
 ) -> bool:
-    """Return whether rules, gaps or repeated cells confirm the groups, and no rule and no blank cell contradicts them."""
+    """Return whether rules, gaps or repeated cells confirm the groups, and no rule or blank cell contradicts them."""
     several = [(start, end) for start, end, *_ in groups if end - start > 1]
     if len(groups) < 2 or len(several) < 2 or (groups[0][0] and not nested and len(several) < 3):
         return False
