@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import chain
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from rag_core.text.calendar_dates import find_matching_date, write_dates_as
 from rag_core.text.names import contains_document_name, find_document_names
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkVectors
-from rag_core.types.retrieval import Passage, Reading, ReadTexts
+from rag_core.types.retrieval import Passage, Reading, ReadTexts, read_each
 from rag_core.types.searches import PassageTokens, RankedChunks
 
 ANSWERABLE_SCORE = "answerable"
@@ -126,9 +125,7 @@ def _read_texts(
         write_dates_as(ranked.question.text, ranked.dates.days_of(row.version_id), text, row.prefix_text)
         for text, row in zip(texts, rows, strict=False)
     ]
-    if len(set(questions)) == 1:
-        return read(questions[0], texts)
-    return chain.from_iterable([read(asked, [text]) for asked, text in zip(questions, texts, strict=True)])
+    return read_each(questions, texts, read)
 
 
 def _find_dated_token(ranked: RankedChunks, passage: Passage, offsets: IntArray, best: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from rag_core.text.abbreviations import choose_forms
@@ -12,7 +12,7 @@ from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.languages import detect_language
 from rag_core.text.names import annotate, contains_document_name, contains_name_form, list_name_words
 from rag_core.text.noun_phrases import find_names
-from rag_core.types.retrieval import Reading, ReadTexts
+from rag_core.types.retrieval import Reading, ReadTexts, read_each
 
 # The ending of a possessive, as in "Acme's", "Acme Corp.'s" and "General Mills'".
 _POSSESSIVE = re.compile(r"\.?['’]s?(?!\w)")
@@ -48,15 +48,6 @@ def read_with_forms(read: ReadTexts, forms: Mapping[str, Sequence[str]]) -> Read
     if not forms:
         return read
     return lambda question, texts: read_each([choose_forms(question, text, forms) for text in texts], texts, read)
-
-
-def read_each(questions: Sequence[str], texts: Sequence[str], read: ReadTexts) -> Iterator[Reading]:
-    """Return an iterator over the readings of texts, each with its own question."""
-    groups = {one: [at for at, other in enumerate(questions) if other == one] for one in dict.fromkeys(questions)}
-    # All calls are made before the first result is awaited, so that the model reads the groups at the same time.
-    running = [(places, read(one, [texts[at] for at in places])) for one, places in groups.items()]
-    readings = {at: reading for places, found in running for at, reading in zip(places, found, strict=True)}
-    return (readings[at] for at in range(len(questions)))
 
 
 def replace_title_names(question: str, text: str, title: str) -> str:

@@ -145,5 +145,6 @@ def _find_quote_end(text: str, start: int, end: int) -> int | None:
 
 
 def _shorten(line: str) -> str:
-    line = " ".join((_ADDRESS.sub("", line) if _ADDRESS.sub("", line).strip(" :") else line).split())
+    bare = _ADDRESS.sub("", line)
+    line = " ".join((bare if bare.strip(" :") else line).split())
     return line if len(line) <= _LONGEST_HEADING else line[: _LONGEST_HEADING - 1].rstrip() + "…"

@@ -97,7 +97,7 @@ def parse_place(question: str) -> PlaceRequest | None:
         if label and _FURTHER.match(question, match.end()):
             return None
         if label and (kind != "page" or len(label) > 1 or label.isdecimal()):
-            return PlaceRequest(kind, _list_labels(label, match["last"]), None, match[kind], *match.span())
+            return PlaceRequest(kind, _expand_labels(label, match["last"]), None, match[kind], *match.span())
     for match in _ORDERED.finditer(question):
         if match["ordinal"] is None:
             position = next(place for place in _POSITIONS if match[f"p{place % 4}"])
@@ -155,7 +155,7 @@ def parse_whole_number(text: str) -> int:
     return int(value) if not others and value == int(value) else 0
 
 
-def _list_labels(first: str, last: str | None) -> tuple[str, ...]:
+def _expand_labels(first: str, last: str | None) -> tuple[str, ...]:
     if not last:
         return (first,)
     if first.isdecimal() and last.isdecimal() and int(first) < int(last) <= int(first) + _MOST:

@@ -237,7 +237,7 @@ def _name_request(request: PlaceRequest) -> str:
 
 def _list_places(kind: PlaceKind, contents: _Contents) -> str:
     if kind == "page":
-        return f"its pages are {_list_labels([one.page_label for one in contents.pages])}"
+        return f"its pages are {_join_labels([one.page_label for one in contents.pages])}"
     # Of "2.1" and "2.2", only the section that contains both is listed.
     found = [one for one in contents.sections if one.kind == kind]
     if kind in UNNAMED:
@@ -247,13 +247,13 @@ def _list_places(kind: PlaceKind, contents: _Contents) -> str:
         return f"no numbered {kind} was found in it"
     if all(map(str.isdecimal, labels)):
         labels.sort(key=int)
-    return f"its {'annexes' if kind == 'annex' else kind + 's'} are {_list_labels(labels)}"
+    return f"its {'annexes' if kind == 'annex' else kind + 's'} are {_join_labels(labels)}"
 
 
-def _list_labels(labels: Sequence[str]) -> str:
+def _join_labels(labels: Sequence[str]) -> str:
     """Return labels in words, with consecutive numbers as ranges.
 
-    >>> _list_labels(["i", "ii", "1", "2", "3"])
+    >>> _join_labels(["i", "ii", "1", "2", "3"])
     'i, ii and 1 to 3'
     """
     grouped = groupby(enumerate(labels), key=lambda one: int(one[1]) - one[0] if one[1].isdecimal() else one[1])
