@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from rag_core.answering.trace import AnswerTrace
 from rag_core.text.annotated import AnnotatedText
+from rag_core.text.numbers import numbers_equal
 from rag_core.text.scales import find_table_scales
 from rag_core.text.struck import remove_struck
 from rag_core.types.answers import strip_markers
@@ -15,7 +16,6 @@ from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Passage, ReadTexts
 from rag_core.verification.attribution import NOT_CHECKED, draft_answer
-from rag_core.verification.marks import is_same_number
 from rag_core.verification.verified_answer import VerifiedAnswer, append_quotes
 
 NOTHING_FOUND = "Nothing in this answer was found in the sources."
@@ -145,6 +145,6 @@ def _contains(passage: Passage, short: str) -> bool:
         return False
     scales = find_table_scales(source.text)
     has_numbers = all(
-        any(is_same_number(one, other, scales) for other in source.possible_numbers) for one in wanted.numbers
+        any(numbers_equal(one, other, scales, rounded=True) for other in source.possible_numbers) for one in wanted.numbers
     )
     return has_numbers and all(word.stem in source.stems or wanted.number_at(word) for word in wanted.content)

@@ -9,13 +9,13 @@ from dataclasses import replace
 from rag_core.llm.context_budget import NOTE_TOKENS, count_tokens
 from rag_core.llm.prompts import MAX_NOTES
 from rag_core.text.annotated import AnnotatedText
+from rag_core.text.numbers import numbers_equal
 from rag_core.text.scales import find_table_scales
 from rag_core.types.answers import MARKER, strip_markers
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Passage
 from rag_core.verification.attribution import attribute_claims
 from rag_core.verification.citation_markers import normalize_markers, parse_markers
-from rag_core.verification.marks import is_same_number
 from rag_core.verification.refusals import is_refusal
 from rag_core.verification.verified_answer import VerifiedAnswer, replace_markers
 
@@ -109,7 +109,7 @@ def _read_source(passage: Passage) -> tuple[AnnotatedText, frozenset[int]]:
 def _contain_numbers(sources: Sequence[tuple[AnnotatedText, frozenset[int]]], statement: AnnotatedText) -> bool:
     """Return whether sources contain all numbers of a statement."""
     return all(
-        any(is_same_number(number, other, scales) for source, scales in sources for other in source.possible_numbers)
+        any(numbers_equal(number, other, scales, rounded=True) for source, scales in sources for other in source.possible_numbers)
         for number in statement.numbers
     )
 

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from rag_core.text.dates import find_years
 from rag_core.text.numbers import Number, parse_numbers
+from rag_core.text.values import Value, find_values
 from rag_core.text.words import Word, tokenize
 
 _FIGURES, _DIGIT_SEPARATOR = re.compile(r"\d{2,}"), re.compile(r"(?<=\d)[,.](?=\d)")
@@ -43,6 +44,10 @@ class AnnotatedText:
     def possible_numbers(self) -> list[Number]:
         """The numbers, and those that are read if blanks separate columns: "94 000" is 94000, and 94 and 000."""
         return [*self.numbers, *parse_numbers(self.text, spaced=False)]
+
+    @cached_property
+    def values(self) -> list[Value]:
+        return find_values(self.text)
 
     @cached_property
     def names(self) -> list[Word]:

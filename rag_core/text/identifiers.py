@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from rag_core.text.normalize import normalize_characters
 
@@ -36,10 +36,19 @@ def find_identifiers(text: str) -> frozenset[str]:
     ['hose4411']
     """
     plain = normalize_characters(text)
-    found = [match[0] for match in _CODE.finditer(plain) if _is_code(match[0])]
-    codes = [squashed for one in found if len(squashed := _squash(one)) >= _MIN_CHARACTERS]
     numbers = [squashed for match in _NUMBER.finditer(plain) if len(squashed := _squash(match[0])) >= _MIN_DIGITS]
-    return frozenset([*codes, *numbers])
+    return frozenset([*(code for _, _, code in find_codes(plain)), *numbers])
+
+
+def find_codes(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, the end and the squashed form of each code in a text; long numbers are none.
+
+    >>> list(find_codes("Valve FT-204-19"))
+    [(6, 15, 'ft20419')]
+    """
+    for match in _CODE.finditer(text):
+        if _is_code(match[0]) and len(squashed := _squash(match[0])) >= _MIN_CHARACTERS:
+            yield *match.span(), squashed
 
 
 def find_asked_identifiers(question: str) -> frozenset[str]:

@@ -95,7 +95,7 @@ _DATED = re.compile(r"\b(" + MONTH + r")\b\.?(?=\s+\d)", re.I)
 _DATING = re.compile(r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + MONTH + r")\b", re.I)
 _MONTH = re.compile(r"\b(" + "|".join(one for one in MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
 _CAPITAL_MONTH = re.compile(r"(?<=\b[Ii]n )(May|March|August)\b|(?<=\b[Bb]y )(May|March|August)\b")
-_RANGE = re.compile(r"\s?(?:-|–|to|and|or|,)\s?")
+_RANGE = re.compile(r"\s?(?:-|–|\.{2,3}|…|to|and|or|auf|bis|à|a|,)\s?")
 
 
 @dataclass(frozen=True, slots=True)

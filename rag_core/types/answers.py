@@ -108,7 +108,8 @@ class Claim:
         """``mark`` in words for the user; empty if ``mark`` is empty."""
         if self.mark == "contradicted":
             return f"differs from the source: {self.source_value}"
-        return "not found in the sources" if self.mark else ""
+        found = f": {self.source_value}" if self.source_value else ""
+        return f"not found in the sources{found}" if self.mark else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,14 @@ from functools import cached_property
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.languages import INTERJECTION, languages_differ
+from rag_core.text.numbers import numbers_equal
 from rag_core.types.answers import Citation, Claim, Mark
 from rag_core.types.documents import PageKey
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Passage
 from rag_core.verification.citation_markers import normalize_markers, parse_markers, strip_source_list
 from rag_core.verification.claims import ClaimSpan, split_claims
-from rag_core.verification.marks import find_differing_value, has_common_fact, is_same_number
+from rag_core.verification.marks import find_wrong_value
 from rag_core.verification.refusals import contains_refusal, has_leading_refusal, is_refusal
 from rag_core.verification.support import (
     EncodedText,
@@ -203,20 +204,12 @@ def _attribute_claim(
     scored = [score_sentence(said, one.source.encode_sentence(one), foreign) for one in candidates]
     closest = max(scored, key=lambda candidate: candidate.with_question)
     best = closest.sentence
-    if not foreign:
-        value = find_differing_value(
-            said.reading,
-            best.reading,
-            best.source.context(best),
-            best.source.scales,
-            [(source.reading, source.scales) for source in sources],
-            question.reading,
-        )
-        if value:
-            rank = best.source.passage.rank
-            return _Attribution(claim, (best,), "contradicted", value, rank)
-        if _is_unrelated(said.reading, question.reading, sources, max(candidate.support for candidate in scored)):
-            return _Attribution(claim, (), "not_found", "", best.source.passage.rank)
+    if wrong := find_wrong_value(said.reading, question.reading, scored, sources, foreign):
+        mark: Mark = "contradicted" if wrong.source_value else "not_found"
+        rank = wrong.sentence.source.passage.rank
+        return _Attribution(claim, (wrong.sentence,), mark, wrong.source_value or wrong.value.text, rank)
+    if not foreign and _is_unrelated(said.reading, question.reading, sources, max(one.support for one in scored)):
+        return _Attribution(claim, (), "not_found", "", best.source.passage.rank)
     kept = []
     for rank in dict.fromkeys(claim.ranks):
         in_passage = [candidate for candidate in scored if candidate.sentence.source.passage.rank == rank]
@@ -260,11 +253,11 @@ def _find_stating(
         return None
     source = candidates[0].sentence.source
     asked = question.possible_numbers
-    numbers = [one for one in said.numbers if not any(is_same_number(one, other) for other in asked)]
+    numbers = [one for one in said.numbers if not any(numbers_equal(one, other, rounded=True) for other in asked)]
 
     def count(text: AnnotatedText) -> int:
         known = text.possible_numbers
-        return sum(any(is_same_number(one, other, source.scales) for other in known) for one in numbers)
+        return sum(any(numbers_equal(one, other, source.scales, rounded=True) for other in known) for one in numbers)
 
     if not numbers or count(source.reading) < len(numbers):
         return None
@@ -278,10 +271,24 @@ def _is_unrelated(
     if support >= MIN_RELATED_SUPPORT or len(said.content) < 2:
         return False
     return not any(
-        has_common_fact(said, text, source.scales, question)
+        _has_common_fact(said, text, source.scales, question)
         for source in sources
         for text in (source.reading, source.title)
     )
+
+
+def _has_common_fact(
+    claim: AnnotatedText, source: AnnotatedText, scales: frozenset[int], question: AnnotatedText
+) -> bool:
+    """Return whether a source contains a number or name of a claim that is not in the question."""
+    if any(
+        numbers_equal(number, other, scales, rounded=True)
+        for number in claim.numbers
+        if not any(numbers_equal(number, one, rounded=True) for one in question.numbers)
+        for other in source.possible_numbers
+    ):
+        return True
+    return any(word.stem in source.stems for word in claim.names if word.stem not in question.stems)
 
 
 def _add_number_sentences(
@@ -293,7 +300,7 @@ def _add_number_sentences(
     """
     for sentence in sentences:
         yield sentence
-        if (rest := sentence.source.find_rest(sentence)) is not None and has_common_fact(
+        if (rest := sentence.source.find_rest(sentence)) is not None and _has_common_fact(
             said, rest.reading, rest.source.scales, question
         ):
             yield rest
@@ -301,13 +308,13 @@ def _add_number_sentences(
         missing = [
             number
             for number in said.numbers
-            if not any(is_same_number(number, other, scales) for other in sentence.reading.numbers)
+            if not any(numbers_equal(number, other, scales, rounded=True) for other in sentence.reading.numbers)
         ]
         others = (
             candidate
             for candidate in sentence.source.sentences
             if candidate is not sentence
-            and any(is_same_number(number, other, scales) for number in missing for other in candidate.reading.numbers)
+            and any(numbers_equal(number, other, scales, rounded=True) for number in missing for other in candidate.reading.numbers)
         )
         yield from [other for other in [next(others, None)] if other]
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from rag_core.text.annotated import AnnotatedText
+from rag_core.text.numbers import numbers_equal
 from rag_core.text.scales import find_table_scales
 from rag_core.text.sentences import find_sentence_spans
+from rag_core.text.values import Value, find_values, is_same_value
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.protocols import QuestionEmbedder, TextEncoder
 from rag_core.types.retrieval import Passage
-from rag_core.verification.marks import is_same_number
 
 # Weights relative to other words. Numbers and names identify a fact, while other words describe its kind.
 _NUMBER_WEIGHT = 2.0
@@ -32,6 +34,7 @@ _UNRELATED_COSINE = 0.35
 _QUESTION_SHARE = 0.2
 
 
+_POSSIBLE_SCALES = frozenset((3, 6))
 _NO_TOKENS: FloatArray = np.empty((0, 0), np.float32)
 _SENTENCE_ENDS = (".", "!", "?", ":", ";", "”", '"', ")")
 
@@ -55,6 +58,10 @@ class SourceSentence:
     reading: AnnotatedText
     tokens: FloatArray
     question_support: float = 0.0
+
+    def states(self, value: Value) -> bool:
+        """Return whether the sentence states a value."""
+        return any(is_same_value(value, one, self.source.scales) for one in self.reading.values)
 
 
 class SplitPassage:
@@ -111,6 +118,23 @@ class SplitPassage:
                 inside = (places[:, 0] < sentence.end) & (places[:, 1] > sentence.start)
                 self._add_encoded(sentence, tokens[inside])
 
+    @cached_property
+    def _values(self) -> list[Value]:
+        """The values of the title and the text; a blank may separate thousands or columns."""
+        return [*self.title.values, *self.reading.values, *find_values(self.reading.text, spaced=False)]
+
+    def states(self, value: Value) -> bool:
+        """Return whether the title or the text states a value."""
+        # A table whose unit is stated elsewhere may be in thousands or millions.
+        scales = self.scales or _POSSIBLE_SCALES
+        return any(is_same_value(value, one, scales) for one in self._values)
+
+    def states_near(self, sentence: SourceSentence, value: Value) -> bool:
+        """Return whether a sentence, the one before it, the one after it, or the title states a value."""
+        position = next(at for at, one in enumerate(self.sentences) if one.start == sentence.start)
+        near = self.sentences[max(0, position - 1) : position + 2]
+        return any(one.states(value) for one in near) or any(is_same_value(value, one) for one in self.title.values)
+
     def encode_sentence(self, sentence: SourceSentence) -> SourceSentence:
         """Return a sentence of the passage with its token vectors and its support for the question."""
         if sentence.start not in self._encoded:
@@ -133,11 +157,12 @@ class SplitPassage:
 
 
 class ScoredSentence(NamedTuple):
-    """A sentence, its support for a claim, and its combined support for the claim and the question."""
+    """A sentence and its support for a claim: by all of it, with that for the question, and by its words only."""
 
     sentence: SourceSentence
     support: float
     with_question: float
+    words: float
 
 
 def create_text_encoder(embedder: QuestionEmbedder) -> TextEncoder:
@@ -159,7 +184,8 @@ def encode_text(text: str, encode: TextEncoder) -> EncodedText:
 def score_sentence(said: EncodedText, sentence: SourceSentence, foreign: bool) -> ScoredSentence:
     """Return how well a sentence supports a claim; ``foreign`` is true if the claim is in another language."""
     support = _compute_support(said, sentence, words=not foreign)
-    return ScoredSentence(sentence, support, support + _QUESTION_SHARE * sentence.question_support)
+    words = _compute_support(said, sentence, words=not foreign, numbers=False)
+    return ScoredSentence(sentence, support, support + _QUESTION_SHARE * sentence.question_support, words)
 
 
 def rank_by_words(said: EncodedText, sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
@@ -167,20 +193,22 @@ def rank_by_words(said: EncodedText, sentences: Sequence[SourceSentence]) -> lis
     return sorted(sentences, key=lambda sentence: -_compute_support(said, sentence))
 
 
-def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool = True) -> float:
+def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool = True, numbers: bool = True) -> float:
     """Return the share of a text's numbers, names and words that a sentence contains, 0..1.
 
-    Without ``words``, as for a text in another language, only numbers and names count.
+    Without ``words``, as for a text in another language, only numbers and names count; without ``numbers``, the rest.
     """
     reading, source = said.reading, sentence.source
     total = matched = 0.0
     inside = []
     for number in reading.numbers:
         inside += [(number.start, number.end)]
+        if not numbers:
+            continue
         total += _NUMBER_WEIGHT
-        if any(is_same_number(number, other, source.scales) for other in sentence.reading.numbers):
+        if any(numbers_equal(number, other, source.scales, rounded=True) for other in sentence.reading.numbers):
             matched += _NUMBER_WEIGHT
-        elif any(is_same_number(number, other, source.scales) for other in source.reading.numbers):
+        elif any(numbers_equal(number, other, source.scales, rounded=True) for other in source.reading.numbers):
             matched += _NUMBER_WEIGHT * _NEARBY_NUMBER
     names = {word.start for word in reading.names}
     closest = (said.tokens @ sentence.tokens.T).max(axis=1) if len(said.tokens) and len(sentence.tokens) else None

@@ -1,0 +1,49 @@
+"""Numbers that are spelled out in languages other than English, such as "fünfundzwanzig" and "quatre-vingts"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from text_to_num import find_numbers
+
+from rag_core.text.numbers import Number
+
+# Languages of text2num, apart from English, whose numbers `parse_numbers` reads.
+LANGUAGES = frozenset(("de", "es", "fr", "it", "nl", "pt"))
+_TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[^\S\n]+|[\d.,]+|.", re.DOTALL)
+
+
+class _Token:
+    """A word as text2num expects it."""
+
+    def __init__(self, match: re.Match[str]) -> None:
+        self.start, self.end = match.span()
+        self._text = match[0].lower()
+
+    def text(self) -> str:
+        return self._text
+
+    def nt_separated(self, previous: _Token) -> bool:
+        return False
+
+    def not_a_number_part(self) -> bool:
+        # Digits are read by `parse_numbers`.
+        return self._text[0].isdigit()
+
+
+def parse_spelled_numbers(text: str, language: str) -> Iterator[Number]:
+    """Yield the numbers above one that a text spells out in a language; none in a language that is not known.
+
+    >>> [(one.text, int(*one.values)) for one in parse_spelled_numbers("Es sind fünfundzwanzig Häuser.", "de")]
+    [('fünfundzwanzig', 25)]
+    """
+    if language not in LANGUAGES:
+        return
+    tokens = [_Token(match) for match in _TOKEN.finditer(text)]
+    for found in find_numbers(tokens, language, 0):
+        # The word for one is also an article in these languages.
+        if found.value > 1:
+            start, end = tokens[found.start].start, tokens[found.end - 1].end
+            yield Number(start, end, text[start:end], frozenset({Decimal(str(found.value)).normalize()}))

@@ -1,0 +1,128 @@
+"""Values that a text states: numbers, dates, identifiers, and names of months and weekdays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Literal
+
+from rag_core.text.calendar_dates import find_dates
+from rag_core.text.identifiers import find_codes
+from rag_core.text.languages import LANGUAGES, detect_language
+from rag_core.text.normalize import normalize
+from rag_core.text.numbers import Number, numbers_equal, parse_numbers
+from rag_core.text.spelled_numbers import parse_spelled_numbers
+from rag_core.text.words import LETTERS
+from rag_core.types.dates import CalendarDate
+
+Kind = Literal["number", "date", "time", "identifier", "month", "weekday"]
+# A number of at least three short parts, such as the version "2.4.1", unlike "1.151.000" and "15.05.2025".
+_VERSION = re.compile(r"(?<![\w.])v?\d{1,2}(?:\.\d{1,2}){2,}(?![\w]|\.\d)", re.IGNORECASE)
+
+
+# "14:30", "2.30 pm", "9.15 Uhr", "20 h 30".
+_TIME = re.compile(
+    r"(?<![\w.,:])(\d{1,2})(?::(\d\d)(?!\d|[.:]\d)|\.(\d\d)(?=\s?(?:[ap]\.?m\b|uhr\b|h\b))|\s?h\s?(\d\d)(?!\d))", re.IGNORECASE
+)
+# An ordinal or a fraction, as in "the second half" and "a fifth".
+_ORDINAL = re.compile(r"[^\d]*(?:st|nd|rd|th|ths|te[mnrs]?|ième)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value in a text.
+
+    Attributes
+    ----------
+    start, end : int
+    text : str
+    kind : str
+    number : Number or None
+        For a number.
+    dates : tuple of CalendarDate
+        The possible readings of a date.
+    key : str
+        What equal times, identifiers, months or weekdays have in common.
+    """
+
+    start: int
+    end: int
+    text: str
+    kind: Kind
+    number: Number | None = None
+    dates: tuple[CalendarDate, ...] = ()
+    key: str = ""
+
+
+def find_values(text: str, *, spaced: bool = True) -> list[Value]:
+    """Return the values of a text, in order; the parts of a date or an identifier are no values of their own.
+
+    >>> [(one.kind, one.text) for one in find_values("Valve FT-204-19 was changed on Monday, 12 May 2025, for $1.2 million.")]
+    [('identifier', 'FT-204-19'), ('date', 'Monday, 12 May 2025'), ('number', '$1.2 million')]
+    """
+    found: list[Value] = []
+    for one in _find_candidates(text, spaced):
+        if not any(one.start < other.end and other.start < one.end for other in found):
+            found.append(one)
+    return sorted(found, key=lambda one: one.start)
+
+
+def _find_candidates(text: str, spaced: bool) -> Iterator[Value]:
+    for written in find_dates(text):
+        yield Value(written.start, written.end, text[written.start : written.end], "date", dates=written.readings)
+    for match in _TIME.finditer(text):
+        yield Value(*match.span(), match[0], "time", key=f"{int(match[1]) % 12}:{match[2] or match[3] or match[4]}")
+    for start, end, key in find_codes(text):
+        yield Value(start, end, text[start:end], "identifier", key=key)
+    for match in _VERSION.finditer(text):
+        yield Value(*match.span(), match[0], "identifier", key=match[0].lstrip("vV"))
+    for match in LETTERS.finditer(text):
+        word, names = normalize(match[0]), _load_calendar_names()
+        # "on Mondays", "montags".
+        kind, key = names.get(word) or names.get(word.removesuffix("s")) or (None, "")
+        # "may", "march" and "mars" are also words.
+        if kind and (match[0][0].isupper() or word not in ("may", "march", "mars")):
+            yield Value(*match.span(), match[0], kind, key=key)
+    numbers = parse_numbers(text, spaced=spaced)
+    for number in [*numbers, *parse_spelled_numbers(text, detect_language(text))]:
+        # The words "one" and "zero" are often no numbers.
+        if number.kind != "month" and not _ORDINAL.fullmatch(number.text) and number.text.casefold() not in ("one", "zero"):
+            yield Value(number.start, number.end, number.text, "number", number)
+
+
+@cache
+def _load_calendar_names() -> dict[str, tuple[Kind, str]]:
+    """Return the kind and the key of each full name of a month or a weekday in the known languages."""
+    from babel import Locale
+
+    known: dict[str, tuple[Kind, str]] = {}
+    kinds: tuple[Kind, ...] = ("month", "weekday")
+    for locale, kind, form in product(map(Locale.parse, (*LANGUAGES, "nl", "pt")), kinds, ("format", "stand-alone")):
+        names = locale.months if kind == "month" else locale.days
+        for number, name in names[form]["wide"].items():
+            known.setdefault(normalize(name), (kind, str(number)))
+    return known
+
+
+def is_same_value(said: Value, source: Value, scales: frozenset[int] = frozenset()) -> bool:
+    """Return whether the value of a statement equals that of a source in some form, or is a rounded form of it.
+
+    ``scales`` are the powers of ten of the source's tables. A month, a year or a day may be that of a date.
+    """
+    if said.number and source.number:
+        return numbers_equal(said.number, source.number, scales, rounded=True)
+    if said.dates and source.dates:
+        return any(_is_same_date(one, other) for one, other in product(said.dates, source.dates))
+    if source.dates and said.number:
+        return not said.number.kind and any(part in said.number.values for one in source.dates for part in one)
+    if source.dates and said.kind == "month":
+        return any(str(one.month) == said.key for one in source.dates)
+    return said.kind == source.kind and said.key == source.key
+
+
+def _is_same_date(one: CalendarDate, other: CalendarDate) -> bool:
+    """Return whether two dates may be the same day or month: what only one of them states does not count."""
+    return all(part == further or not (part and further) for part, further in zip(one, other, strict=True))
