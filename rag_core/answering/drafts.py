@@ -145,6 +145,7 @@ def _contains(passage: Passage, short: str) -> bool:
         return False
     scales = find_table_scales(source.text)
     has_numbers = all(
-        any(numbers_equal(one, other, scales, rounded=True) for other in source.possible_numbers) for one in wanted.numbers
+        any(numbers_equal(one, other, scales, rounded=True) for other in source.possible_numbers)
+        for one in wanted.numbers
     )
     return has_numbers and all(word.stem in source.stems or wanted.number_at(word) for word in wanted.content)

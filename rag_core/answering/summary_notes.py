@@ -109,7 +109,11 @@ def _read_source(passage: Passage) -> tuple[AnnotatedText, frozenset[int]]:
 def _contain_numbers(sources: Sequence[tuple[AnnotatedText, frozenset[int]]], statement: AnnotatedText) -> bool:
     """Return whether sources contain all numbers of a statement."""
     return all(
-        any(numbers_equal(number, other, scales, rounded=True) for source, scales in sources for other in source.possible_numbers)
+        any(
+            numbers_equal(number, other, scales, rounded=True)
+            for source, scales in sources
+            for other in source.possible_numbers
+        )
         for number in statement.numbers
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from typing import Literal
@@ -18,14 +18,19 @@ from rag_core.text.spelled_numbers import parse_spelled_numbers
 from rag_core.text.words import LETTERS
 from rag_core.types.dates import CalendarDate
 
-Kind = Literal["number", "date", "time", "identifier", "month", "weekday"]
+Kind = Literal["number", "date", "time", "identifier", "month", "weekday", "name"]
+# A short code, such as "EK-H5", "P100" and "0xCC"; `find_codes` finds longer ones.
+_SHORT_CODE = re.compile(r"(?<![\w-])(?:[A-Z][A-Z.]*[ -]?[A-Z]?\d{1,4}[A-Z]?|0x[0-9A-Fa-f]+)(?![\w-]|\.\d)")
+_THOUSAND = 1000
+_PERIOD = re.compile(r"(?:[QHT][1-4]|FY ?\d+)")
 # A number of at least three short parts, such as the version "2.4.1", unlike "1.151.000" and "15.05.2025".
 _VERSION = re.compile(r"(?<![\w.])v?\d{1,2}(?:\.\d{1,2}){2,}(?![\w]|\.\d)", re.IGNORECASE)
 
 
 # "14:30", "2.30 pm", "9.15 Uhr", "20 h 30".
 _TIME = re.compile(
-    r"(?<![\w.,:])(\d{1,2})(?::(\d\d)(?!\d|[.:]\d)|\.(\d\d)(?=\s?(?:[ap]\.?m\b|uhr\b|h\b))|\s?h\s?(\d\d)(?!\d))", re.IGNORECASE
+    r"(?<![\w.,:])(\d{1,2})(?::(\d\d)(?!\d|[.:]\d)|\.(\d\d)(?=\s?(?:[ap]\.?m\b|uhr\b|h\b))|\s?h\s?(\d\d)(?!\d))",
+    re.IGNORECASE,
 )
 # An ordinal or a fraction, as in "the second half" and "a fifth".
 _ORDINAL = re.compile(r"[^\d]*(?:st|nd|rd|th|ths|te[mnrs]?|ième)", re.IGNORECASE)
@@ -64,7 +69,8 @@ def find_values(text: str, *, spaced: bool = True) -> list[Value]:
     [('identifier', 'FT-204-19'), ('date', 'Monday, 12 May 2025'), ('number', '$1.2 million')]
     """
     found: list[Value] = []
-    for one in _find_candidates(text, spaced):
+    # The full stops in "0.6...0.8" belong to no number.
+    for one in _find_candidates(text.replace("...", " … "), spaced):
         if not any(one.start < other.end and other.start < one.end for other in found):
             found.append(one)
     return sorted(found, key=lambda one: one.start)
@@ -77,6 +83,9 @@ def _find_candidates(text: str, spaced: bool) -> Iterator[Value]:
         yield Value(*match.span(), match[0], "time", key=f"{int(match[1]) % 12}:{match[2] or match[3] or match[4]}")
     for start, end, key in find_codes(text):
         yield Value(start, end, text[start:end], "identifier", key=key)
+    for match in _SHORT_CODE.finditer(text):
+        if not _PERIOD.fullmatch(match[0]) and " " not in match[0]:
+            yield Value(*match.span(), match[0], "identifier", key=re.sub(r"\W", "", match[0]).casefold())
     for match in _VERSION.finditer(text):
         yield Value(*match.span(), match[0], "identifier", key=match[0].lstrip("vV"))
     for match in LETTERS.finditer(text):
@@ -89,7 +98,8 @@ def _find_candidates(text: str, spaced: bool) -> Iterator[Value]:
     numbers = parse_numbers(text, spaced=spaced)
     for number in [*numbers, *parse_spelled_numbers(text, detect_language(text))]:
         # The words "one" and "zero" are often no numbers.
-        if number.kind != "month" and not _ORDINAL.fullmatch(number.text) and number.text.casefold() not in ("one", "zero"):
+        is_ordinal = not number.power and _ORDINAL.fullmatch(number.text)
+        if number.kind != "month" and not is_ordinal and number.text.casefold() not in ("one", "zero"):
             yield Value(number.start, number.end, number.text, "number", number)
 
 
@@ -113,7 +123,10 @@ def is_same_value(said: Value, source: Value, scales: frozenset[int] = frozenset
     ``scales`` are the powers of ten of the source's tables. A month, a year or a day may be that of a date.
     """
     if said.number and source.number:
-        return numbers_equal(said.number, source.number, scales, rounded=True)
+        # "1,151,000" may be 1,151 in a table of thousands.
+        is_whole = not said.number.power and all(one and not one % _THOUSAND for one in said.number.values)
+        number = replace(said.number, power=3) if is_whole else said.number
+        return numbers_equal(number, source.number, scales, rounded=True)
     if said.dates and source.dates:
         return any(_is_same_date(one, other) for one, other in product(said.dates, source.dates))
     if source.dates and said.number:

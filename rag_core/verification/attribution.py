@@ -204,12 +204,12 @@ def _attribute_claim(
     scored = [score_sentence(said, one.source.encode_sentence(one), foreign) for one in candidates]
     closest = max(scored, key=lambda candidate: candidate.with_question)
     best = closest.sentence
-    if wrong := find_wrong_value(said.reading, question.reading, scored, sources, foreign):
-        mark: Mark = "contradicted" if wrong.source_value else "not_found"
+    wrong = find_wrong_value(said.reading, question.reading, scored, sources, foreign)
+    if wrong and wrong.source_value:
         rank = wrong.sentence.source.passage.rank
-        return _Attribution(claim, (wrong.sentence,), mark, wrong.source_value or wrong.value.text, rank)
+        return _Attribution(claim, (wrong.sentence,), "contradicted", wrong.source_value, rank)
     if not foreign and _is_unrelated(said.reading, question.reading, sources, max(one.support for one in scored)):
-        return _Attribution(claim, (), "not_found", "", best.source.passage.rank)
+        return _Attribution(claim, (), "not_found", wrong.value if wrong else "", best.source.passage.rank)
     kept = []
     for rank in dict.fromkeys(claim.ranks):
         in_passage = [candidate for candidate in scored if candidate.sentence.source.passage.rank == rank]
@@ -224,7 +224,10 @@ def _attribute_claim(
             kept.append(named.sentence)
     if not kept and closest.support >= MIN_SUPPORT:
         kept = [best]
-    return _Attribution(claim, tuple(_add_number_sentences(said.reading, question.reading, kept)))
+    cited = tuple(_add_number_sentences(said.reading, question.reading, kept))
+    if wrong:
+        return _Attribution(claim, cited, "not_found", wrong.value, best.source.passage.rank)
+    return _Attribution(claim, cited)
 
 
 def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[SplitPassage]) -> list[SourceSentence]:
@@ -314,7 +317,11 @@ def _add_number_sentences(
             candidate
             for candidate in sentence.source.sentences
             if candidate is not sentence
-            and any(numbers_equal(number, other, scales, rounded=True) for number in missing for other in candidate.reading.numbers)
+            and any(
+                numbers_equal(number, other, scales, rounded=True)
+                for number in missing
+                for other in candidate.reading.numbers
+            )
         )
         yield from [other for other in [next(others, None)] if other]
 

@@ -8,13 +8,16 @@ of the claim, or by a sentence that says otherwise what the claim says.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import permutations
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year
+from rag_core.text.languages import detect_language
+from rag_core.text.measures import find_unit, have_same_dimension
+from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.values import Value, find_values, is_same_value
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
@@ -23,9 +26,14 @@ from rag_core.verification.support import ScoredSentence, SourceSentence, SplitP
 # value that is stated elsewhere if it has ``_MIN_SHARE_ELSEWHERE`` and ``_MARGIN`` more than any that states the value.
 _MIN_SHARE = 0.5
 _MIN_SHARE_ELSEWHERE = 0.6
-_MARGIN = 0.3
+_MARGIN = 0.4
+_MIN_SHARE_OF_UNIT = 0.3
+# The other values of a claim that a sentence must state to contradict one.
+_MIN_OTHERS = 2
 # A row states the claim's value in the column of another year only if hardly a sentence has more of the claim's words.
 _ROW_MARGIN = 0.15
+# A name in a source may have another ending of so many letters, after at least so many equal ones.
+_ENDING, _MIN_STEM = 2, 4
 # Up to this number, a model may have counted what the sources list.
 _MAX_COUNTED = 12
 # The sentences from whose values a calculation may be made.
@@ -34,14 +42,16 @@ _CALCULATED_FROM = 3
 _MAX_FACTOR = 40
 # The sentences above a row among which the years of its columns are looked for.
 _MAX_ABOVE = 60
-_SECTION_NUMBER = re.compile(r"(?:^|\n)\s*\(?\Z")
+# The number of a section at the start of a line, and a number that is part of a name, as in "COVID-19".
+_SECTION_NUMBER = re.compile(r"(?:^|(?<=\n))\s*\(?\d[\d.]*(?:[.)]|\s+[A-Z])")
+_NAME_BEFORE = re.compile(r"[^\W\d_]-\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class ValueMark:
-    """A value of a claim that the sources lack, or contradict with ``source_value`` in a sentence."""
+    """A value of a claim, as written, that the sources lack, or contradict with ``source_value`` in a sentence."""
 
-    value: Value
+    value: str
     sentence: SourceSentence
     source_value: str = ""
 
@@ -80,11 +90,99 @@ def find_wrong_value(
             lacking = lacking or value
         if foreign:
             continue
-        if is_stated and (found := _find_other_cell(value, claim, ranked)):
+        if is_stated and (found := _find_other_cell(value, claim, ranked) or _find_other_unit(value, claim, ranked)):
             return found
         if found := _find_other_sentence(value, claim, ranked, is_stated):
             return found
-    return ValueMark(lacking, best.sentence) if lacking else None
+    if not foreign and (found := _find_other_row(claim, question, sources)):
+        return found
+    if lacking is None and not foreign:
+        lacking = _find_unknown_name(claim, question, sources)
+    return ValueMark(_write_value(claim, lacking), best.sentence) if lacking else None
+
+
+def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> Value | None:
+    """Return the first name of a claim that neither the sources nor the question have in any form.
+
+    German capitalizes all nouns, so its names cannot be told from other words.
+    """
+    if detect_language(claim.text) == "de":
+        return None
+    for word in claim.names:
+        known = normalize(word.text)
+        stem = known[: max(_MIN_STEM, len(known) - _ENDING)]
+        texts = (question.text, *(text for source in sources for text in (source.title.text, source.reading.text)))
+        if not claim.begins_sentence(word) and word.text.isalpha() and not any(stem in normalize(one) for one in texts):
+            return Value(word.start, word.end, word.text, "name")
+    return None
+
+
+def _find_other_row(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> ValueMark | None:
+    """Return the contradiction of a value or name by the only sentence that has the other ones of its claim."""
+    words = {word.stem: word for word in claim.names if not claim.begins_sentence(word)}
+    asked = {word.stem for word in question.names if not question.begins_sentence(word)}
+    words |= {word.stem: word for word in claim.words if word.stem in asked}
+    found: list[tuple[int, SourceSentence, Value]] = []
+    for source in sources:
+        for sentence in source.sentences:
+            stated = [one for one in claim.values if sentence.states(one)]
+            lacking = [
+                one
+                for one in claim.values
+                if one not in stated
+                and not source.title_states(one)
+                and (sentence.is_row or not source.states_near(sentence, one))
+            ]
+            unnamed = words.keys() - (sentence.reading.stems | source.title.stems)
+            if not stated or len(lacking) > 1:
+                continue
+            if not lacking and not unnamed:
+                return None
+            named = len(words) - len(unnamed)
+            if lacking and not unnamed and len(stated) + named >= _MIN_OTHERS:
+                found.append((len(stated), sentence, lacking[0]))
+            elif not lacking and len(stated) >= _MIN_OTHERS and _is_label_of_other_row(unnamed, sentence):
+                word = words[min(unnamed)]
+                found.append((len(stated), sentence, Value(word.start, word.end, word.text, "name")))
+    most = max((stated for stated, _, _ in found), default=0)
+    best = [one for one in found if one[0] == most]
+    if len(best) != 1:
+        return None
+    _, sentence, value = best[0]
+    if value.kind == "name":
+        label = sentence.reading.text[: sentence.reading.values[0].start].strip(" :|")
+        return ValueMark(value.text, sentence, label)
+    if any(is_same_value(value, one) for one in question.values):
+        return None
+    rival = _find_rival(value, claim, sentence)
+    return ValueMark(_write_value(claim, value), sentence, rival) if rival else None
+
+
+def _is_label_of_other_row(names: Collection[str], row: SourceSentence) -> bool:
+    """Return whether a row of the same table, but not this one, begins with these names."""
+    return row.is_row and any(
+        one.is_row and one.start != row.start and names <= {word.stem for word in one.reading.words[: len(names) + 1]}
+        for one in row.source.sentences
+    )
+
+
+def _find_other_unit(value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence]) -> ValueMark | None:
+    """Return the contradiction of a value by a sentence with the same number of another unit of the same dimension."""
+    said = find_unit(claim.text, value.end) if value.number else ""
+    if not said:
+        return None
+    found = None
+    for one in ranked:
+        text, scales = one.sentence.reading.text, one.sentence.source.scales
+        for other in one.sentence.reading.values:
+            if not is_same_value(value, other, scales):
+                continue
+            unit = find_unit(text, other.end)
+            if unit == said:
+                return None
+            if found is None and one.words >= _MIN_SHARE_OF_UNIT and unit and have_same_dimension(unit, said):
+                found = ValueMark(_write_value(claim, value), one.sentence, _write_value(one.sentence.reading, other))
+    return found
 
 
 def _find_other_sentence(
@@ -99,8 +197,11 @@ def _find_other_sentence(
             return None
         if best.words - max((one.words for one in ranked if one.sentence.states(value)), default=0) < _MARGIN:
             return None
-    rivals = list(_find_rivals(value, claim, best.sentence))
-    return ValueMark(value, best.sentence, rivals[0]) if len(rivals) == 1 else None
+        others = [one for one in claim.values if one is not value]
+        if others and not any(best.sentence.source.states_near(best.sentence, one) for one in others):
+            return None
+    rival = _find_rival(value, claim, best.sentence)
+    return ValueMark(_write_value(claim, value), best.sentence, rival) if rival else None
 
 
 def _find_other_cell(value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence]) -> ValueMark | None:
@@ -115,7 +216,7 @@ def _find_other_cell(value: Value, claim: AnnotatedText, ranked: Sequence[Scored
     of_year = [cell for cell, years in zip(cells, columns, strict=False) if years & wanted]
     if len(of_year) != 1 or any(is_same_value(one, of_year[0], stating.source.scales) for one in claim.values):
         return None
-    return ValueMark(value, stating, stating.reading.text[of_year[0].start : of_year[0].end])
+    return ValueMark(_write_value(claim, value), stating, _write_value(stating.reading, of_year[0]))
 
 
 def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
@@ -132,7 +233,9 @@ def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
             if len(years) >= count:
                 return years[:count]
             if len(years) > 1:
-                return [years[column * len(years) // count] for column in range(count)] if count % len(years) == 0 else []
+                return (
+                    [years[column * len(years) // count] for column in range(count)] if count % len(years) == 0 else []
+                )
     return []
 
 
@@ -143,19 +246,25 @@ def _find_years(value: Value) -> frozenset[str]:
 
 
 def _find_nearest_years(claim: AnnotatedText, value: Value) -> frozenset[str]:
-    dated = [(max(one.start - value.end, value.start - one.end), years) for one in claim.values if (years := _find_years(one))]
+    dated = [
+        (max(one.start - value.end, value.start - one.end), years)
+        for one in claim.values
+        if (years := _find_years(one))
+    ]
     return min(dated, key=lambda one: one[0])[1] if dated else frozenset()
 
 
-def _find_rivals(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> Iterator[str]:
-    """Yield the values of a sentence that stand in the place of a claim's value: of its kind, and of no other value."""
+def _find_rival(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> str:
+    """Return the value of a sentence that stands in the place of a claim's value, if only one may; else nothing."""
     reading, scales = sentence.reading, sentence.source.scales
     of_kind = [one for one in reading.values if _is_same_kind(value, one, claim, reading)]
     free = [one for one in of_kind if not any(is_same_value(other, one, scales) for other in claim.values)]
-    if len(free) > 1:
+    if len(free) > 1 and not all(is_same_value(free[0], one) for one in free):
         beside = _find_adjacent(claim, value)
         free = [one for one in free if beside & _find_adjacent(reading, one)]
-    yield from (" ".join(reading.text[one.start : _find_unit_end(reading, one)].split()) for one in free)
+    if free and all(is_same_value(free[0], one) for one in free):
+        return _write_value(reading, free[0])
+    return ""
 
 
 def _find_kind(value: Value) -> str:
@@ -166,11 +275,20 @@ def _find_kind(value: Value) -> str:
 
 def _is_same_kind(value: Value, other: Value, claim: AnnotatedText, sentence: AnnotatedText) -> bool:
     one, two = value.number, other.number
-    if _find_kind(value) != _find_kind(other) or _SECTION_NUMBER.search(sentence.text, 0, other.start):
+    if _find_kind(value) != _find_kind(other):
         return False
     if one is None or two is None:
         return True
-    if one.currency != two.currency or len({claim.unit(one), sentence.unit(two)} - {""}) > 1:
+    if one.currency != two.currency and (two.currency or len(sentence.values) == 1):
+        return False
+    unit, other_unit = find_unit(claim.text, value.end), find_unit(sentence.text, other.end)
+    if other_unit and unit and other_unit != unit:
+        return False
+    line = sentence.text.rfind("\n", 0, other.start) + 1
+    section = _SECTION_NUMBER.match(sentence.text, line)
+    if not other_unit and (
+        (section and other.start < section.end()) or _NAME_BEFORE.search(sentence.text, 0, other.start)
+    ):
         return False
     largest, smallest = sorted((max(one.values), max(two.values)), reverse=True)
     return not smallest or largest / smallest <= _MAX_FACTOR
@@ -184,11 +302,12 @@ def _find_adjacent(text: AnnotatedText, value: Value) -> frozenset[tuple[str, st
     return frozenset([("before", before), ("behind", behind)]) - {("before", ""), ("behind", "")}
 
 
-def _find_unit_end(text: AnnotatedText, value: Value) -> int:
-    """Return the end of a value with the word for its unit."""
+def _write_value(text: AnnotatedText, value: Value) -> str:
+    """Return a value as a text writes it, with the word for its unit."""
+    end = value.end
     if value.number and text.unit(value.number):
-        return next(word.end for word in text.words if word.start >= value.end)
-    return value.end
+        end = next(word.end for word in text.words if word.start >= value.end)
+    return " ".join(text.text[value.start : end].split()).rstrip(".,;:")
 
 
 def _is_count(value: Value) -> bool:
@@ -200,30 +319,35 @@ def _is_count(value: Value) -> bool:
 
 
 def _is_derived(value: Value, claim: AnnotatedText, near: Sequence[ScoredSentence]) -> bool:
-    """Return whether a number is the sum, difference, quotient or relative change of two stated ones."""
-    if value.number is None or is_year(value.text):
-        return False
+    """Return whether a number is the sum, difference, quotient or relative change of two stated ones of one kind."""
     wanted = value.number
-    groups = [claim.values, *(one.sentence.reading.values for one in near)]
-    for group in groups:
-        operands = {one for other in [*claim.values, *group] if _is_operand(other, value) for one in other.number.values}
-        if any(_equals(wanted, result) for a, b in permutations(operands, 2) for result in _calculate(a, b)):
-            return True
+    if wanted is None or is_year(value.text):
+        return False
+    for group in ([], *(one.sentence.reading.values for one in near)):
+        numbers = [
+            one.number for one in [*claim.values, *group] if one.number and one is not value and not is_year(one.text)
+        ]
+        for kind in ("", "percent"):
+            operands = {one for number in numbers if number.kind == kind for one in number.values}
+            is_ratio = kind == "" and wanted.kind == "percent"
+            for a, b in permutations(operands, 2):
+                if any(_equals(wanted, result) for result in _calculate(a, b, kind == wanted.kind, is_ratio)):
+                    return True
+                if b and not group and not wanted.kind and _equals(wanted, a / b):
+                    return True
     return False
 
 
-def _is_operand(one: Value, value: Value) -> bool:
-    return one.number is not None and one is not value and not is_year(one.text)
-
-
-def _calculate(a: Decimal, b: Decimal) -> Iterator[Decimal]:
-    yield a - b
-    if a > b:
-        yield a + b
-    if b:
+def _calculate(a: Decimal, b: Decimal, is_sum: bool, is_ratio: bool) -> Iterator[Decimal]:
+    if is_sum:
+        yield a - b
+        if a > b:
+            yield a + b
+    if is_ratio and b:
         yield a / b * 100
         yield (a - b) / b * 100
-        yield a / b
+        if a != b:
+            yield a / (b - a) * 100
 
 
 def _equals(wanted: Number, result: Decimal) -> bool:

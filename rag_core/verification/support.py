@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -34,6 +34,8 @@ _UNRELATED_COSINE = 0.35
 _QUESTION_SHARE = 0.2
 
 
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_NUMBER_AT_END = re.compile(r"\d[\d.,]*\s?(?:%|[A-Z]{3}|[€$£])?\s*\Z")
 _POSSIBLE_SCALES = frozenset((3, 6))
 _NO_TOKENS: FloatArray = np.empty((0, 0), np.float32)
 _SENTENCE_ENDS = (".", "!", "?", ":", ";", "”", '"', ")")
@@ -61,7 +63,19 @@ class SourceSentence:
 
     def states(self, value: Value) -> bool:
         """Return whether the sentence states a value."""
-        return any(is_same_value(value, one, self.source.scales) for one in self.reading.values)
+        if any(is_same_value(value, one, self.source.scales) for one in self.reading.values):
+            return True
+        # Often only the first row of a table of percentages has the sign.
+        if self.is_row and value.number and value.number.kind == "percent":
+            plain = replace(value.number, kind="")
+            return any(one.number and numbers_equal(plain, one.number) for one in self.reading.values)
+        return False
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it is the row of a table: one line with several values that does not end as a sentence."""
+        text = self.reading.text
+        return len(self.reading.values) > 1 and "\n" not in text and text[-1] not in ".;:!?"
 
 
 class SplitPassage:
@@ -103,7 +117,7 @@ class SplitPassage:
         self.title = AnnotatedText(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
         self.reading = AnnotatedText(passage.text.replace(PAGE_BREAK, " "))
         self.scales = find_table_scales(f"{self.title.text}\n{passage.text}")
-        spans = find_sentence_spans(self.text)
+        spans = [part for span in find_sentence_spans(self.text) for part in _split_list(self.text, *span)]
         texts = [self.text[start:end] for start, end in spans]
         if following is not None and following.sentences and texts and not texts[-1].endswith(_SENTENCE_ENDS):
             self.continuation = following.sentences[0]
@@ -127,13 +141,19 @@ class SplitPassage:
         """Return whether the title or the text states a value."""
         # A table whose unit is stated elsewhere may be in thousands or millions.
         scales = self.scales or _POSSIBLE_SCALES
-        return any(is_same_value(value, one, scales) for one in self._values)
+        if any(is_same_value(value, one, scales) for one in self._values):
+            return True
+        return any(one.states(value) for one in self.sentences)
+
+    def title_states(self, value: Value) -> bool:
+        """Return whether the name of the document or the heading states a value."""
+        return any(is_same_value(value, one) for one in self.title.values)
 
     def states_near(self, sentence: SourceSentence, value: Value) -> bool:
         """Return whether a sentence, the one before it, the one after it, or the title states a value."""
         position = next(at for at, one in enumerate(self.sentences) if one.start == sentence.start)
         near = self.sentences[max(0, position - 1) : position + 2]
-        return any(one.states(value) for one in near) or any(is_same_value(value, one) for one in self.title.values)
+        return any(one.states(value) for one in near) or self.title_states(value)
 
     def encode_sentence(self, sentence: SourceSentence) -> SourceSentence:
         """Return a sentence of the passage with its token vectors and its support for the question."""
@@ -154,6 +174,15 @@ class SplitPassage:
         """Return the passage's title and the previous sentence, which may name the subject of a sentence."""
         before = [other.reading.text for other in self.sentences if other.end <= sentence.start][-1:]
         return AnnotatedText("\n".join([self.title.text, *before]))
+
+
+def _split_list(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the span of a sentence, or those of its lines if several of them end with a number, as in a list of prices."""
+    lines = [match.span() for match in _LINE.finditer(text, start, end)]
+    if sum(_NUMBER_AT_END.search(text, *line) is not None for line in lines) > 1:
+        yield from lines
+    else:
+        yield start, end
 
 
 class ScoredSentence(NamedTuple):

@@ -419,7 +419,7 @@ def test_differing_value_is_marked_and_kept(tmp_path: Path) -> None:
         assert answer.state is AnswerState.ANSWERED
         assert [claim.mark_text for claim in answer.statements] == [
             "differs from the source: 42 million euros",
-            "not found in the sources",
+            "not found in the sources: 900 metres",
         ]
         assert answer.text == "The budget of the Zanzibar bridge is 77 million euros [1]. It spans 900 metres."
         assert not any(isinstance(event, Restart) for event in events)
