@@ -24,10 +24,9 @@ from benchmarks.quality import index_pdfs, interval, read_questions
 from rag_core.engine import Engine
 from rag_core.llm.generator import LanguageModel
 from rag_core.settings import load_settings
-from rag_core.text.numbers import parse_numbers
+from rag_core.text.numbers import numbers_equal, parse_numbers
 from rag_core.types.answers import Answer, AnswerState, Restart
 from rag_core.types.retrieval import Passage, SearchResult
-from rag_core.verification.marks import is_same_number
 from rag_core.verification.refusals import has_leading_refusal
 
 PLAIN = (
@@ -66,7 +65,7 @@ def holds_value(row: dict[str, Any], text: str) -> bool:
         if " ".join(value.split()).casefold() in folded:
             return True
         expected = parse_numbers(value)
-        if expected and all(any(is_same_number(one, other) for other in numbers) for one in expected):
+        if expected and all(any(numbers_equal(one, other, rounded=True) for other in numbers) for one in expected):
             return True
     return False
 

@@ -10,6 +10,7 @@ from rag_core.answering.follow_up import FollowUps
 from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
+from rag_core.answering.statement_checks import StatementChecker
 from rag_core.answering.strategies.agent import Agent
 from rag_core.answering.strategies.base import SearchStrategy
 from rag_core.answering.strategies.comparison import Comparison
@@ -90,6 +91,7 @@ class Services:
     themes : Themes
     theme_builder : ThemeBuilder
     mixtures : Mixtures
+    checker : StatementChecker
     closed_book : ClosedBook
     snapshot_comparisons : SnapshotComparisons
 
@@ -145,6 +147,7 @@ class Services:
         self.explanations = Explanations(stores, self._generations, self._searcher)
         self.mixtures = Mixtures(pages, self.models)
         self.closed_book = ClosedBook(self.models, self._follow_ups)
+        self.checker = StatementChecker(self._searcher, self._generations)
         self.snapshot_comparisons = SnapshotComparisons(self._follow_ups)
 
         self._removal = Removal(stores)

@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 from rag_core.cli import console, json_rows
 from rag_core.cli.add import add
 from rag_core.cli.ask import ask, search
+from rag_core.cli.check import check
 from rag_core.cli.common import (
     FAILED,
     SOME_FAILED,
@@ -134,6 +135,7 @@ def move(
 
 app.command()(search)
 app.command()(ask)
+app.command()(check)
 
 
 @app.command()

@@ -11,6 +11,7 @@ from rag_core.llm.model_catalogue import CatalogueModel
 from rag_core.llm.model_download import build_model_path, is_downloaded
 from rag_core.runtime.model_downloads import build_offer
 from rag_core.types.answers import Answer, AnswerState, Citation, strip_markers
+from rag_core.types.checks import CheckedStatement
 from rag_core.types.documents import DeleteReceipt, DocumentInfo, DocumentStatus, OutlineEntry, Page
 from rag_core.types.evaluation import Comparison, ContextValue, Label, MethodRow, Metric, ThresholdAdvice
 from rag_core.types.jobs import Job, SyncResult
@@ -151,6 +152,18 @@ def build_answer_row(answer: Answer, question_id: str | None) -> dict[str, Any]:
         ],
         "generator": answer.generator,
         "strategy": answer.strategy,
+    }
+
+
+def build_check_row(checked: CheckedStatement, statement_id: str, *, with_place: bool) -> dict[str, Any]:
+    """Return the row that ``check`` prints for a statement; without a place, the citation is the quote alone."""
+    citation = checked.citation
+    if citation is not None:
+        found = _citation(citation) if with_place else {"quote": citation.quote}
+    return {
+        "id": statement_id,
+        **pick(checked, "statement", "verdict", "reason"),
+        "citation": found if citation is not None else None,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import product
 
 from rag_core.text.normalize import normalize
 
@@ -48,14 +49,14 @@ def _load_units() -> tuple[dict[str, str], dict[str, str]]:
     names: dict[str, set[str]] = {}
     for language in _LANGUAGES:
         locale = Locale(language)
-        for unit in locale.unit_display_names:
+        for unit, count in product(map(str, locale.unit_display_names), (1, 5)):
             key = _VARIANT.sub("", unit)
-            for count in (1, 5):
-                for length, known in (("short", symbols), ("long", names)):
-                    written = format_unit(count, unit, length, format="#", locale=locale)
-                    word = written.replace(str(count), "").strip("\u00a0\u202f ")
-                    if " " not in word and word:
-                        known.setdefault(word if known is symbols else normalize(word), set()).add(_SAME.get(key, key))
+            symbol = format_unit(count, unit, "short", format="#", locale=locale)
+            name = normalize(format_unit(count, unit, "long", format="#", locale=locale))
+            for written, known in ((symbol, symbols), (name, names)):
+                word = written.replace(str(count), "").strip("\u00a0\u202f ")
+                if word and " " not in word:
+                    known.setdefault(word, set()).add(_SAME.get(key, key))
     symbols |= {prefix + base: {f"{base}-{prefix}"} for prefix in _PREFIXES for base in _BASES}
     found = (
         {word: next(iter(units)) for word, units in known.items() if len(units) == 1} for known in (symbols, names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -65,8 +65,8 @@ class Value:
 def find_values(text: str, *, spaced: bool = True) -> list[Value]:
     """Return the values of a text, in order; the parts of a date or an identifier are no values of their own.
 
-    >>> [(one.kind, one.text) for one in find_values("Valve FT-204-19 was changed on Monday, 12 May 2025, for $1.2 million.")]
-    [('identifier', 'FT-204-19'), ('date', 'Monday, 12 May 2025'), ('number', '$1.2 million')]
+    >>> [(one.kind, one.text) for one in find_values("Valve FT-204-19 was changed on 12 May 2025 for $1.2 million")]
+    [('identifier', 'FT-204-19'), ('date', '12 May 2025'), ('number', '$1.2 million')]
     """
     found: list[Value] = []
     # The full stops in "0.6...0.8" belong to no number.

@@ -8,7 +8,7 @@ of the claim, or by a sentence that says otherwise what the claim says.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import permutations
@@ -34,6 +34,8 @@ _MIN_OTHERS = 2
 _ROW_MARGIN = 0.15
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
+# A table whose unit is stated elsewhere may be in thousands or millions.
+_POSSIBLE_SCALES = frozenset((3, 6))
 # Up to this number, a model may have counted what the sources list.
 _MAX_COUNTED = 12
 # The sentences from whose values a calculation may be made.
@@ -158,7 +160,7 @@ def _find_other_row(claim: AnnotatedText, question: AnnotatedText, sources: Sequ
     return ValueMark(_write_value(claim, value), sentence, rival) if rival else None
 
 
-def _is_label_of_other_row(names: Collection[str], row: SourceSentence) -> bool:
+def _is_label_of_other_row(names: Set[str], row: SourceSentence) -> bool:
     """Return whether a row of the same table, but not this one, begins with these names."""
     return row.is_row and any(
         one.is_row and one.start != row.start and names <= {word.stem for word in one.reading.words[: len(names) + 1]}
@@ -205,23 +207,56 @@ def _find_other_sentence(
 
 
 def _find_other_cell(value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence]) -> ValueMark | None:
-    """Return the contradiction of a value by the cell of its row in the column of the claim's year."""
-    stating = next((one.sentence for one in ranked if one.sentence.states(value)), None)
-    share = next((one.words for one in ranked if one.sentence is stating), 0)
-    if stating is None or value.number is None or is_year(value.text) or share < ranked[0].words - _ROW_MARGIN:
+    """Return the contradiction of a value by a cell of its table: of the claim's year, or of the row that it names."""
+    stating = next((one for one in ranked if one.sentence.states(value)), None)
+    if stating is None or value.number is None or is_year(value.text):
         return None
-    wanted = _find_nearest_years(claim, value)
-    cells = [one for one in stating.reading.values if one.number and _find_kind(one) == _find_kind(value)]
-    columns = _find_columns(stating, len(cells))
-    of_year = [cell for cell, years in zip(cells, columns, strict=False) if years & wanted]
-    if len(of_year) != 1 or any(is_same_value(one, of_year[0], stating.source.scales) for one in claim.values):
+    row = stating.sentence
+    cells = _list_cells(row, value)
+    if stating.words >= ranked[0].words - _ROW_MARGIN:
+        wanted = _find_nearest_years(claim, value)
+        of_year = [cell for cell, years in zip(cells, _find_columns(row, len(cells)), strict=False) if years & wanted]
+        if len(of_year) == 1:
+            return _compare_cell(value, claim, row, of_year[0])
+    place = next((place for place, cell in enumerate(cells) if is_same_value(value, cell, row.source.scales)), None)
+    if place is None or not row.is_row or not _find_label(row) - claim.stems:
         return None
-    return ValueMark(_write_value(claim, value), stating, _write_value(stating.reading, of_year[0]))
+    rows = [one for one in row.source.sentences if one.is_row and len(_list_cells(one, value)) == len(cells)]
+    named = [one for one in rows if (label := _find_label(one)) and label <= claim.stems]
+    if len(named) != 1 or named[0].states(value):
+        return None
+    return _compare_cell(value, claim, named[0], _list_cells(named[0], value)[place])
+
+
+def _list_cells(row: SourceSentence, value: Value) -> list[Value]:
+    """Return the numbers of a row that are of the kind of a value."""
+    return [one for one in row.reading.values if one.number and _find_kind(one) == _find_kind(value)]
+
+
+def _find_label(row: SourceSentence) -> set[str]:
+    """Return the stems of the content words before the first value of a row."""
+    end = row.reading.values[0].start
+    return {word.stem for word in row.reading.content if word.end <= end}
+
+
+def _compare_cell(value: Value, claim: AnnotatedText, row: SourceSentence, cell: Value) -> ValueMark | None:
+    """Return the contradiction of a value by a cell; ``None`` if it is that of another value, or a rounded form of it.
+
+    If another cell of the row is exactly the value, the value is no rounded form.
+    """
+    scales = row.source.scales
+    if any(one is not value and is_same_value(one, cell, scales) for one in claim.values):
+        return None
+    number, cells = value.number, [one.number for one in _list_cells(row, value) if one.number]
+    is_exact = number is not None and any(numbers_equal(number, one, scales) for one in cells)
+    if number is None or cell.number is None or numbers_equal(number, cell.number, scales, rounded=not is_exact):
+        return None
+    return ValueMark(_write_value(claim, value), row, _write_value(row.reading, cell))
 
 
 def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
     """Return the years of each of so many columns of a row, by the row itself or the nearest line above; or nothing."""
-    if count < 2:  # noqa: PLR2004
+    if count < 2:
         return []
     own = [years for one in row.reading.values if (years := _find_years(one))]
     if own:
@@ -229,13 +264,12 @@ def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
     above = [one for one in row.source.sentences if one.end <= row.start][-_MAX_ABOVE:]
     for sentence in reversed(above):
         for line in reversed(sentence.reading.text.splitlines()):
-            years = [found for one in find_values(line) if (found := _find_years(one))]
-            if len(years) >= count:
-                return years[:count]
-            if len(years) > 1:
-                return (
-                    [years[column * len(years) // count] for column in range(count)] if count % len(years) == 0 else []
-                )
+            heads = [found for one in find_values(line) if (found := _find_years(one))]
+            if len(heads) >= count:
+                return heads[:count]
+            if len(heads) > 1:
+                is_grouped = count % len(heads) == 0
+                return [heads[column * len(heads) // count] for column in range(count)] if is_grouped else []
     return []
 
 
@@ -323,17 +357,25 @@ def _is_derived(value: Value, claim: AnnotatedText, near: Sequence[ScoredSentenc
     wanted = value.number
     if wanted is None or is_year(value.text):
         return False
-    for group in ([], *(one.sentence.reading.values for one in near)):
-        numbers = [
-            one.number for one in [*claim.values, *group] if one.number and one is not value and not is_year(one.text)
-        ]
+    rows = [stated for one in near if one.sentence.is_row for stated in one.sentence.reading.values]
+    for group in ([], rows, *(one.sentence.reading.values for one in near)):
+        numbers = [one.number for one in [*claim.values, *group] if one.number and one is not value]
         for kind in ("", "percent"):
-            operands = {one for number in numbers if number.kind == kind for one in number.values}
-            is_ratio = kind == "" and wanted.kind == "percent"
-            for a, b in permutations(operands, 2):
-                if any(_equals(wanted, result) for result in _calculate(a, b, kind == wanted.kind, is_ratio)):
-                    return True
-                if b and not group and not wanted.kind and _equals(wanted, a / b):
+            of_kind = [one for one in numbers if one.kind == kind and not is_year(one.text)]
+            amounts = {amount for one in of_kind for amount in one.values}
+            if wanted.power:
+                amounts |= {
+                    amount.scaleb(s)
+                    for one in of_kind
+                    if not one.power
+                    for amount in one.values
+                    for s in _POSSIBLE_SCALES
+                }
+            for a, b in permutations(amounts, 2):
+                results = list(_calculate(a, b, kind == wanted.kind, not kind and wanted.kind == "percent"))
+                if b and not group and not wanted.kind:
+                    results.append(a / b)
+                if any(_equals(wanted, result) for result in results):
                     return True
     return False
 
@@ -352,4 +394,4 @@ def _calculate(a: Decimal, b: Decimal, is_sum: bool, is_ratio: bool) -> Iterator
 
 def _equals(wanted: Number, result: Decimal) -> bool:
     derived = Number(0, 0, "", frozenset({abs(result)}), wanted.kind, wanted.currency)
-    return numbers_equal(wanted, derived, frozenset((3, 6)), rounded=True)
+    return numbers_equal(wanted, derived, rounded=True)

@@ -177,7 +177,7 @@ class SplitPassage:
 
 
 def _split_list(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the span of a sentence, or those of its lines if several of them end with a number, as in a list of prices."""
+    """Yield the span of a sentence, or those of its lines if several end with a number, as in a list of prices."""
     lines = [match.span() for match in _LINE.finditer(text, start, end)]
     if sum(_NUMBER_AT_END.search(text, *line) is not None for line in lines) > 1:
         yield from lines

@@ -1,0 +1,87 @@
+"""``check``: compare statements with the documents, or each with a text of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_core.cli import console, json_rows
+from rag_core.cli.ask import Collections, Documents
+from rag_core.cli.common import Json, open_engine
+from rag_core.engine import Engine
+from rag_core.errors import QuestionError
+from rag_core.types.checks import CheckedStatement
+from rag_core.types.conversations import Scope
+
+_FIELDS = ("id", "statement", "source")
+
+
+def check(
+    statements: Annotated[list[str] | None, typer.Argument(metavar="STATEMENT...", show_default=False)] = None,
+    text: Annotated[Path | None, typer.Option("--text", help="Text file whose sentences are checked.")] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--pairs", help='File of JSON lines {"id", "statement", "source"}: each is checked by its source.'
+        ),
+    ] = None,
+    document: Documents = None,
+    collection: Collections = None,
+    as_json: Json = False,
+) -> None:
+    """Check statements: whether the documents support them, contradict them or say nothing."""
+    given = [one for one in (statements, text, pairs) if one]
+    if len(given) != 1:
+        raise QuestionError("Give statements, or --text FILE, or --pairs FILE, and only one of them.")
+    rows = _read_pairs(pairs) if pairs else []
+    draft = _read_text(text) if text else ""
+    with open_engine() as engine:
+        scope = Scope.of(document, collection or ())
+        listed = statements or engine.checker.split(draft)
+        for identifier, one in _check_pairs(engine, rows) if pairs else _check_statements(engine, listed, scope):
+            row = json_rows.build_check_row(one, identifier, with_place=not pairs)
+            console.print_row(row, _describe(one), as_json)
+
+
+def _check_pairs(engine: Engine, rows: list[dict[str, Any]]) -> Iterator[tuple[str, CheckedStatement]]:
+    for row in rows:
+        yield row["id"], engine.checker.check_pair(row["statement"], row["source"])
+
+
+def _check_statements(engine: Engine, statements: list[str], scope: Scope) -> Iterator[tuple[str, CheckedStatement]]:
+    for number, statement in enumerate(statements, 1):
+        yield str(number), engine.checker.check(statement, scope)
+
+
+def _describe(one: CheckedStatement) -> str:
+    place = (
+        f" ({one.citation.document}, page {one.citation.page_label})" if one.citation and one.citation.document else ""
+    )
+    reason = f": {one.reason}" if one.reason else ""
+    return f"{one.verdict.replace('_', ' ')}{reason}{place}: {one.statement}"
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise QuestionError(f"{path} could not be read as text in UTF-8 ({error}). Name another file.") from error
+
+
+def _read_pairs(path: Path) -> list[dict[str, Any]]:
+    rows = []
+    for number, line in enumerate(_read_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise QuestionError(f"Line {number} of {path} is not JSON ({error}). Correct the line.") from error
+        if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in _FIELDS):
+            raise QuestionError(f"Line {number} of {path} needs the texts {', '.join(_FIELDS)}. Add what is missing.")
+        rows.append(row)
+    return rows
