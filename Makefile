@@ -44,9 +44,9 @@ $(VENV)/.installed: requirements.txt requirements-ocr.txt constraints.txt
 	$(INSTALL) -r requirements.txt -r requirements-ocr.txt
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-gguf.txt requirements-server.txt requirements-model.txt
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-gguf.txt requirements-server.txt requirements-dev-no-deps.txt
 	$(INSTALL) -r requirements-dev.txt
-	$(INSTALL) --no-deps -r requirements-model.txt
+	$(INSTALL) --no-deps -r requirements-dev-no-deps.txt
 	touch $@
 
 # The browser tests use the system's Chromium; Playwright's own download serves where there is none.
@@ -60,7 +60,7 @@ browser: $(VENV)/.installed-dev
 constraints:  ## Pin the whole tree of packages, as pip resolves it now
 	$(PYTHON) -m venv $(VENV)-constraints
 	$(VENV)-constraints/bin/python -m pip install --quiet --no-compile -r requirements.txt -r requirements-ocr.txt -r requirements-dev.txt
-	$(VENV)-constraints/bin/python -m pip install --quiet --no-compile --no-deps -r requirements-model.txt
+	$(VENV)-constraints/bin/python -m pip install --quiet --no-compile --no-deps -r requirements-dev-no-deps.txt
 	$(VENV)-constraints/bin/python -m pip freeze | sed 's/+cpu$$//' > constraints.txt
 	rm -rf $(VENV)-constraints
 

@@ -364,13 +364,8 @@ def _is_derived(value: Value, claim: AnnotatedText, near: Sequence[ScoredSentenc
             of_kind = [one for one in numbers if one.kind == kind and not is_year(one.text)]
             amounts = {amount for one in of_kind for amount in one.values}
             if wanted.power:
-                amounts |= {
-                    amount.scaleb(s)
-                    for one in of_kind
-                    if not one.power
-                    for amount in one.values
-                    for s in _POSSIBLE_SCALES
-                }
+                plain = [amount for one in of_kind if not one.power for amount in one.values]
+                amounts |= {amount.scaleb(scale) for amount in plain for scale in _POSSIBLE_SCALES}
             for a, b in permutations(amounts, 2):
                 results = list(_calculate(a, b, kind == wanted.kind, not kind and wanted.kind == "percent"))
                 if b and not group and not wanted.kind:

@@ -361,3 +361,41 @@ def test_pages_on_the_command_line_contain_tables(run: Run, tmp_path: Path) -> N
     assert 0.6 < x0 < x1 < 0.7
     assert y0 < 1 - 586 / A4[1] < y1
     assert run("pages", "sales.pdf", "--page", "2")[1] == [second]
+
+
+def test_check_compares_statements_with_the_documents(run: Run, library: Path, tmp_path: Path) -> None:
+    draft = tmp_path / "draft.md"
+    draft.write_text("# Harbour\n\nThe harbour of Brennick was dredged in 1987. It has 4,711 berths.\n")
+    code, rows, _ = run("check", "--text", str(draft), "--document", "harbour.pdf")
+    assert code == 0
+    assert [row["id"] for row in rows] == ["1", "2"]
+    assert rows[1]["verdict"] == "not_supported"
+    assert rows[1]["reason"] == "not found in the sources: 4,711 berths"
+    assert all(row["citation"] is None or row["citation"]["document"] == "harbour.pdf" for row in rows)
+
+
+def test_check_compares_pairs_without_a_document(run: Run, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    source = "The fee of the ferry is 500 crowns for a car."
+    said = ("The fee of the ferry is 500 crowns for a car.", "The fee of the ferry is 600 crowns for a car.")
+    lines = [json.dumps({"id": str(place), "statement": one, "source": source}) for place, one in enumerate(said)]
+    pairs.write_text("\n".join(lines))
+    code, rows, _ = run("check", "--pairs", str(pairs))
+    assert code == 0
+    assert [(row["id"], row["verdict"], row["reason"]) for row in rows] == [
+        ("0", "supported", ""),
+        ("1", "contradicted", "differs from the source: 500 crowns"),
+    ]
+    assert {tuple(row["citation"]) for row in rows} == {("quote",)}
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [('{"id": "1"}', "needs the texts id, statement, source"), ("no json", "is not JSON")],
+)
+def test_check_names_the_line_that_is_wrong(run: Run, tmp_path: Path, line: str, problem: str) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_text(line)
+    code, _, error = run("check", "--pairs", str(pairs))
+    assert code == cli.WRONG_USE
+    assert f"Line 1 of {pairs} {problem}" in error
