@@ -42,7 +42,7 @@ def imported(*paths: str) -> set[str]:
     ("paths", "files"),
     [
         (("app.py", "rag_core", "pages"), FILES),
-        (("tests", "benchmarks", "docs"), (*FILES, "requirements-dev.txt")),
+        (("tests", "benchmarks", "docs"), (*FILES, "requirements-dev.txt", "requirements-dev-no-deps.txt")),
     ],
 )
 def test_imported_packages_are_required(paths: tuple[str, ...], files: tuple[str, ...]) -> None:
