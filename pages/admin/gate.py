@@ -15,7 +15,7 @@ _THRESHOLD, _TOP_K, _WITH_MODEL = "gate_threshold", "gate_top_k", "gate_with_mod
 
 def show_answer_settings(engine: Engine) -> None:
     """Let the operator change the threshold and the number of passages."""
-    st.subheader("Answering", anchor=False)
+    st.header("Answering", anchor=False)
     # There is one threshold with a language model and one without. Show the other one after a model was connected or
     # disconnected. Streamlit forgets the value of the slider when the operator leaves the page.
     if st.session_state.get(_WITH_MODEL) != bool(engine.models.current) or _THRESHOLD not in st.session_state:

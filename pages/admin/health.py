@@ -29,7 +29,7 @@ def show_health(status: Status) -> None:
 
 def show_stores(status: Status) -> None:
     """Show the number of entries in each store, and the remaining counts."""
-    st.subheader("Stores", anchor=False)
+    st.header("Stores", anchor=False)
     st.caption("The database is the source of truth; the index of each search contains the same chunks.")
     rows = [
         (name, status.stores.get(name), "reachable" if status.reachable.get(name, True) else "not reachable")
@@ -49,7 +49,7 @@ def show_stores(status: Status) -> None:
 
 def show_installation(status: Status) -> None:
     """Show how answers are written, the data folder, disk use and package versions."""
-    st.subheader("Installation", anchor=False)
+    st.header("Installation", anchor=False)
     writer = "quoted from the documents" if status.generator == "extractive" else f"written by {status.generator}"
     st.text(f"Answers: {writer}\nData folder: {status.data_dir}")
     largest_first = sorted(status.disk_bytes.items(), key=lambda one: one[1], reverse=True)

@@ -26,7 +26,7 @@ _ICONS = {
 
 def show_model(engine: Engine) -> None:
     """Show which model writes the answers; let the operator test it or choose another one."""
-    st.subheader("Language model", anchor=False)
+    st.header("Language model", anchor=False)
     with show_errors():
         _in_use(engine)
         if engine.models.endpoint:

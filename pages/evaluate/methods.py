@@ -27,7 +27,7 @@ def show_methods(engine: Engine) -> None:
     groups = _group(engine.evaluations.list())
     if not groups:
         return
-    st.subheader("Methods compared", anchor=False)
+    st.header("Methods compared", anchor=False)
     name = next(iter(groups))
     if len(groups) > 1:
         name = st.selectbox("Labelled questions", list(groups), key="methods_labels")

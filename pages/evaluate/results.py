@@ -117,7 +117,7 @@ def _show_context(engine: Engine, evaluation: Evaluation) -> None:
     found = engine.evaluations.summarize_context(evaluation)
     if not found:
         return
-    st.subheader("Value in context", anchor=False)
+    st.header("Value in context", anchor=False)
     st.caption(
         "The share of questions whose expected answer (without one: whose labelled page) is in the pages that a "
         "capable model would get, by the tokens of pages per question (Admin). No model was called for it."

@@ -16,7 +16,7 @@ def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
     """Let the reader choose the share of unanswerable questions that may be answered; advise a threshold for it."""
     if not evaluation.risk_coverage:
         return
-    st.subheader("Threshold", anchor=False)
+    st.header("Threshold", anchor=False)
     most = st.select_slider(
         "Unanswerable questions that may be answered, at most",
         _SHARES,

@@ -18,7 +18,7 @@ from rag_core.types.learning import TrainingConfig
 
 def show_training(engine: Engine, name: str, labels: Sequence[Label]) -> None:
     """Show the section of the query adapter: training, the switch, and the held-out metrics."""
-    st.subheader("Learn from these questions", anchor=False)
+    st.header("Learn from these questions", anchor=False)
     st.caption(
         "A query adapter changes how questions are compared with passages; passages and index stay as they are. It is "
         "measured on documents that were not used to train it, and is only used if their metrics improve."

@@ -19,7 +19,7 @@ from rag_core.types.documents import DocumentInfo
 
 def show_closed_book(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> None:
     """Let the model answer from memory, beside the answer from passages."""
-    st.subheader("With and without passages", anchor=False)
+    st.header("With and without passages", anchor=False)
     model = engine.models.find_name(None)
     if not model:
         st.caption("Connect a language model on the Admin page to see what it answers from memory, without passages.")

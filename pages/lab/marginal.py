@@ -27,7 +27,7 @@ def show_marginal_answers(
     engine: Engine, explanation: Explanation, weighted: Sequence[WeightedPassage], marks: Mapping[str, Mark]
 ) -> None:
     """Let the reader generate a short answer over the passages that have a weight, and show its tokens."""
-    st.subheader("Tokens by passage", anchor=False)
+    st.header("Tokens by passage", anchor=False)
     st.caption(
         "RAG-Sequence weighs whole answers, each written from one passage. RAG-Token mixes the passages anew for each "
         "token, so that an answer can begin with one passage and continue with another."

@@ -27,7 +27,7 @@ def show_mixture(
     marks: Mapping[str, Mark],
 ) -> None:
     """Show the answers of the passages with a weight, mixed by these weights."""
-    st.subheader("Answers, mixed by weight", anchor=False)
+    st.header("Answers, mixed by weight", anchor=False)
     st.caption(
         "p(y|x) = Σ p(d|x) p(y|x, d): each passage gives its own answers, and they count as much as the passage weighs."
     )

@@ -27,7 +27,7 @@ def show_snapshot_comparison(engine: Engine, documents: Sequence[DocumentInfo], 
     labels = {one.name: one.label for one in engine.snapshots.list()}
     if not labels:
         return
-    st.subheader("Two snapshots", anchor=False)
+    st.header("Two snapshots", anchor=False)
     st.caption("The same question, asked of what the documents said at two dates. What only one side has is marked.")
 
     def choose(label: str, place: int) -> str:

@@ -27,7 +27,7 @@ _PREVIEW = 200
 
 def show_stages(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Show the first passages of every stage; a click on a passage opens its drawer."""
-    st.subheader("Stages", anchor=False)
+    st.header("Stages", anchor=False)
     st.caption("Each passage keeps its letter and colour. Point at one to follow it; click to see which words match.")
 
     def clicked() -> None:

@@ -19,7 +19,7 @@ from rag_core.types.retrieval import RetrievalConfig
 
 def show_strategies(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> None:
     """Let the reader choose a strategy, and show its answer; the chat offers only some of the strategies."""
-    st.subheader("Answer", anchor=False)
+    st.header("Answer", anchor=False)
     model = engine.models.find_name(None)
     usable = {one.name: one for one in engine.strategies.list_usable(model, scope.as_of)}
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -26,7 +26,7 @@ NOT_HERE = "none"
 
 def show_weights(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Show the weights of the passages, with sliders. Moving a slider reruns only this part of the page."""
-    st.subheader("Weight in an answer", anchor=False)
+    st.header("Weight in an answer", anchor=False)
     st.caption(
         "A model reads the first passages together, and a higher score gives a passage more weight. So the right "
         "passage can be found and still have little effect on the answer."

@@ -16,7 +16,7 @@ from rag_core.types.themes import Theme
 
 def show_theme(theme: Theme) -> dict[str, Answer]:
     """Show a theme; return the answers whose sources can be opened, by the id to open them with."""
-    st.subheader(escape_markdown(theme.title), anchor=False)
+    st.header(escape_markdown(theme.title), anchor=False)
     summary = theme.summary
     written = "quoted from the documents" if summary.generator == "extractive" else f"written by {summary.generator}"
     counts = f"{format_count(len(theme.entities), 'entity', 'entities')} in {format_count(theme.documents, 'document')}"
