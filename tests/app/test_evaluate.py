@@ -63,7 +63,7 @@ def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_page: OpenPage
     assert list(contexts["Tokens of pages, at most"]) == ["4,000", "8,000", "12,000", "24,000"]
     assert all(one.endswith(")") for one in contexts["Value in context"])
     assert "Cost of a question, up to" not in contexts.columns
-    assert any("Went wrong: 1 of 3 questions" in element.value for element in app.subheader)
+    assert any("Went wrong: 1 of 3 questions" in element.value for element in app.header)
     assert "The answer does not contain the expected answer" in texts(app)
     links = [element.value for element in app.markdown if "](lab?" in element.value]
     assert [link.partition("](")[2] for link in links] == ["lab?question=How+many+locks+has+the+Lindow+Canal%3F)"]
