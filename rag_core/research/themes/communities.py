@@ -17,7 +17,7 @@ _MIN_LINK = 2
 _LARGEST, _SMALLEST = 60, 3
 # The most themes, those with the most statements, and the most statements of a theme.
 MAX_THEMES, MAX_STATEMENTS = 150, 60
-# Fewest statements of a theme.
+# Fewest statements of a theme in sentences; rows of a table alone are no theme.
 _MIN_STATEMENTS = 3
 # Names in a title.
 _TITLE_NAMES = 3
@@ -48,7 +48,7 @@ def find_communities(graph: EntityGraph) -> list[list[int]]:
                 left.append(group)
             elif len(group) >= _SMALLEST:
                 found.append(_order_entities(group, network.subgraph(group).degree(weight="weight"), sizes))
-    ranked = [(len(select_statements(graph, one)), one) for one in found]
+    ranked = [(sum(graph.statements[at].kind != "row" for at in select_statements(graph, one)), one) for one in found]
     ranked.sort(key=lambda pair: (-pair[0], pair[1]))
     return [one for count, one in ranked if count >= _MIN_STATEMENTS][:MAX_THEMES]
 
