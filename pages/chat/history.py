@@ -19,6 +19,7 @@ from pages.shared.current import get_current_id
 from pages.shared.evidence import consists_of_pages, find_linked_sources, format_for_copy, name_sources
 from pages.shared.excerpts import build_excerpts
 from pages.shared.feedback import confirm_passage, show_feedback
+from pages.shared.labelling import offer_label
 from pages.shared.passages import link_sources, show_passages
 from pages.shared.richtext import show_richtext
 from pages.shared.source import draw_first_source, open_source
@@ -93,6 +94,7 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
     _show_evidence(back.engine, message, answer)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         show_feedback(back.engine, message.message_id)
+        offer_label(back.engine, message.message_id, answer)
         if last:
             show_actions(back, message)
     if last and answer.generator == "extractive" and answer.passages and answer.state is AnswerState.ANSWERED:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.evaluate.changes import show_changes
 from pages.evaluate.judged import show_judge_reports
+from pages.evaluate.metric_words import describe_metric, judge_difference
 from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
 from pages.shared.text import escape_markdown, format_duration, format_interval, format_time
@@ -44,6 +46,9 @@ def show_results(engine: Engine) -> None:
             f":material/science: {format_count(first.pseudo_questions, 'pseudo-question')} among them, made from "
             "sentences of the documents. They are closer to the text than real questions, so the metrics are too high."
         )
+    if second is None:
+        show_changes(engine, first)
+    st.header("Figures", anchor=False)
     _table(_compared(engine, first, second) if second else _figures(engine, first))
     _show_context(engine, first)
     if second:
@@ -97,8 +102,8 @@ def _table(frame: pd.DataFrame) -> None:
         frame,
         hide_index=True,
         height="content",
-        column_config={"Metric": st.column_config.TextColumn(width=190, pinned=True)}
-        | dict.fromkeys(frame.columns[1:], right),
+        column_config={"Measured": st.column_config.TextColumn(width="medium", pinned=True)}
+        | dict.fromkeys(frame.columns[1:-1], right),
         key="figures",
         alt="Metrics of the evaluation, each with its interval",
     )
@@ -108,8 +113,8 @@ def _figures(engine: Engine, evaluation: Evaluation) -> pd.DataFrame:
     """Return the metrics without those that have a table of their own."""
     others = [one.share for one in engine.evaluations.summarize_context(evaluation)]
     shown = [one for one in evaluation.figures if one not in others]
-    rows = [(one.metric, format_interval(one.interval), f"{one.n:,}") for one in shown]
-    return pd.DataFrame(rows, columns=["Metric", evaluation.configuration, "Questions"])
+    rows = [(describe_metric(one.metric), format_interval(one.interval), f"{one.n:,}", one.metric) for one in shown]
+    return pd.DataFrame(rows, columns=["Measured", evaluation.configuration, "Questions", "Metric"])
 
 
 def _show_context(engine: Engine, evaluation: Evaluation) -> None:
@@ -152,15 +157,19 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
         values = [format_interval(side[metric].interval) if metric in side else "–" for side in sides]
         comparison = differences.get(metric)
         change = (
-            [format_interval(comparison.difference, sign="+"), _p_value(comparison.p_value)]
+            [
+                format_interval(comparison.difference, sign="+"),
+                judge_difference(comparison),
+                _p_value(comparison.p_value),
+            ]
             if comparison
-            else ["–", "–"]
+            else ["–", "–", "–"]
         )
-        rows.append([metric, *values, *change])
+        rows.append([describe_metric(metric), *values, *change, metric])
     names = [one.configuration for one in (first, second)]
     if names[0] == names[1]:
         names = [f"{names[0]} (first)", f"{names[1]} (second)"]
-    return pd.DataFrame(rows, columns=["Metric", *names, "Second minus first", "p"])
+    return pd.DataFrame(rows, columns=["Measured", *names, "Second minus first", "What it means", "p", "Metric"])
 
 
 def _show_release_check(check: ReleaseCheck) -> None:
