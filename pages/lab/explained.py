@@ -32,8 +32,8 @@ def get_explanation(
         return None
     if not question:
         st.markdown(
-            "Ask something to see which passages each stage of the search found, how their ranks changed from stage "
-            "to stage, which words contribute to their scores, and how much weight each would have in an answer."
+            "Ask something to see its answer and how it came about: which passages each step of the search found, "
+            "which words match, and how much each passage counts in the answer."
         )
         return None
     signature = (question, scope, list_conditions(engine, documents))

@@ -35,7 +35,7 @@ def test_click_shows_matching_words_and_a_narrow_screen_needs_no_horizontal_scro
     assert parse_qs(urlsplit(page.url).query) == asked
 
     page.set_viewport_size({"width": 380, "height": 900})
-    expect(page.get_by_role("heading", name="Weight in an answer")).to_be_visible()
+    expect(page.get_by_role("heading", name="How much each passage counts")).to_be_visible()
     quiet(page)
     assert_fits_width(page)
     question.fill("When was the lamp lit?")
