@@ -46,6 +46,7 @@ def show_results(engine: Engine) -> None:
             f":material/science: {format_count(first.pseudo_questions, 'pseudo-question')} among them, made from "
             "sentences of the documents. They are closer to the text than real questions, so the metrics are too high."
         )
+    show_wrong_answers(first)
     if second is None:
         show_changes(engine, first)
     st.header("Figures", anchor=False)
@@ -56,7 +57,6 @@ def show_results(engine: Engine) -> None:
     show_judge_reports(shown)
     show_advised_threshold(engine, first)
     _charts(engine, shown)
-    show_wrong_answers(first)
 
 
 def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Evaluation | None]:
@@ -102,7 +102,7 @@ def _table(frame: pd.DataFrame) -> None:
         frame,
         hide_index=True,
         height="content",
-        column_config={"Measured": st.column_config.TextColumn(width="medium", pinned=True)}
+        column_config={"Measured": st.column_config.TextColumn(width=330, pinned=True)}
         | dict.fromkeys(frame.columns[1:-1], right),
         key="figures",
         alt="Metrics of the evaluation, each with its interval",
