@@ -49,11 +49,11 @@ def _show_form(engine: Engine) -> None:
         st.number_input("Passages per answer", 1, 100, key=_TOP_K)
         with st.container(horizontal=True):
             st.form_submit_button("Save", type="primary", key="save_gate", on_click=_save, args=[engine])
-            st.form_submit_button("Reset to the settings", key="reset_gate", on_click=_reset, args=[engine])
+            st.form_submit_button("Reset to the defaults", key="reset_gate", on_click=_reset, args=[engine])
     settings = engine.settings
     st.caption(
         f"In use: threshold {format_threshold(engine.preferences.threshold)}, {engine.preferences.top_k} passages. "
-        f"In the settings: threshold {format_threshold(engine.preferences.default_threshold)}, "
+        f"By default: threshold {format_threshold(engine.preferences.default_threshold)}, "
         f"{settings.top_k} passages."
     )
 

@@ -10,7 +10,7 @@ from rag_core.types.formatting import format_size
 from rag_core.types.status import Status
 
 # The counts that are shown first, in this order. The other counts are shown below the table of stores.
-_COUNTS = ("documents", "pages", "chunks")
+_COUNTS = {"documents": "Documents", "pages": "Pages", "chunks": "Passages"}
 
 
 def show_health(status: Status) -> None:
@@ -23,7 +23,7 @@ def show_health(status: Status) -> None:
         st.info(escape_markdown(notice), icon=":material/update:")
     with st.container(horizontal=True, gap="large"):
         for name in _COUNTS:
-            st.metric(name.capitalize(), f"{status.counts.get(name, 0):,}", width="content")
+            st.metric(_COUNTS[name], f"{status.counts.get(name, 0):,}", width="content")
         st.metric("On disk", format_size(sum(status.disk_bytes.values())), width="content")
 
 

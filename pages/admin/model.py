@@ -114,7 +114,7 @@ def _controls(engine: Engine) -> None:
             if chosen and chosen != engine.models.current:
                 st.button("Use this model", key="use_model", type="primary", on_click=_use, args=[engine, chosen])
             if engine.models.current != engine.settings.model:
-                st.button("Reset to the settings", key="reset_model", on_click=_use, args=[engine, None])
+                st.button("Reset to the default", key="reset_model", on_click=_use, args=[engine, None])
     if tested and chosen:
         with st.spinner("Testing the model"):
             st.session_state[_FOUND] = (chosen, list(engine.models.test(chosen)))

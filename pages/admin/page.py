@@ -19,7 +19,7 @@ from pages.shared.jobs import show_jobs
 from pages.shared.start import start_page
 
 back = start_page("admin", "Admin")
-with st.spinner("Checking every store"):
+with st.spinner("Checking that everything works"):
     status = back.engine.status()
 show_health(status)
 with st.container(key=keys.ADMIN_MODEL):

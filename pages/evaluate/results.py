@@ -19,12 +19,15 @@ from rag_core.types.formatting import format_count
 
 _NOTHING = ""
 _CHARTS = {
-    "precision-recall": ("Precision and recall", "Interpolated precision at 11 levels of recall, over pages."),
+    "precision-recall": (
+        "Precision and recall",
+        "How many of the pages found are right (precision), while more of the right ones are found (recall).",
+    ),
     "risk-coverage": (
         "Risk and coverage",
         "A lower threshold answers more questions, and more of the answers are wrong. Each point is a threshold.",
     ),
-    "scores": ("Scores", "The gate answers questions right of the dashed line, which is the threshold in use."),
+    "scores": ("Scores", "Questions right of the dashed line, which is the threshold in use, are answered."),
     "figures": ("Metrics", "Each metric with its 95 % interval."),
 }
 
@@ -35,7 +38,7 @@ def show_results(engine: Engine) -> None:
     if not kept:
         state = engine.evaluations.state()
         if not (state and state.running):
-            st.caption("No evaluation has been run yet. Choose labelled questions above and run one.")
+            st.caption("No evaluation has been run yet. Choose questions above and run one.")
         return
     first, second = _chosen(engine, kept)
     shown = [first, second] if second else [first]
@@ -49,7 +52,7 @@ def show_results(engine: Engine) -> None:
     show_wrong_answers(first)
     if second is None:
         show_changes(engine, first)
-    st.header("Figures", anchor=False)
+    st.header("Figures", anchor=False, help="The last column has the usual names of the metrics.")
     _table(_compared(engine, first, second) if second else _figures(engine, first))
     _show_context(engine, first)
     if second:
@@ -85,7 +88,7 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
         icon=":material/delete:",
         type="tertiary",
         key="remove_evaluation",
-        help="Remove this evaluation; its labels stay.",
+        help="Remove this run; its questions stay.",
         on_click=engine.evaluations.remove,
         args=[first],
     )
@@ -122,10 +125,10 @@ def _show_context(engine: Engine, evaluation: Evaluation) -> None:
     found = engine.evaluations.summarize_context(evaluation)
     if not found:
         return
-    st.header("Value in context", anchor=False)
+    st.header("What a model would read", anchor=False, help="Value in context.")
     st.caption(
-        "The share of questions whose expected answer (without one: whose labelled page) is in the pages that a "
-        "capable model would get, by the tokens of pages per question (Admin). No model was called for it."
+        "A capable model gets the best pages, up to a number of tokens that the settings limit. This is the share of "
+        "questions whose answer, or else whose right page, is among them. No model was asked for it."
     )
     model = engine.models.active()
     usages = [model.profile.estimate_question(one.median_tokens) if model else None for one in found]

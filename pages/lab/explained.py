@@ -40,7 +40,7 @@ def get_explanation(
     kept = st.session_state.get(keys.LAB_EXPLANATION)
     if kept is None or kept[0] != signature:
         explanation = None
-        with st.spinner("Searching, stage by stage"), show_errors():
+        with st.spinner("Searching, step by step"), show_errors():
             explanation = engine.explain(question, documents=scope.documents, collections=scope.collections)
         if explanation is None:
             return None
@@ -52,7 +52,7 @@ def get_explanation(
     for notice in shown.notices:
         st.caption(escape_markdown(notice))
     if not shown.passages:
-        st.info("No stage found anything. Use other words, or other documents.", icon=":material/info:")
+        st.info("Nothing was found. Use other words, or other documents.", icon=":material/info:")
         return None
     return shown
 

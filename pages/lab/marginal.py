@@ -91,9 +91,9 @@ def _show_answer(answer: MarginalAnswer, explanation: Explanation, marks: Mappin
     names = [f"{marks[one].letter} · {where[one]}" if one in marks else where[one] for one in answer.chunk_ids]
     show_token_chart(answer, names)
     means = (
-        "after this token, the posterior of each passage"
+        "how probable each passage is after this piece of a word"
         if answer.method == "rag-sequence"
-        else ("the share of each passage in the probability of this token")
+        else ("the share of each passage in this piece of a word")
     )
     st.caption(
         escape_markdown(

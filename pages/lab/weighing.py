@@ -82,7 +82,7 @@ def _dates(explanation: Explanation) -> Explanation:
         index=list(explanation.added_at),
     )
     with st.expander("Dates of the documents"):
-        st.caption("The day each was added. Change a date to see the effect of freshness; nothing is stored.")
+        st.caption("The day each was added. Change a date to see what it changes; nothing is stored.")
         dates = st.data_editor(
             given,
             hide_index=True,

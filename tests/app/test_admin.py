@@ -32,7 +32,7 @@ def test_threshold_and_top_k_can_be_saved_and_reset(open_page: OpenPage, engine:
     app.number_input(key="gate_top_k").set_value(3)
     click(app, "Save")
     assert (engine.preferences.threshold, engine.preferences.top_k) == (0.25, 3)
-    click(app, "Reset to the settings")
+    click(app, "Reset to the defaults")
     defaults = engine.settings.threshold, engine.settings.top_k
     assert (engine.preferences.threshold, engine.preferences.top_k) == defaults
     assert app.slider[0].value == engine.settings.threshold

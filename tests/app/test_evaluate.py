@@ -185,7 +185,7 @@ def test_invalid_labels_are_reported(open_page: OpenPage, library: Engine) -> No
 
 def test_label_can_be_added_in_the_app(open_page: OpenPage, library: Engine) -> None:
     app = open_page("evaluate")
-    app.segmented_control(key="labels_from").set_value("From the app").run()
+    app.segmented_control(key="labels_from").set_value("My test set").run()
     app.button(key="label_keep").click().run()
     assert "has no question" in app.error[0].value
     app.text_input(key="label_question").set_value(LENGTH)
