@@ -31,8 +31,8 @@ def show_storage(status: Status) -> None:
     """Show the number of entries in each store, the disk space by part, and the remaining counts."""
     st.header("Storage", anchor=False)
     st.caption(
-        "Documents are read in pieces, which the database keeps. Each kind of search has an index of the same pieces, "
-        "which can be built again from the database."
+        "The database keeps the documents as passages. Each kind of search has an index of the same passages, which "
+        "can be built again from the database."
     )
     rows = [
         (name, status.stores.get(name), "reachable" if status.reachable.get(name, True) else "not reachable")

@@ -105,8 +105,7 @@ def _table(frame: pd.DataFrame) -> None:
         frame,
         hide_index=True,
         height="content",
-        column_config={"Measured": st.column_config.TextColumn(width=330, pinned=True)}
-        | dict.fromkeys(frame.columns[1:-1], right),
+        column_config={"Measured": st.column_config.TextColumn(width=330)} | dict.fromkeys(frame.columns[1:-1], right),
         key="figures",
         alt="Metrics of the evaluation, each with its interval",
     )

@@ -25,7 +25,7 @@ def test_training_shows_held_out_figures_and_the_switch(open_page: OpenPage, eng
     settle(app, lambda app: bool(engine.learning.trainings()) and not app.button(key="train").disabled)
     shown = table(app, "After")
     assert list(shown["Search"]) == ["Meaning", "Meaning", "Ranking in use", "Ranking in use"]
-    assert "The held-out metrics improved" in texts(app)
+    assert "It finds more in documents" in texts(app)
     told = texts(app).replace("\\", "")
     assert "Trained on 16 questions, measured on 16 held-out questions in 4 groups of documents" in told
     assert engine.learning.is_on
