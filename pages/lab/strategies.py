@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 import streamlit as st
@@ -21,9 +22,6 @@ from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.conversations import Scope
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.retrieval import RetrievalConfig
-
-# The id by which the address names the answer of the page.
-_ID = "lab"
 
 
 def show_strategies(
@@ -63,23 +61,25 @@ def show_strategies(
             kept = st.session_state[keys.LAB_ANSWER] = (signature, answer)
     if not kept or kept[0] != signature:
         return {}
+    # The address names the answer by this id, so that the source of another question's answer is closed.
+    answer_id = hashlib.sha256(f"{question} {chosen}".encode()).hexdigest()[:12]
     with st.container(border=True):
-        _show_answer(kept[1])
-    return {_ID: kept[1]}
+        _show_answer(kept[1], answer_id)
+    return {answer_id: kept[1]}
 
 
-def _show_answer(answer: Answer) -> None:
+def _show_answer(answer: Answer, answer_id: str) -> None:
     """Show an answer as the chat does, and how it was found."""
     sources = name_sources(answer)
     show_richtext(
         [*build_answer_blocks(answer, sources), *build_cited_tables(answer, sources)],
         key="lab_answer_text",
         sources=find_linked_sources(answer),
-        on_cite=lambda marker: open_source(_ID, marker),
+        on_cite=lambda marker: open_source(answer_id, marker),
         copy=format_for_copy(answer),
     )
     if answer.state is AnswerState.ABSTAINED:
-        link_sources(answer, key="lab_closest", on_open=lambda marker: open_source(_ID, marker))
+        link_sources(answer, key="lab_closest", on_open=lambda marker: open_source(answer_id, marker))
     show_steps(answer)
 
 
